@@ -154,34 +154,36 @@ def aggregate(
     status: bool = False,
 ) -> pd.DataFrame:
     """Return one row per group, with each column aggregated; see ``df.aa.aggregate``."""
-    flat = flattened(frame)
-    plans = planned_of(flat, by, columns, rules, observed)
+    flat_frame = flattened(frame)
+    plans = planned_of(flat_frame, by, columns, rules, observed)
     metadata, groups = plans[0].metadata, plans[0].groups
-    partial_periods = part_periods(flat, by, groups, metadata)
-    tables = {metadata.columns[planned.plan.column].table for planned in plans} & {
+    partial_periods = part_periods(flat_frame, by, groups, metadata)
+    tables = {metadata.columns[planned_cells.plan.column].table for planned_cells in plans} & {
         *metadata.repeated
     }
     tables_in_several: tuple[str, ...] = ()
     if len(groups) > 1 and tables:  # a row of such a table may count in several groups
         tables_in_several = tuple(
-            sorted(filter(Duplicates(flat, metadata, groups).is_in_several, tables))
+            sorted(filter(Duplicates(flat_frame, metadata, groups).is_in_several, tables))
         )
     result_columns: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     new_columns = {str(name): metadata.columns[str(name)] for name in result_columns}
-    for planned in plans:
+    for planned_cells in plans:
         values, state, companions = _outcome(
-            planned, partial_periods, skip_missing, status or bool(partial_periods)
+            planned_cells, partial_periods, skip_missing, status or bool(partial_periods)
         )
-        name, source_column = planned.plan.column, metadata.columns[planned.plan.column]
-        within = planned.plan.rule.within
-        if within and within not in result_columns:
-            mask = (flat[name].notna() & flat[within].notna()).to_numpy(bool)
-            result_columns[within] = pick_by_group(flat[within], mask, groups, "last")
-            new_columns[within] = metadata.columns[within]
-        declared_name = planned.plan.of or (
+        name, source_column = planned_cells.plan.column, metadata.columns[planned_cells.plan.column]
+        within_column = planned_cells.plan.rule.within
+        if within_column and within_column not in result_columns:
+            mask = (flat_frame[name].notna() & flat_frame[within_column].notna()).to_numpy(bool)
+            result_columns[within_column] = pick_by_group(
+                flat_frame[within_column], mask, groups, "last"
+            )
+            new_columns[within_column] = metadata.columns[within_column]
+        declared_name = planned_cells.plan.of or (
             source_column.of if source_column.table in tables_in_several else None
         )
-        column = ColumnMetadata(declared_name, state, caution=planned.plan.caution)
+        column = ColumnMetadata(declared_name, state, caution=planned_cells.plan.caution)
         if (status_column := f"{name}_{ROW}") in companions:
             statuses = pd.DataFrame(
                 {companion: companions[companion] for companion in companions if ROW in companion}
@@ -191,7 +193,7 @@ def aggregate(
             is_silent = statuses[status_column].isna().any()  # of a number nothing is stated
             other_rows = Availability() if is_silent else statements[0].availability
             column = replace(column, statements=statements, other_rows=other_rows)
-        absent = () if planned.absent else source_column.absent
+        absent = () if planned_cells.absent else source_column.absent
         new_columns |= {name: column.with_absent(*absent), **dict.fromkeys(companions, MEASURED)}
         result_columns |= {name: values, **companions}
     key = tuple(str(name) for name in groups.keys.columns)

@@ -207,24 +207,24 @@ class _Planner:
         is_read = not (_has_rule(self.metadata, name) or self.metadata.is_lost(name))
         if given_rule is None and is_asked and is_flag and is_read:
             given_rule = "mean"
-        planned = None
+        column_plan = None
         if given_rule is not None:
-            planned = Plan(name, rule_of(given_rule))
+            column_plan = Plan(name, rule_of(given_rule))
         elif self.shares and len(self.metadata.sources) > 1:
-            planned = self._share_plan(name)
-        if planned is None:
-            planned = self._plan_of_one_kind(resolve(self.frame, self.metadata, name), is_asked)
-            if approximation := _approximation(self.frame, planned):
+            column_plan = self._share_plan(name)
+        if column_plan is None:
+            column_plan = self._plan_of_one_kind(resolve(self.frame, self.metadata, name), is_asked)
+            if approximation := _approximation(self.frame, column_plan):
                 warn(f"{name} is {approximation}")
-                rule = Aggregation("mean", by=planned.rule.otherwise)
-                planned = replace(planned, rule=rule, caution=approximation)
-        if planned.response_totals is None:
-            self._check(planned)
+                rule = Aggregation("mean", by=column_plan.rule.otherwise)
+                column_plan = replace(column_plan, rule=rule, caution=approximation)
+        if column_plan.response_totals is None:
+            self._check(column_plan)
         else:
-            self._check_across(planned)
+            self._check_across(column_plan)
         if rules.get(name) == "sum" and not self.metadata.columns[name].table:
             check_repeats(self.frame, self.groups, name)
-        return self._without_repeats(planned)
+        return self._without_repeats(column_plan)
 
     def _without_repeats(self, plan: Plan) -> Plan:
         """Return the plan with the mask of repeated rows, which would count twice, if any."""
@@ -278,8 +278,8 @@ class _Planner:
             if declaration is not None and declaration.unit == ISO_4217:
                 texts = texts.str.strip().str.upper()
             if self._is_mixed(name, texts):
-                why = f"a group holds more than one {rule.within}; add {rule.within!r} to by"
-                raise Refused(why)
+                reason = f"a group holds more than one {rule.within}; add {rule.within!r} to by"
+                raise Refused(reason)
         if plan.of:
             self._check_across(plan)
 

@@ -306,8 +306,8 @@ _MAX_REASONS = 4
 def view_of(frame: pd.DataFrame) -> ShowAs:
     """Return the display options of a frame of measures: columns about availability come last."""
     names = {*map(str, frame.columns)}
-    details = (f"{name}{ending}" for name in names for ending in _ENDINGS)
-    return ShowAs(details=tuple(sorted({*details} & names)), remarks=_partial_remarks)
+    detail_columns = (f"{name}{ending}" for name in names for ending in _ENDINGS)
+    return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_partial_remarks)
 
 
 def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:

@@ -134,14 +134,14 @@ class Duplicates:
         """
         if table not in self._seen:
             self._seen[table] = self._first_rows(table)
-        first_rows, overlapping = self._seen[table]
+        first_rows, overlapping_scopes = self._seen[table]
         is_repeat: Mask = first_rows != np.arange(len(first_rows))
         if not is_repeat.any():
             return None
         for part in parts:
             cells = hash_cells(self._frame[part].array)
             if (cells != cells[first_rows]).any():
-                raise Refused(_difference(part, overlapping))
+                raise Refused(_difference(part, overlapping_scopes))
         return is_repeat
 
     def is_in_several(self, table: str) -> bool:
@@ -167,19 +167,21 @@ class Duplicates:
         scopes, codes = self.scopes(table)
         pairs = [*combinations(scopes, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
-        overlapping = [scope for pair in overlaps for scope in pair]
+        overlapping_scopes = [scope for pair in overlaps for scope in pair]
         grain, missing = self._grain(table)
         ids, all_rows = self._groups.ids, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated
         original_rows = (
-            check_of(self._frame).original_rows() if is_repeated and not overlapping else None
+            check_of(self._frame).original_rows()
+            if is_repeated and not overlapping_scopes
+            else None
         )
         if original_rows and table not in stored_of(self._frame)[0].repeated:
             return _first_equal(
                 [ids, original_rows[0]]
-            ), overlapping  # by plain pandas; the original rows are known
+            ), overlapping_scopes  # by plain pandas; the original rows are known
         if missing or grain is None:
-            self._check_without_key(table, missing, overlapping, codes)
+            self._check_without_key(table, missing, overlapping_scopes, codes)
             return all_rows, []
         names = [name for name in grain if name not in self._groups.by_value]
         columns = [ids, *(self._frame[name].array for name in names)]
@@ -196,8 +198,8 @@ class Duplicates:
         if codes is not None and not overlaps:
             first_rows = _first_equal([*columns, codes])
         elif codes is not None and len(overlaps) < len(pairs):
-            raise Refused(_difference("the key", overlapping))
-        return first_rows, overlapping
+            raise Refused(_difference("the key", overlapping_scopes))
+        return first_rows, overlapping_scopes
 
     def _check_without_key(
         self,
@@ -285,15 +287,15 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     AvailabilityError
         If some rows are equal, and no column shows whether they are one row, repeated.
     """
-    (stored, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
-    grains = {name: stored.grain(name) or () for name in tables_of(stored)}
+    (stored_metadata, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
+    grains = {name: stored_metadata.grain(name) or () for name in tables_of(stored_metadata)}
     tables = {*metadata.repeated}
     if not tables:
         return frame
     original_rows = check.original_rows()
     if original_rows is not None:
         frame = frame[_is_first(frame, original_rows[0])]
-        tables &= {*stored.repeated}
+        tables &= {*stored_metadata.repeated}
     is_first = _is_first(frame)
     if not tables or is_first.all():
         return frame
@@ -363,7 +365,8 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         hint = "aggregate the frame that was read, or say by rules= how to aggregate the new values"
         return f"{loss}; {hint}"
     bare_name, *other_names = (
-        other.removesuffix("_x").removesuffix("_y") for other in (name, *map(str, frame.columns))
+        other_name.removesuffix("_x").removesuffix("_y")
+        for other_name in (name, *map(str, frame.columns))
     )
     # A common name may be a coincidence unless other columns of the table are here, too.
     tables = [
@@ -400,7 +403,7 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
     values, column = frame[name], declared(metadata.columns[name])
     if not pd.api.types.is_numeric_dtype(values.dtype):
         return f"rules={{{name!r}: 'count'}}"
-    currencies = [str(other) for other in frame.columns if "currency" in str(other)]
+    currencies = [str(other_name) for other_name in frame.columns if "currency" in str(other_name)]
     is_money = column is not None and column.unit == CURRENCY
     if is_money and len(currencies) == 1:
         return f"rules={{{name!r}: aa.sections.Aggregation('sum', within={currencies[0]!r})}}"
@@ -409,19 +412,23 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
     may_add_up = has_fractions and column is None and values.min() >= 0 and values.max() > 1
     if is_money or not has_fractions or may_add_up:
         return f"rules={{{name!r}: 'sum'}}"
-    names = [str(other) for other in frame.select_dtypes("integer").columns if other not in CONTEXT]
-    declarations = {other: declared(metadata.columns[other]) for other in names}
+    names = [
+        str(other_name)
+        for other_name in frame.select_dtypes("integer").columns
+        if other_name not in CONTEXT
+    ]
+    declarations = {other_name: declared(metadata.columns[other_name]) for other_name in names}
     count_columns = [
-        other
-        for other in names
-        if getattr(declarations[other], "unit", None) in (None, COUNT)
-        and frame.loc[values.notna(), other].notna().all()  # a weight is needed in each row
+        other_name
+        for other_name in names
+        if getattr(declarations[other_name], "unit", None) in (None, COUNT)
+        and frame.loc[values.notna(), other_name].notna().all()  # a weight is needed in each row
     ]
     if values.dropna().between(0, 1).all():  # a rate; times its denominator it is a whole number
-        products = {other: values * frame[other] for other in count_columns}
+        products = {other_name: values * frame[other_name] for other_name in count_columns}
         count_columns = [
-            other
-            for other, product in products.items()
+            other_name
+            for other_name, product in products.items()
             if (product - product.round()).abs().max() < _TOLERANCE
         ]
     if not count_columns:

@@ -133,8 +133,8 @@ def write_sections(sections: Mapping[str, Tables], path: str | os.PathLike[str])
     for tables in sections.values():
         docs = {table.name: table.doc for table in tables.declaration or ()}
         for name, frame in tables.items():
-            measured = tables._words[name].replace("unknown", "nothing is said")
-            sheets.append(SheetTable(name, docs.get(name, ""), frame, measured))
+            measured_text = tables._words[name].replace("unknown", "nothing is said")
+            sheets.append(SheetTable(name, docs.get(name, ""), frame, measured_text))
     return write_workbook(sheets, path)
 
 

@@ -101,10 +101,10 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
             for column in _binned_columns(keys_by)
             if column in frame.columns
         }
-        grouped = frame.assign(**times).groupby(
+        grouped_rows = frame.assign(**times).groupby(
             list(dict.fromkeys(keys_by)), dropna=False, observed=observed
         )
-        sizes, ids = grouped.size(), grouped.ngroup()
+        sizes, ids = grouped_rows.size(), grouped_rows.ngroup()
     except (LookupError, NotImplementedError, TypeError, ValueError) as error:
         raise AvailabilityError(
             f"the rows cannot be grouped by {', '.join(map(str, keys_by))}: {error}",
@@ -223,8 +223,10 @@ def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
         return as_nullable(approximate_sums, values)
     largest_value = values[use].max() if use.any() else 0
     if (np.abs(approximate_sums) >= 2**63).any() or int(largest_value) >= 2**63:
-        why = "a sum is too large for a 64-bit integer"
-        raise AvailabilityError(f"{name}: {why}; convert it to Float64 first", columns={name: why})
+        reason = "a sum is too large for a 64-bit integer"
+        raise AvailabilityError(
+            f"{name}: {reason}; convert it to Float64 first", columns={name: reason}
+        )
     # Sums that overflow on the way are right if the result fits.
     exact_sums = np.zeros(len(groups), np.int64)
     np.add.at(exact_sums, groups.ids[use], values[use].to_numpy(np.int64))

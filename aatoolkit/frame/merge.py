@@ -66,18 +66,18 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         for frame, name in zip((left, right), _ROW_COLUMNS, strict=True)
     ]
     try:
-        merged = frames[0].merge(frames[1], **options)
+        merged_frame = frames[0].merge(frames[1], **options)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
         hint = "; give the keys one dtype, by astype or pd.to_datetime" * ("trying to" in problem)
         raise ArgumentError(f"the frames cannot be merged: {problem}{hint}") from None
-    are_repeated = [bool(merged[name].dropna().duplicated().any()) for name in _ROW_COLUMNS]
-    unmatched_masks = [merged[name].isna().to_numpy(bool) for name in _ROW_COLUMNS]
+    are_repeated = [bool(merged_frame[name].dropna().duplicated().any()) for name in _ROW_COLUMNS]
+    unmatched_masks = [merged_frame[name].isna().to_numpy(bool) for name in _ROW_COLUMNS]
     unmatched_counts = [int(mask.sum()) for mask in unmatched_masks]
     is_anti = "anti" in options.get("how", "inner")
     if len(left) and len(right) and (unmatched_masks[0] | unmatched_masks[1]).all() and not is_anti:
         warn("no row of the one frame matches a row of the other; look at the spelling of the keys")
-    merged = merged.drop(columns=[*_ROW_COLUMNS])
+    merged_frame = merged_frame.drop(columns=[*_ROW_COLUMNS])
     input_metadata = [metadata_of(frame, levels=True) for frame in (left, right)]
     described_inputs = [
         _as_table(*inputs) for inputs in zip((left, right), input_metadata, keys, strict=True)
@@ -136,7 +136,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
             for side_keys in keys[1 - side]
             if isinstance(side_keys, str)
         ]
-        unmatched_keys = merged[[name for name in merged if name in other_keys]][mask]
+        unmatched_keys = merged_frame[[name for name in merged_frame if name in other_keys]][mask]
         is_named = can_list_keys(unmatched_keys, FrameMetadata(columns))
         state = no_match(unmatched_counts[side], len(mask))
         statements = key_statements(unmatched_keys, [state]) if is_named else []
@@ -154,7 +154,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     )
     merged_metadata = FrameMetadata(
         columns,
-        unique_key(merged, tuple(merged_key) if side_keys[0] else ()),
+        unique_key(merged_frame, tuple(merged_key) if side_keys[0] else ()),
         sources_of(described_inputs),
         {
             table: grain
@@ -163,7 +163,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         },
         tuple(sorted(repeated_tables)),
     )
-    return attach(merged, merged_metadata)
+    return attach(merged_frame, merged_metadata)
 
 
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
@@ -244,8 +244,8 @@ def without_rows(
 
 def no_match(unmatched_count: int, row_count: int) -> Availability:
     """Return the availability of a column in rows that had no match in a join."""
-    why = f"{unmatched_count} of {row_count} rows without a match"
-    return Availability(Status.UNAVAILABLE, Cause.NO_ROW, why)
+    reason = f"{unmatched_count} of {row_count} rows without a match"
+    return Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
 
 
 def columns_after(
@@ -276,8 +276,8 @@ def _key_metadata(
     if only_left and only_right:
         declared_name = left.of if left.of == right.of else None
         return ColumnMetadata(declared_name, combine([left.availability, right.availability]))
-    first, second = (right, left) if only_right else (left, right)
-    return second if first == NOTHING and not (only_left or only_right) else first
+    first_side, second_side = (right, left) if only_right else (left, right)
+    return second_side if first_side == NOTHING and not (only_left or only_right) else first_side
 
 
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
@@ -437,9 +437,9 @@ def _check_keys(
         names = [str(name) for name in (*frame.columns, *frame.index.names)]
         for key in side_keys:
             if isinstance(key, str) and key not in names:
-                why = unknown(f"{side}-hand column", key, names)
+                reason = unknown(f"{side}-hand column", key, names)
                 remedy = "where its name differs between the frames, use left_on= and right_on="
-                raise ItemNotFound(f"{why}; {remedy}", columns={key: why})
+                raise ItemNotFound(f"{reason}; {remedy}", columns={key: reason})
     key_options = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in key_options):
         return
@@ -522,7 +522,7 @@ def concat(
         keys = [*frames] if keys is None else [*keys]
         frames = [frames[name] for name in keys]
     frames = [*frames]
-    stacked = pd.concat(
+    stacked_frame = pd.concat(
         _with_common_dtypes(frames, all_columns=join == "outer"),
         join=join,  # type: ignore[call-overload]
         ignore_index=ignore_index,
@@ -534,7 +534,7 @@ def concat(
     conditions = _conditions_of_frames(inputs_with_rows)
     columns = {
         str(name): _stacked_column(str(name), inputs_with_rows, inputs, conditions)
-        for name in stacked.columns
+        for name in stacked_frame.columns
     }
     complete_statuses = (Status.AVAILABLE, Status.NOT_APPLICABLE)
     for name, column in columns.items():
@@ -553,10 +553,10 @@ def concat(
         columns[name] = column.with_absent(*absent_states) if absent_states else column
     distinct_keys = {metadata.key for _, metadata in inputs}
     key = distinct_keys.pop() if len(distinct_keys) == 1 else ()
-    stacked_key = unique_key(stacked, key)
+    stacked_key = unique_key(stacked_frame, key)
     if conditions and not stacked_key and key:
         stacked_key = unique_key(
-            stacked, (*(condition.column for condition in conditions[0]), *key)
+            stacked_frame, (*(condition.column for condition in conditions[0]), *key)
         )
     grains: dict[str, tuple[str, ...]] = {}
     repeated_tables = {table for _, metadata in inputs for table in metadata.repeated}
@@ -581,7 +581,7 @@ def concat(
         repeated_tables |= joined_tables - {*grains}
     sources = sources_of(metadata for _, metadata in inputs)
     return attach(
-        stacked,
+        stacked_frame,
         FrameMetadata(columns, stacked_key, sources, grains, tuple(sorted(repeated_tables))),
     )
 
@@ -697,8 +697,8 @@ def _stacked_column(
         }
     lacking_count = sum(len(frame) for frame, metadata in frames if name not in metadata.columns)
     row_count = sum(len(frame) for frame, _ in frames)
-    why = f"{lacking_count} of {row_count} rows from frames without it"
-    absent_state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
+    reason = f"{lacking_count} of {row_count} rows from frames without it"
+    absent_state = Availability(Status.UNAVAILABLE, Cause.ABSENT, reason)
     column = ColumnMetadata(
         declared_names.pop() if len(declared_names) == 1 else None,
         combine(column.availability for column in columns),

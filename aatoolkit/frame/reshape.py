@@ -43,41 +43,43 @@ CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "f
 @recorded("to_long", "frame")
 def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
     """Return a frame with one row per number of ``frame``; see ``df.aa.to_long``."""
-    flat = flattened(frame)
-    flat = flat.set_axis([str(name) for name in flat.columns], axis=1)
-    check_columns(flat, flat.columns)
-    metadata = metadata_of(flat)
+    flat_frame = flattened(frame)
+    flat_frame = flat_frame.set_axis([str(name) for name in flat_frame.columns], axis=1)
+    check_columns(flat_frame, flat_frame.columns)
+    metadata = metadata_of(flat_frame)
     given_columns = names_of([columns or ()])
-    check_columns(flat, given_columns)
+    check_columns(flat_frame, given_columns)
     number_columns = [
         name
-        for name in map(str, flat.select_dtypes("number").columns)
+        for name in map(str, flat_frame.select_dtypes("number").columns)
         if name in given_columns
-        or not (given_columns or name in metadata.key or is_status_column(flat, name))
+        or not (given_columns or name in metadata.key or is_status_column(flat_frame, name))
     ]
     not_numbers = {
-        name: f"holds {flat[name].dtype}" for name in given_columns if name not in number_columns
+        name: f"holds {flat_frame[name].dtype}"
+        for name in given_columns
+        if name not in number_columns
     }
     if not_numbers:
-        reasons = ", ".join(f"{name} {why}" for name, why in not_numbers.items())
+        reasons = ", ".join(f"{name} {reason}" for name, reason in not_numbers.items())
         raise AvailabilityError(f"only numbers have a long form: {reasons}", columns=not_numbers)
-    is_whole = all(flat[name].dtype.kind in "iu" for name in number_columns)
+    is_whole = all(flat_frame[name].dtype.kind in "iu" for name in number_columns)
     value_dtype = "Int64" if number_columns and is_whole else "Float64"
     new_names = {
         name: f"{name}_" if name in _NEW_COLUMNS else name
-        for name in flat.columns
-        if name not in number_columns and not is_status_column(flat, name)
+        for name in flat_frame.columns
+        if name not in number_columns and not is_status_column(flat_frame, name)
     }
     _check_free(new_names.values(), _NEW_COLUMNS)
-    rows = flat[[*new_names]].rename(columns=new_names).reset_index(drop=True)
+    rows = flat_frame[[*new_names]].rename(columns=new_names).reset_index(drop=True)
     dtypes: dict[str, Any] = {"value": value_dtype, ROW: STATUSES}
     empty_columns = {name: pd.Series(dtype=dtypes.get(name, "string")) for name in _NEW_COLUMNS}
     blocks = [] if number_columns else [rows.iloc[:0].assign(**empty_columns)]
     for name in number_columns:
-        cells, declaration = cells_of(flat, name, metadata), declared(metadata.columns[name])
+        cells, declaration = cells_of(flat_frame, name, metadata), declared(metadata.columns[name])
         block = rows.assign(
             variable=pd.Series(name, index=rows.index, dtype="string"),
-            value=_cast_exactly(flat[name], value_dtype).array,
+            value=_cast_exactly(flat_frame[name], value_dtype).array,
             unit=pd.Series(
                 declaration.unit if declaration else None, index=rows.index, dtype="string"
             ),
@@ -108,11 +110,11 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with the columns of `CONTEXT` added; see ``df.aa.with_context``."""
     metadata = metadata_of(frame)
     if len(metadata.sources) != 1:
-        why = f"the frame was read from {len(metadata.sources) or 'no known'} responses"
+        reason = f"the frame was read from {len(metadata.sources) or 'no known'} responses"
         raise AvailabilityError(
-            f"{why}, so its rows have no one context: add it to frames of one response each, "
+            f"{reason}, so its rows have no one context: add it to frames of one response each, "
             "before combining them; what was read with split= is aggregated alone",
-            columns=dict.fromkeys(CONTEXT, why),
+            columns=dict.fromkeys(CONTEXT, reason),
         )
     _check_free(map(str, frame.columns), CONTEXT)
     (source,) = metadata.sources
@@ -168,10 +170,12 @@ def complete(
     frame: pd.DataFrame, levels: Mapping[str, object], availability: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Return a frame with the rows added that it lacks; see ``df.aa.complete``."""
-    flat = flattened(frame)
-    flat = flat.astype({name: nullable(values).dtype for name, values in flat.items()})
-    check_columns(flat, levels)
-    metadata = metadata_of(flat)
+    flat_frame = flattened(frame)
+    flat_frame = flat_frame.astype(
+        {name: nullable(values).dtype for name, values in flat_frame.items()}
+    )
+    check_columns(flat_frame, levels)
+    metadata = metadata_of(flat_frame)
     states_by_engine: dict[str, Availability] = {}
     if availability is not None:
         names = ("scope", "target", "status", "cause", "reason")
@@ -181,19 +185,19 @@ def complete(
         states_by_engine = {
             target: load_state(state) for scope, target, *state in rows if scope == "engine"
         }
-    cast_levels = {name: _levels(flat, name, values) for name, values in levels.items()}
-    flat = flat.assign(
-        **{name: flat[name].astype(values.dtype) for name, values in cast_levels.items()}
+    cast_levels = {name: _levels(flat_frame, name, values) for name, values in levels.items()}
+    flat_frame = flat_frame.assign(
+        **{name: flat_frame[name].astype(values.dtype) for name, values in cast_levels.items()}
     )
-    new_rows = _missing_rows(flat, metadata, cast_levels)
+    new_rows = _missing_rows(flat_frame, metadata, cast_levels)
     rows = new_rows[[*levels]].drop_duplicates().itertuples(index=False)
     why = f"no row in the response for {some_of([' '.join(map(as_text, row)) for row in rows])}"
     new_states = _row_states(new_rows, metadata, states_by_engine, replace(NO_ROW, reason=why))
-    row_states = _row_states(flat, metadata, states_by_engine, Availability(Status.AVAILABLE))
-    stacked = pd.concat([flat, new_rows], ignore_index=True)
+    row_states = _row_states(flat_frame, metadata, states_by_engine, Availability(Status.AVAILABLE))
+    stacked_frame = pd.concat([flat_frame, new_rows], ignore_index=True)
     for name in _STATUS_COLUMNS:
-        column_states = flat[name] if is_status_column(flat, name) else row_states[name]
-        stacked[name] = pd.concat(
+        column_states = flat_frame[name] if is_status_column(flat_frame, name) else row_states[name]
+        stacked_frame[name] = pd.concat(
             [column_states.astype(new_states[name].dtype), new_states[name]], ignore_index=True
         )
     keys = new_rows[[*dict.fromkeys((*metadata.key, *levels))]]
@@ -207,7 +211,9 @@ def complete(
         for name, column in metadata.columns.items()
     }
     described_columns |= dict.fromkeys(_STATUS_COLUMNS, MEASURED)
-    return attach(stacked, replace(metadata, columns=with_row_states(stacked, described_columns)))
+    return attach(
+        stacked_frame, replace(metadata, columns=with_row_states(stacked_frame, described_columns))
+    )
 
 
 def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
@@ -232,8 +238,8 @@ def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
             return levels.astype(dtype)
     except (TypeError, ValueError) as error:
         problem = str(error)
-    why = f"the levels of {name!r} do not fit: {problem}"
-    raise AvailabilityError(why, columns={name: problem})
+    reason = f"the levels of {name!r} do not fit: {problem}"
+    raise AvailabilityError(reason, columns={name: problem})
 
 
 def _missing_rows(
@@ -273,8 +279,8 @@ def _row_states(
     is_added = default.cause == NO_ROW.cause
     states = [*states_by_engine.values()]
     if is_added:
-        unmeasured = combine(metadata.columns[name].availability for name in columns)
-        default = unmeasured if unmeasured.status in EMPTY else default
+        unmeasured_state = combine(metadata.columns[name].availability for name in columns)
+        default = unmeasured_state if unmeasured_state.status in EMPTY else default
         states = [state if state.status in EMPTY else default for state in states]
     codes = np.zeros(len(rows), np.int64)
     if states_by_engine and "engine" in rows.columns:

@@ -108,10 +108,10 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with columns in NumPy dtypes; see ``df.aa.plain``."""
-    flat = flattened(frame)
-    columns = [_plain(flat.iloc[:, i]) for i in range(flat.shape[1])]
-    table = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(flat)))
-    return table.set_axis([str(name) for name in flat.columns], axis=1)
+    flat_frame = flattened(frame)
+    columns = [_plain(flat_frame.iloc[:, i]) for i in range(flat_frame.shape[1])]
+    table = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(flat_frame)))
+    return table.set_axis([str(name) for name in flat_frame.columns], axis=1)
 
 
 def _plain(values: pd.Series) -> pd.Series:

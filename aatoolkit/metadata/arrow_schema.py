@@ -230,11 +230,11 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     kinds, pieces = [], []
     for name, values in zip(table.column_names, table.columns, strict=True):
         try:
-            kind, encoded = _encode(values)
+            kind, encoded_values = _encode(values)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
         kinds.append([name, kind])
-        pieces += encoded
+        pieces += encoded_values
     digest = hashlib.sha256(_HASH_TITLE + _json({"columns": kinds, "rows": table.num_rows}) + b"\n")
     for piece in pieces:
         digest.update(piece)

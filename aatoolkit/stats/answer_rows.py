@@ -214,14 +214,14 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     """Return the association of citations and mentions; ``rows`` has one row per answer."""
     usable_rows = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
     prompt_codes, prompts = pd.factorize(rows["prompt_id"].iloc[usable_rows])
-    cited, mentioned = (
+    cited_mask, mentioned_mask = (
         rows[name].iloc[usable_rows].to_numpy(bool) for name in ("cited", "mentioned")
     )
 
     def count(kind: str) -> Any:
         """Return how many answers of one kind each prompt has, traced to their rows."""
         is_cited, is_mentioned = _KINDS[kind]
-        mask = (cited == is_cited) & (mentioned == is_mentioned)
+        mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
         counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)
 
         def rows_of(prompt: int) -> Any:
@@ -259,9 +259,9 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     values["clusters"] = count_of(take(n, np.flatnonzero(is_informative)))
     verdict = verdict_of(values["p"], odds_ratio - 1, level, ("more often", "less often"))
     shares = [percent(values[name]) for name in ("mentioned_if_cited", "mentioned_if_not")]
-    why = f"{values['clusters']:g} prompts have answers of both kinds, which is too few"
+    reason = f"{values['clusters']:g} prompts have answers of both kinds, which is too few"
     if np.isfinite(odds_ratio):
-        why = (
+        reason = (
             f"mentioned in {shares[0]} of answers that cite it, {shares[1]} of others; within "
             f"prompts the odds are {odds_ratio:.2f} times as high "
             f"({low:.2f} to {high:.2f})"
@@ -269,5 +269,5 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     metadata = metadata_of(rows)
     state = combine([metadata.columns[name].availability for name in ("mentioned", "cited")])
     method = "Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval"
-    texts = {"verdict": verdict, "why": why, "method": method}
+    texts = {"verdict": verdict, "why": reason, "method": method}
     return result("cited_and_mentioned", [values | texts], [metadata], state, level=level)

@@ -54,8 +54,8 @@ def changes(
     order = np.argsort(sums.labels[sums.cluster])
     days, (y, n) = sums.labels[sums.cluster][order], sums.parts(order)
     if len(days) > MAX_DAYS:
-        why = f"{len(days):,} days; {MAX_DAYS:,} are the most: aggregate to weeks first"
-        raise refusal(column, "changes", why)
+        reason = f"{len(days):,} days; {MAX_DAYS:,} are the most: aggregate to weeks first"
+        raise refusal(column, "changes", reason)
     kind = COUNTS if sums.is_count else RATES if sums.is_rate else MEANS
     size = total_of(n)
     row: dict[str, Any] = {}
@@ -69,9 +69,9 @@ def changes(
     else:
         y_and_n = plain_value(y), plain_value(n)
         if kind == MEANS:  # about 0, with a variance of 1
-            centred = y_and_n[0] - y_and_n[1] * (y_and_n[0].sum() / y_and_n[1].sum())
-            scale = np.sqrt(max(float((centred**2 / y_and_n[1]).mean()), _TINY))
-            y_and_n = centred / scale, y_and_n[1]
+            centred_y = y_and_n[0] - y_and_n[1] * (y_and_n[0].sum() / y_and_n[1].sum())
+            scale = np.sqrt(max(float((centred_y**2 / y_and_n[1]).mean()), _TINY))
+            y_and_n = centred_y / scale, y_and_n[1]
         starts, p_value, dispersion = _change_points(*y_and_n, level, kind)
         p = drawn("p", p_value, _P_TEXT, y, n)
         before = total_of(y) / size

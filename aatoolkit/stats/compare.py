@@ -184,15 +184,17 @@ def compare_measure(
             measure=measure, key=key, unit=unit, is_rate=is_rate, why=limitation, notes=notes
         )
         if None not in groups:
-            change, method, why, group_notes = _compare_group(
+            change, method, reason, group_notes = _compare_group(
                 sides, groups, pair, cluster, level, effect_and_df
             )
-            why = refusal or limitation or why
+            reason = refusal or limitation or reason
             if is_rate and max(-change.low, change.high) > 1:
                 # No rate changes by more than 100 points.
                 low, high = np.maximum(change.low, -1.0), np.minimum(change.high, 1.0)
                 change = named(replace(change, low=low, high=high))
-            row = replace(row, change=change, method=method, why=why, notes=(*group_notes, *notes))
+            row = replace(
+                row, change=change, method=method, why=reason, notes=(*group_notes, *notes)
+            )
         yield row
 
 
@@ -233,7 +235,7 @@ def _compare_rows(
             units_of_rows = flat.get("unit", pd.Series([None] * len(flat)))
         texts = units_of_rows.where(units_of_rows.notna(), "").astype(str)
         units = {**dict(zip(keys, texts, strict=True)), **units}
-    why = (error.columns or {}).get(measure, "")
+    reason = (error.columns or {}).get(measure, "")
     for key, unit in units.items():
         after, before = (
             take(column_values(name, flat, measure, [rows[key]]), 0) if key in rows else NAN
@@ -245,7 +247,7 @@ def _compare_rows(
             change=Change(after - before, after=after, before=before),
             unit=FRACTION if unit == "fraction" else unit or None,
             is_rate=unit in ("fraction", FRACTION),
-            why=refusal or (why if why.startswith(SEVERAL) else _WITHOUT_COUNTS),
+            why=refusal or (reason if reason.startswith(SEVERAL) else _WITHOUT_COUNTS),
         )
 
 
@@ -347,14 +349,14 @@ def _limitations(
     sides: Sequence[ClusterSums], groups: Sequence[int | None], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
     """Return why a group cannot be compared ("" if it can), and notes on partial sides."""
-    why = ""
+    reason = ""
     names_by_state: dict[str, list[str]] = {}
     for side, group, name in zip(sides, groups, names, strict=True):
         if group is None or not side.used_rows[group]:
-            why = why or f"{name}: {'no row' if group is None else side.states[group]}"
+            reason = reason or f"{name}: {'no row' if group is None else side.states[group]}"
         elif side.states[group].status == Status.PARTIAL:
             names_by_state.setdefault(str(side.states[group]), []).append(name)
-    return why, tuple(
+    return reason, tuple(
         f"{' and '.join(partial_names)}: {state}" for state, partial_names in names_by_state.items()
     )
 
@@ -466,7 +468,7 @@ def decompose(
     ]
     empty_sides = [name for side, name in zip(sides, WINDOWS, strict=True) if not side.n.sum() > 0]
     empty_reason = f"{empty_sides[0]}: nothing was measured" if empty_sides else ""
-    why = refusal or empty_reason
+    reason = refusal or empty_reason
     pairs_on_both_sides = pairs_of_both([side.pairs(0) for side in sides])
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
         side.parts(pairs, suffix)
@@ -493,7 +495,7 @@ def decompose(
     name_variables()
     half = normal_quantile((1 + setting("level", level)) / 2) * error
     bounds_and_p = [rate - half, rate + half, two_sided(rate / error, math.inf)]
-    low, high, p = ([NAN if why else value, *[NAN] * 4] for value in bounds_and_p)
+    low, high, p = ([NAN if reason else value, *[NAN] * 4] for value in bounds_and_p)
     effects = [NAN] * 5 if empty_reason else effects
     verdict = verdict_of(p[0], effects[0], level)
     k = count_of(n1)
@@ -511,11 +513,11 @@ def decompose(
             "clusters": [k, k, entered_count, left_count, k + entered_count + left_count],
             "verdict": [verdict, *["bookkeeping"] * 4],
             "why": [
-                f"the {by} on both sides: {verdict}" + (f" ({why})" if why else ""),
+                f"the {by} on both sides: {verdict}" + (f" ({reason})" if reason else ""),
                 f"the same {by}, asked more or less often: what was asked, not what was answered",
                 f"{entered_count:g} {by} were not there before",
                 f"{left_count:g} {by} are no longer there",
-                why if empty_reason else f"{points(total, is_rate)} in all",
+                reason if empty_reason else f"{points(total, is_rate)} in all",
             ],
             "method": "Kitagawa 1955, centred; the rate effect with a z interval (strata)",
         },

@@ -475,7 +475,7 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
     """
     values = np.array([number(value) for value in p], np.float64)
     positions_by_p = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())].tolist()
-    adjusted, extreme, is_holm = [*p], None, method == "holm"
+    adjusted_values, extreme, is_holm = [*p], None, method == "holm"
     tests = setting("tests", len(positions_by_p))
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
     ranks = [*enumerate(positions_by_p, 1)] if method else []
@@ -484,8 +484,8 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
         scaled_p = p[i] * (tests - rank + 1) if is_holm else p[i] * tests / rank
         if extreme is None or bool(scaled_p > extreme) == is_holm:
             extreme = scaled_p
-        adjusted[i] = np.minimum(extreme, 1.0)
-    return adjusted
+        adjusted_values[i] = np.minimum(extreme, 1.0)
+    return adjusted_values
 
 
 def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", "down")) -> str:
@@ -520,11 +520,11 @@ def judge(
     family_p_values = [NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)]
     family_size = max(sum(math.isfinite(number(p)) for p in family_p_values), 1)
     judgements = []
-    for row, p_single, corrected in zip(
+    for row, p_single, corrected_p in zip(
         rows, p_values, adjust_p_values(family_p_values, correct), strict=True
     ):
         change, is_rate, smallest = row.change, row.is_rate, NAN
-        p, before = p_single if row.is_planned else corrected, change.before
+        p, before = p_single if row.is_planned else corrected_p, change.before
         # A rate moves to 0 or 1 at most.
         largest_change = max(before, 1 - before) if is_rate and np.isfinite(before) else math.inf
         if np.isfinite(p):

@@ -119,8 +119,10 @@ def funnel_of(
     complete_stage = stages.pop(COMPLETE)
     _check_windows(frames)
     if all(stage.why for stage in stages.values()):
-        why = "; ".join(dict.fromkeys(stage.why for stage in stages.values()))
-        raise AvailabilityError(f"there is no funnel: {why}", columns=dict.fromkeys(STAGES, why))
+        reason = "; ".join(dict.fromkeys(stage.why for stage in stages.values()))
+        raise AvailabilityError(
+            f"there is no funnel: {reason}", columns=dict.fromkeys(STAGES, reason)
+        )
     paths = pd.Index([path for stage in stages.values() for path in stage.paths]).unique()
     numbers = [stages[name].numbers_of(paths) for name in STAGES]
     order = np.lexsort([-np.nan_to_num(plain_value(values)) for values in reversed(numbers)])
@@ -198,10 +200,10 @@ def _verdict(
     for name, value in values.items():
         if np.isnan(value):
             stage = stages[name]
-            why = stage.why or (_MISSING_PART if path in stage.paths else _NOT_LISTED)
-            stages_by_reason.setdefault(why, []).append(name)
+            reason = stage.why or (_MISSING_PART if path in stage.paths else _NOT_LISTED)
+            stages_by_reason.setdefault(reason, []).append(name)
     if stages_by_reason:
-        reasons = (f"{' and '.join(names)}: {why}" for why, names in stages_by_reason.items())
+        reasons = (f"{' and '.join(names)}: {reason}" for reason, names in stages_by_reason.items())
         return f"not measured: {'; '.join(reasons)}"
     rate_note = f"; {percent(converted)} of visits converted" if np.isfinite(converted) else ""
     partial_stages = [name for name in STAGES if stages[name].state.status == Status.PARTIAL]
@@ -221,9 +223,11 @@ def _count_by_path(
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
-        why = f"the section {section} {errors.get(section, 'was not read')}"
-        why = f"the service gives no {_NOUNS.get(stage, stage)}" if frame is not None else why
-        return Stage(pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, why), why)
+        reason = f"the section {section} {errors.get(section, 'was not read')}"
+        reason = f"the service gives no {_NOUNS.get(stage, stage)}" if frame is not None else reason
+        return Stage(
+            pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, reason), reason
+        )
     codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
     rows = np.flatnonzero(codes >= 0)
     sums_by_path = GroupSums(codes[rows], len(paths), lambda index: {"path": paths[index]})
@@ -232,12 +236,12 @@ def _count_by_path(
         # Two spellings of a path would count an answer that cites both twice.
         is_repeated = np.bincount(codes[rows], minlength=len(paths)) > 1
         numbers = np.where(is_repeated & (plain_value(numbers) != 0), np.nan, numbers)
-    state, why = metadata_of(frame).columns[column].availability, ""
+    state, reason = metadata_of(frame).columns[column].availability, ""
     if not np.isfinite(plain_value(numbers)).any():
-        why = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
+        reason = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
         if state.status in (Status.AVAILABLE, Status.PARTIAL):
             state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
-    return Stage(paths, numbers, state, why)
+    return Stage(paths, numbers, state, reason)
 
 
 def _combined_stage(stages: Sequence[Stage]) -> Stage:
@@ -248,8 +252,8 @@ def _combined_stage(stages: Sequence[Stage]) -> Stage:
         numbers = np.where(
             paths.isin(stage.paths), stage.numbers_of(paths), other_stage.numbers_of(paths)
         )
-        why = stage.why if other_stage.why else ""
-        stage = Stage(paths, numbers, combine([stage.state, other_stage.state]), why)
+        reason = stage.why if other_stage.why else ""
+        stage = Stage(paths, numbers, combine([stage.state, other_stage.state]), reason)
     return stage
 
 

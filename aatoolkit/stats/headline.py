@@ -143,16 +143,16 @@ def headline_of(
         for side in (WINDOWS if has_before else WINDOWS[:1] * 2)
     ]
     names_of_sides = side_names(*metadata_of_sides)
-    planned = ComparedRow(measure=RATE, key=("all prompts", None), unit=FRACTION)
+    planned_row = ComparedRow(measure=RATE, key=("all prompts", None), unit=FRACTION)
     effect_and_df = INDEPENDENT
     for question in _PLANNED:
         comparisons = _answer(tables, question, has_before, level, effect_and_df, names_of_sides)
         if isinstance(comparisons, list):
-            planned = comparisons[0]
-            effect_and_df = design_of(planned.change)
+            planned_row = comparisons[0]
+            effect_and_df = design_of(planned_row.change)
             break
-        planned = replace(planned, why=planned.why or comparisons)
-    rows = [replace(planned, is_planned=True)]
+        planned_row = replace(planned_row, why=planned_row.why or comparisons)
+    rows = [replace(planned_row, is_planned=True)]
     for question in _QUESTIONS:
         if any((row.key[0], row.measure) == (question.subject, question.measure) for row in rows):
             continue
@@ -273,8 +273,8 @@ def _key_figures(
     for row in compared_rows:
         name = "_".join(tokens(str(row.key[1])))
         if name not in metrics:
-            why = row.why or f"the service gives no counts of {name} by prompt"
+            reason = row.why or f"the service gives no counts of {name} by prompt"
             unit = FRACTION if row.is_rate else None
             figure = replace(row, measure=name, key=(row.key[0], name), unit=unit)
-            comparisons.append(replace(figure, why=why, method="", notes=()))
+            comparisons.append(replace(figure, why=reason, method="", notes=()))
     return comparisons

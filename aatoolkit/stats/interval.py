@@ -142,8 +142,8 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     if not all(parts):
         counts = rule.over or rule.counts or ()
         missing_counts = ", ".join(name for name in counts if name not in frame.columns)
-        why = f"it needs {missing_counts or ', '.join(counts)} as read" if counts else rule.why
-        raise refusal(column, "interval", why or without_counts(rule))
+        reason = f"it needs {missing_counts or ', '.join(counts)} as read" if counts else rule.why
+        raise refusal(column, "interval", reason or without_counts(rule))
     cells = combine_cells(*(cells_of(frame, part, metadata) for part in parts))
     hits, trials = (
         column_values(name, frame, part, np.arange(len(frame)))
@@ -266,12 +266,12 @@ def _prompt_bounds(
     Return None if the pooled values of the prompts differ from the values in ``frame``.
     """
     intervals = interval(rows, column, by=keys or None, cluster=PROMPT)
-    merged = frame[keys].merge(intervals, how="left" if keys else "cross", on=keys or None)
-    pooled_value, frame_value = as_floats(merged[column]), as_floats(frame[column])
+    merged_frame = frame[keys].merge(intervals, how="left" if keys else "cross", on=keys or None)
+    pooled_value, frame_value = as_floats(merged_frame[column]), as_floats(frame[column])
     is_same = np.isclose(pooled_value, frame_value, rtol=1e-6, atol=1e-12)
     if (np.isfinite(frame_value) & ~is_same).any():  # one picture has one kind of interval
         return None
-    low, high = (np.where(is_same, bound, np.nan) for bound in _bounds_of(merged, column))
+    low, high = (np.where(is_same, bound, np.nan) for bound in _bounds_of(merged_frame, column))
     return Bounds(low, high, OVER_PROMPTS, intervals)
 
 

@@ -74,9 +74,9 @@ def rank(
 ) -> pd.DataFrame:
     """Compute ranks and their confidence sets; see ``df.aa.rank``."""
     check_level(level)
-    flat = flattened(frame)
-    check_columns(flat, [column, by])
-    if cluster == PROMPT and cluster not in flat.columns:
+    flat_frame = flattened(frame)
+    check_columns(flat_frame, [column, by])
+    if cluster == PROMPT and cluster not in flat_frame.columns:
         why = (
             f"a rank compares {by} over prompts, and this frame has no {PROMPT}: it takes one row "
             f"for each prompt and {by}, as project.read('prompts', split='engine') for engines or "
@@ -125,9 +125,9 @@ def rank(
     )
     sample_ranks = 1 + (order_scores > scores[:, None]).sum(axis=1)
     verdicts, reason = [], f"it has no number, or one {cluster} has most of its answers"
-    for best, worst in zip(plain_value(low), plain_value(high), strict=True):
-        text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {rank_count}"
-        verdicts.append(text if np.isfinite(best) else "cannot say: " + reason)
+    for start, end in zip(plain_value(low), plain_value(high), strict=True):
+        text = f"rank {start:g}{'' if start == end else f' to {end:g}'} of {rank_count}"
+        verdicts.append(text if np.isfinite(start) else "cannot say: " + reason)
     clusters = count_of(take(n, np.unique(sums.cluster, return_index=True)[1]))
     return result(
         "rank",
@@ -222,16 +222,18 @@ def concentration(
     if top < 1:
         raise ArgumentError(f"top={top!r} is no whole number from 1")
     keys = grouping_columns(by)
-    flat = trace_frame(flattened(frame), frame)
-    metadata = metadata_of(flat)
-    check_columns(flat, [column, *keys])
-    groups = group(flat, keys, True)
+    flat_frame = trace_frame(flattened(frame), frame)
+    metadata = metadata_of(flat_frame)
+    check_columns(flat_frame, [column, *keys])
+    groups = group(flat_frame, keys, True)
     is_undeclared = not (metadata.holds(column) or metadata.is_lost(column))
-    (planned,) = plan(flat, metadata, groups, column, {column: SUM} if is_undeclared else {})
-    if planned.rule.rule != "sum":
-        raise refusal(column, "concentration", f"its rule ({planned.rule}) is no sum of counts")
-    cells = cells_of_plan(planned, flat, metadata, groups)
-    values = as_floats(flat[column])
+    (count_plan,) = plan(
+        flat_frame, metadata, groups, column, {column: SUM} if is_undeclared else {}
+    )
+    if count_plan.rule.rule != "sum":
+        raise refusal(column, "concentration", f"its rule ({count_plan.rule}) is no sum of counts")
+    cells = cells_of_plan(count_plan, flat_frame, metadata, groups)
+    values = as_floats(flat_frame[column])
     mask = cells.has_number & (values > 0)
     if (values[mask] % 1 != 0).any():
         why = "it holds fractions; name the count behind it"
@@ -240,7 +242,7 @@ def concentration(
     rows = []
     for number_of_group, code in enumerate(codes.tolist()):
         counts = column_values(
-            "c", flat, column, np.flatnonzero(mask & (groups.ids == number_of_group))
+            "c", flat_frame, column, np.flatnonzero(mask & (groups.ids == number_of_group))
         )
         n, members = total_of(counts), count_of(counts)
         name_variables()
@@ -290,9 +292,9 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
     shares = counts / size
     draws = (np.sort(rng.multinomial(size, shares)).astype(np.float64) for _ in range(_RESAMPLES))
     sums = np.array([((draw**2).sum(), draw[-top:].sum()) for draw in draws])
-    resampled = (sums - [size, 0]) / [size * (size - 1), size]
+    resamples = (sums - [size, 0]) / [size * (size - 1), size]
     tails = [(1 - level) / 2, (1 + level) / 2]
-    shifts = np.quantile(resampled - resampled.mean(axis=0), tails, axis=0)
+    shifts = np.quantile(resamples - resamples.mean(axis=0), tails, axis=0)
     description = (
         f"the quantile of {_RESAMPLES} multinomial samples of {size:,} (seed 0), less their mean"
     )
@@ -301,8 +303,10 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
     row = {"hhi": hhi, "top_share": top_share}
     for i, (name, value) in enumerate([*row.items()]):
         for suffix, shift in zip(_SUFFIXES[1:], shifts[:, i].tolist(), strict=True):
-            shifted = value + drawn("shift", shift, description)
-            row[f"{name}{suffix}"] = np.maximum(np.minimum(shifted, setting("most", 1.0)), 0.0)
+            shifted_value = value + drawn("shift", shift, description)
+            row[f"{name}{suffix}"] = np.maximum(
+                np.minimum(shifted_value, setting("most", 1.0)), 0.0
+            )
     name_all(**row)
     # The effective number is 1 over the index, and its bounds are 1 over those of the index.
     pairs = zip(_SUFFIXES, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True)
@@ -341,19 +345,21 @@ def overlap(
 ) -> pd.DataFrame:
     """Compute the overlap of lists between engines; see ``df.aa.overlap``."""
     check_level(level)
-    flat = trace_frame(flattened(frame), frame)
-    check_columns(flat, [column])
-    missing = [name for name in (between, cluster, repeat) if name not in flat.columns]
+    flat_frame = trace_frame(flattened(frame), frame)
+    check_columns(flat_frame, [column])
+    missing = [name for name in (between, cluster, repeat) if name not in flat_frame.columns]
     if missing:
-        why = (
+        reason = (
             f"there is no {' and no '.join(missing)} in this frame: {between} names what is "
             f"compared (between=), and {repeat} the answer (repeat=) to a {cluster} (cluster=); "
             "take them from the table of the answers, as by df.aa.merge(chats, on='chat_id')"
         )
-        raise ItemNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(missing, why))
-    metadata = metadata_of(flat)
+        raise ItemNotFound(
+            f"{column} has no overlap: {reason}", columns=dict.fromkeys(missing, reason)
+        )
+    metadata = metadata_of(flat_frame)
     state = metadata.columns[column].availability
-    rows = _overlap_of_answers(flat, column, between, cluster, repeat, level)
+    rows = _overlap_of_answers(flat_frame, column, between, cluster, repeat, level)
     if state.status not in (Status.AVAILABLE, Status.UNKNOWN):
         rows = [row | {"why": f"{row['why']}; {state}"} for row in rows]
     return result(
@@ -378,8 +384,8 @@ def _overlap_of_answers(
     """
     codes, members, prompts = _encode_answers(flat, column, between, cluster, repeat)
     if len(members) > MAX_LISTS:
-        why = f"{len(members)} different ones; {MAX_LISTS} are the most: choose some first"
-        raise refusal(between, "overlap", why)
+        reason = f"{len(members)} different ones; {MAX_LISTS} are the most: choose some first"
+        raise refusal(between, "overlap", reason)
     means = np.full((len(prompts), len(members), len(members)), np.nan)
     answers = np.zeros((len(prompts), len(members)))
     for prompt_number, (_, rows_of_prompt) in enumerate(codes.groupby(cluster)):
@@ -432,16 +438,16 @@ def _overlap_of_answers(
             }
         )
         k = gap.clusters
-        why = f"its {k:g} {cluster} all say the same, and are too few to estimate an error"
+        reason = f"its {k:g} {cluster} all say the same, and are too few to estimate an error"
         if k < MIN_CLUSTERS:
-            why = f"{k:g} {cluster} have two answers of each {between}; it takes {MIN_CLUSTERS}"
+            reason = f"{k:g} {cluster} have two answers of each {between}; it takes {MIN_CLUSTERS}"
         if not has_both.any():
-            why = f"no {cluster} has answers of both"
+            reason = f"no {cluster} has answers of both"
         shares = percent(gap.change + ceiling.change), ceiling.change
         text = f"{shares[0]} in common, where repeats of one have {percent(shares[1])}"
-        why = "" if np.isfinite(gap.p) else why
+        reason = "" if np.isfinite(gap.p) else reason
         verdicts = ("more alike", "less alike")
-        gaps.append(Comparison(change=gap, text=text, why=why, words=verdicts))
+        gaps.append(Comparison(change=gap, text=text, why=reason, words=verdicts))
     for row, judgement in zip(rows, judge(gaps, level, noun="gap"), strict=True):
         row |= {name: judgement[name] for name in JUDGED[5:]}
         row["method"] = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
@@ -474,8 +480,8 @@ def _encode_answers(
     codes[between], members = pd.factorize(rows[between].astype(str), sort=True)
     for name in (between, cluster):
         if (codes.groupby(repeat)[name].nunique() > 1).any():
-            why = f"one value of {repeat} has several of {name}: it names no single answer"
-            raise AvailabilityError(f"{repeat} names no answer: {why}", columns={repeat: why})
+            reason = f"one value of {repeat} has several of {name}: it names no single answer"
+            raise AvailabilityError(f"{repeat} names no answer: {reason}", columns={repeat: reason})
     return codes.drop_duplicates([repeat, column]), [*members], [*rows[cluster].unique()]
 
 

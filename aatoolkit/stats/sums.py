@@ -186,24 +186,24 @@ def cluster_sums(
     AvailabilityError
         If the column is no rate or mean, or a row with a number has no cluster.
     """
-    flat = trace_frame(flattened(frame), frame)
-    metadata = metadata_of(flat)
-    check_columns(flat, [column, *([cluster] if cluster else [])])
-    groups, rules = group(flat, by, True), rules or {}
-    is_flag = pd.api.types.is_bool_dtype(flat[column].dtype)
+    flat_frame = trace_frame(flattened(frame), frame)
+    metadata = metadata_of(flat_frame)
+    check_columns(flat_frame, [column, *([cluster] if cluster else [])])
+    groups, rules = group(flat_frame, by, True), rules or {}
+    is_flag = pd.api.types.is_bool_dtype(flat_frame[column].dtype)
     # A share of what one answer can hold several of does not vary as a rate of answers does.
     declared_rule, parts = rule_of(metadata, column)
     is_uncombined = declared_rule.rule == "none"
     if is_uncombined and not declared_rule.within and all(parts) and (groups.sizes <= 1).all():
         rules = {column: ratio(*parts), **rules}
-    (planned,) = plan(flat, metadata, groups, column, rules, shares=is_uncombined)
-    rule, response_totals = planned.rule, planned.response_totals
+    (column_plan,) = plan(flat_frame, metadata, groups, column, rules, shares=is_uncombined)
+    rule, response_totals = column_plan.rule, column_plan.response_totals
     is_count = counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
         raise refusal(column, "interval", _why_not_pooled(rule, metadata, column))
-    cells = cells_of_plan(planned, flat, metadata, groups)
-    values = [as_floats(flat[part]) for part in planned.parts]
-    y, n = values[0], values[1] if len(values) > 1 else np.ones(len(flat))
+    cells = cells_of_plan(column_plan, flat_frame, metadata, groups)
+    values = [as_floats(flat_frame[part]) for part in column_plan.parts]
+    y, n = values[0], values[1] if len(values) > 1 else np.ones(len(flat_frame))
     if rule.over is None:
         y = y * n
     mask, is_rate = cells.has_number & (n > 0) & np.isfinite(y), is_flag and not is_count
@@ -212,9 +212,9 @@ def cluster_sums(
         is_rate = bool(is_possible[mask].mean() >= 0.5) if mask.any() else True
         # A row with more hits than trials is left out; the other rows are still those of a rate.
         mask = mask & is_possible if is_rate else mask
-    codes, labels = np.arange(len(flat)) * (not is_count), pd.Index(range(len(flat)))
+    codes, labels = np.arange(len(flat_frame)) * (not is_count), pd.Index(range(len(flat_frame)))
     if cluster is not None:
-        codes, names = pd.factorize(flat[cluster])
+        codes, names = pd.factorize(flat_frame[cluster])
         labels = pd.Index(names)
         refuse_missing(cluster, (codes < 0) & mask)
     cluster_count = max(len(labels), 1)
@@ -229,7 +229,7 @@ def cluster_sums(
     )
     group_of_pair, cluster_of_pair = np.divmod(pairs, cluster_count)
     return ClusterSums(
-        flat,
+        flat_frame,
         metadata,
         groups,
         labels,
@@ -243,7 +243,7 @@ def cluster_sums(
         _states(cells, groups, mask, response_totals),
         np.flatnonzero(mask),
         codes_of_rows,
-        planned,
+        column_plan,
     )
 
 
@@ -256,9 +256,9 @@ def refuse_missing(column: str, is_missing: Any) -> None:
         If some rows with a value have none in the column.
     """
     if count := int(is_missing.sum()):
-        why = f"{count} rows with a value have no {column}; drop them, or name another column"
+        reason = f"{count} rows with a value have no {column}; drop them, or name another column"
         raise AvailabilityError(
-            f"the rows cannot be grouped by {column}: {why}", columns={column: why}
+            f"the rows cannot be grouped by {column}: {reason}", columns={column: reason}
         )
 
 
@@ -278,8 +278,8 @@ def _states(
         if 0 < used_rows[i] < expected_rows[i]:
             state = replace(state, status=Status.PARTIAL)
         elif totals is not None and totals.lacking_count[i]:
-            why = f"{totals.lacking_count[i]} of {totals.count[i]} responses have no row of it"
-            state = Availability(Status.UNAVAILABLE, Cause.NO_ROW, why)
+            reason = f"{totals.lacking_count[i]} of {totals.count[i]} responses have no row of it"
+            state = Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
         elif not used_rows[i] and state.status == Status.AVAILABLE:
             state = Availability(Status.UNAVAILABLE, state.cause, "no answers")
         group_states.append(state)
@@ -377,9 +377,9 @@ def window_before(
     """
     if before is not None:
         return before, rules, why_overlapping(now, before, measure)
-    flat = flattened(now)
-    check_columns(flat, [measure])
-    metadata, measure_of = metadata_of(flat), previous_names(flat)
+    flat_frame = flattened(now)
+    check_columns(flat_frame, [measure])
+    metadata, measure_of = metadata_of(flat_frame), previous_names(flat_frame)
     rule, counts = rule_of(metadata, measure)
     window_rules = dict(rules or {})
     has_measure = measure in measure_of.values()
@@ -392,12 +392,12 @@ def window_before(
         )
     kept_names = [
         name
-        for name in flat.columns
+        for name in flat_frame.columns
         if name not in measure_of
         and name not in measure_of.values()
-        and (name in metadata.key or not pd.api.types.is_numeric_dtype(flat[name].dtype))
+        and (name in metadata.key or not pd.api.types.is_numeric_dtype(flat_frame[name].dtype))
     ]
-    window = rename(flat[[*kept_names, *measure_of]], columns=measure_of)
+    window = rename(flat_frame[[*kept_names, *measure_of]], columns=measure_of)
     if not has_measure:
         metadata_before = metadata_of(window)
         window[measure] = window[counts[0]] / window[counts[1]]
@@ -487,10 +487,10 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
     is_same_in_rows = _is_of_same_answers(sides[0], measure)
     overlaps = [
-        (response_scope(source), response_scope(other))
-        for source, other in product(*(side.sources for side in sides))
-        if source.section == other.section
-        and not response_scope(source).is_disjoint(response_scope(other))
+        (response_scope(source), response_scope(other_source))
+        for source, other_source in product(*(side.sources for side in sides))
+        if source.section == other_source.section
+        and not response_scope(source).is_disjoint(response_scope(other_source))
     ]
     brands = {side.filters[[*FILTERS].index("brand")] for pair in overlaps for side in pair}
     key = [*sides[0].key]

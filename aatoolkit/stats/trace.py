@@ -342,16 +342,16 @@ def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced
 
     The position is that of an element, or None if the formula uses all elements of an array.
     """
-    seen: set[tuple[int, int | None]] = set()
+    seen_keys: set[tuple[int, int | None]] = set()
     pending = [*reversed(_operands(node, position))]
     while pending:
         part, position = pending.pop()
         if not isinstance(part, Traced):
             continue
         key = (id(part), position if part.is_vector else None)
-        if key in seen:
+        if key in seen_keys:
             continue
-        seen.add(key)
+        seen_keys.add(key)
         if part.name:
             yield part, key[1]
         else:
@@ -390,9 +390,9 @@ def formula_text(node: Traced, position: int | None = None, *, in_numbers: bool 
 
 def _short_text(value: Any) -> str:
     """Return a number as text with twelve digits, as equal sums may differ in further ones."""
-    rounded = float(f"{float(value):.12g}")
-    is_whole = rounded.is_integer() and abs(rounded) < 1e15
-    return str(int(rounded)) if is_whole else str(rounded)
+    rounded_value = float(f"{float(value):.12g}")
+    is_whole = rounded_value.is_integer() and abs(rounded_value) < 1e15
+    return str(int(rounded_value)) if is_whole else str(rounded_value)
 
 
 def _write_formula(

@@ -128,8 +128,8 @@ class View:
         if column not in self.set and column not in self._unknown and self._base is not None:
             return self._base.explain(int(self._rows[position]), column)
         cell = describe_cell(flattened(self.frame), self.metadata, position, column)
-        why = self._foreign or f"{column} was set by a plain pandas step"
-        return Explanation(cell.value, column, cell.row, end=why)
+        reason = self._foreign or f"{column} was set by a plain pandas step"
+        return Explanation(cell.value, column, cell.row, end=reason)
 
 
 class Result:
@@ -178,14 +178,14 @@ class Result:
             name: value for name, value in self.arguments.items() if name not in ("left", "right")
         }
         left, right = (replayed.frame for replayed in self.inputs)
-        merged = left.assign(_left=range(len(left))).merge(
+        merged_frame = left.assign(_left=range(len(left))).merge(
             right.assign(_right=range(len(right))), **options
         )
         names = [
             {new_name: old_name for old_name, new_name in reversed(names_after.items())}
             for names_after in columns_after(left, right, options)
         ]
-        rows = (merged["_left"], merged["_right"])
+        rows = (merged_frame["_left"], merged_frame["_right"])
         return [*zip(("left", "right"), self.inputs, rows, names, strict=True)]
 
     def describe(self, position: int, column: str, *notes: str, **facts: Any) -> Explanation:
@@ -257,8 +257,8 @@ def _explain_merge(result: Result, position: int, column: str) -> Explanation:
                 replayed.explain(source_row, names[column]), position, column, note
             )
     if sides:
-        why = f"no row of the {sides[0][0]} frame matches this one"
-        return result.describe(position, column, missing=why)
+        reason = f"no row of the {sides[0][0]} frame matches this one"
+        return result.describe(position, column, missing=reason)
     return result.describe(position, column, "by merge: which of the sides has the row")
 
 
@@ -449,8 +449,8 @@ class AggregateCells(Result):
             reasons[is_zero[unused_rows]] = f"{plan.parts[1]} is 0, and it is " + reasons
         counts_by_reason = Counter(reasons)
         notes = [
-            f"{counted(row_count, 'row')} left out: {why}"
-            for why, row_count in counts_by_reason.items()
+            f"{counted(row_count, 'row')} left out: {reason}"
+            for reason, row_count in counts_by_reason.items()
         ]
         notes += [rule.why] if rule.why else []
         why_missing = None
@@ -501,13 +501,13 @@ class ArchivedCells(Result):
         declared_name = self.metadata.columns[column].of
         if declared_name is None:
             return self.describe(position, column, "from the responses in which the row was seen")
-        cell, why = self.describe(position, column), "the archive names no response for this row"
+        cell, reason = self.describe(position, column), "the archive names no response for this row"
         table, _, name = declared_name.rpartition(":")[2].partition(".")
         for source in islice(self._responses(position), _MAX_SEARCHED):
             try:
                 response = self._finder.find(source)
             except TrailEnd as end:
-                why = str(end)
+                reason = str(end)
                 continue
             if table not in response.tables:
                 continue
@@ -517,8 +517,8 @@ class ArchivedCells(Result):
                 return self.copy_cell(
                     cells.explain(rows[0], name), position, column, "kept in the archive"
                 )
-            why = f"no response at hand has {in_words(cell.value)} in this row"
-        return replace(cell, end=why)
+            reason = f"no response at hand has {in_words(cell.value)} in this row"
+        return replace(cell, end=reason)
 
     def _responses(self, position: int) -> Any:
         """Yield the sources of the responses that a row may be from, the newest first."""

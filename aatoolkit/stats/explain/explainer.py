@@ -114,18 +114,18 @@ class Explainer:
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        flat, metadata = self._cached(_flattened, frame)
-        if column is None and isinstance(row, str) and row not in flat.index:
+        flat_frame, metadata = self._cached(_flattened, frame)
+        if column is None and isinstance(row, str) and row not in flat_frame.index:
             row, column = None, row
         if column is None:
             raise ArgumentError(
                 "explain takes a column: explain(row, column) or explain(column=...)",
                 argument="column",
             )
-        check_columns(flat, [column])
+        check_columns(flat_frame, [column])
         if row is not None:
-            return self._explain_cell(frame, _position_of(flat, frame, row), column)
-        if len(flat):
+            return self._explain_cell(frame, _position_of(flat_frame, frame, row), column)
+        if len(flat_frame):
             return self._explain_first_missing(frame, column)
         state = metadata.columns[column].availability
         missing_text = f"the frame has no rows; {column} is {state}"
@@ -240,14 +240,14 @@ class Explainer:
 
     def _replay(self, frame: pd.DataFrame) -> Replayed | str:
         """Return the frame as made again by its recipe, or the reason why that is impossible."""
-        stored, responses = stored_of(frame)
+        stored_metadata, responses = stored_of(frame)
         self.evidence.hold(responses)
-        if stored.recipe is None:
-            is_foreign = not stored.columns and not stored.sources
-            why = "has no metadata, so its origin is not known"
-            return f"the frame {why if is_foreign else 'does not say how it was made'}"
+        if stored_metadata.recipe is None:
+            is_foreign = not stored_metadata.columns and not stored_metadata.sources
+            reason = "has no metadata, so its origin is not known"
+            return f"the frame {reason if is_foreign else 'does not say how it was made'}"
         try:
-            return replay(stored.recipe, stored.sources, self.evidence)
+            return replay(stored_metadata.recipe, stored_metadata.sources, self.evidence)
         except TrailEnd as end:
             return str(end)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -258,10 +258,10 @@ class Explainer:
 
         If no value is missing, explain that of the first row.
         """
-        flat, _ = self._cached(_flattened, frame)
-        missing_positions = np.flatnonzero(flat[column].isna().to_numpy())
+        flat_frame, _ = self._cached(_flattened, frame)
+        missing_positions = np.flatnonzero(flat_frame[column].isna().to_numpy())
         if not len(missing_positions):
-            note = f"none of {len(flat):,} values is missing"
+            note = f"none of {len(flat_frame):,} values is missing"
             cell = self._explain_cell(frame, 0, column)
             return cell.with_notes(f"no row was named, so this is the first: {note}")
         missing_cells = [
@@ -276,8 +276,10 @@ class Explainer:
         most_frequent = sorted(
             cells_by_cause.items(), key=lambda cause_and_cells: -len(cause_and_cells[1])
         )[:_MAX_CAUSES]
-        causes = tuple(MissingRows(len(cells), why, cells[0].row) for why, cells in most_frequent)
-        note = f"{len(missing_positions):,} of {len(flat):,} have none"
+        causes = tuple(
+            MissingRows(len(cells), reason, cells[0].row) for reason, cells in most_frequent
+        )
+        note = f"{len(missing_positions):,} of {len(flat_frame):,} have none"
         if len(missing_positions) > _MAX_READ:
             note += f", of which the first {_MAX_READ} were looked up"
         first_cell = replace(missing_cells[0], causes=causes)
@@ -288,8 +290,8 @@ class Explainer:
 
 def _flattened(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMetadata]:
     """Return a frame with its index levels as columns, and its metadata."""
-    flat = flattened(frame)
-    return flat, metadata_of(flat)
+    flat_frame = flattened(frame)
+    return flat_frame, metadata_of(flat_frame)
 
 
 def _position_of(

@@ -293,11 +293,11 @@ class Explanation:
 
     def walk(self) -> Iterator[Explanation]:
         """Yield the explanation and all parts below it, in depth-first order."""
-        pending = [self]
-        while pending:
-            part = pending.pop()
+        pending_parts = [self]
+        while pending_parts:
+            part = pending_parts.pop()
             yield part
-            pending += reversed(part.children)
+            pending_parts += reversed(part.children)
 
     @property
     def sources(self) -> tuple[CitedResponse, ...]:
@@ -420,12 +420,12 @@ def _lines_about(
     yield from map(clipped, part.notes)
     for cause in part.causes:
         example = f", such as {clipped(_key(cause.first))}" if cause.first else ""
-        why = (
+        reason = (
             "are missing for the same reason"
             if cause.why == part.missing
             else f"are missing: {cause.why}"
         )
-        yield clipped(f"{cause.rows:,} of them {why}{example}")
+        yield clipped(f"{cause.rows:,} of them {reason}{example}")
     if part.end:
         yield f"the trail ends here: {clipped(part.end)}"
 

@@ -98,7 +98,7 @@ class ReadResponse:
     def extra(self) -> Mapping[str, tuple[str, str]]:
         """The values that are in no column, by JSON path: each as JSON text, and the reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
-        return {path: (value, why) for path, value, why in rows}
+        return {path: (value, reason) for path, value, reason in rows}
 
 
 class ResponseFinder:
@@ -133,7 +133,7 @@ class ResponseFinder:
 
     def _search(self, source: Source) -> ReadResponse:
         """Return the response that a source names, read again; else raise `TrailEnd`."""
-        why = ""
+        reason = ""
         for store in (*self._stores, self._held):
             try:
                 for place, response in _candidates(store, source):
@@ -141,15 +141,15 @@ class ResponseFinder:
                     if body is None:
                         continue
                     if source.sha256 and hashlib.sha256(body).hexdigest() != source.sha256:
-                        why = f"the response in {place} does not have the SHA-256 of its source"
+                        reason = f"the response in {place} does not have the SHA-256 of its source"
                         continue
                     tables = response.tables()
                     if tables is not None:
-                        place = f"{place}; {why}" if why else place
+                        place = f"{place}; {reason}" if reason else place
                         return ReadResponse(source, tables, body, place)
             except AAToolkitError as error:
-                why = str(error)
-        raise TrailEnd(why or _NOT_IN_MEMORY)
+                reason = str(error)
+        raise TrailEnd(reason or _NOT_IN_MEMORY)
 
     def archived(self, method: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """Read a frame again from an archive, by the method and options that it was read with.
@@ -231,8 +231,8 @@ class _ColumnCells:
         if self.declared is None:
             return
         self.path = rows.path_finder(self.declared)
-        over = self.declared.aggregate.over or self.declared.aggregate.counts or ()
-        self.over = over if {*over} <= {*frame.columns} else ()
+        count_names = self.declared.aggregate.over or self.declared.aggregate.counts or ()
+        self.over = count_names if {*count_names} <= {*frame.columns} else ()
         for signal in table.response.tables._parts.signals:
             is_of_all = signal.scope in ("section", "engine")
             extent = "all" if is_of_all else reach(signal.target or "", self.declared.pattern)
@@ -451,8 +451,8 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         return replace(explanation, missing="the response has no such path")
     cells = [*_cells_at(tables, response, target)]
     extra_values = [
-        Explanation(value, "tables.extra", {"path": extra_path}, operation="extra", notes=(why,))
-        for extra_path, (value, why) in response.extra.items()
+        Explanation(value, "tables.extra", {"path": extra_path}, operation="extra", notes=(reason,))
+        for extra_path, (value, reason) in response.extra.items()
         if is_within(extra_path, target)
     ]
     note = f"in {len(cells):,} cells, and {len(extra_values):,} values of tables.extra"

@@ -197,21 +197,21 @@ class StatisticCells(Result):
             for column_name in ("method", "verdict")
             if texts[column_name] and column_name != column
         ]
-        explained = None if cell.value is None else self._tracer.number(position, column)
-        if explained is None:
-            why = texts["why"] or texts["verdict"] or "it could not be computed"
-            missing_text = str(why) if cell.value is None else None
+        number_cell = None if cell.value is None else self._tracer.number(position, column)
+        if number_cell is None:
+            reason = texts["why"] or texts["verdict"] or "it could not be computed"
+            missing_text = str(reason) if cell.value is None else None
             return replace(cell, missing=missing_text, notes=tuple(notes))
         return replace(
             cell,
-            formula=explained.formula,
-            rows=explained.rows,
-            place=explained.place,
-            response=explained.response,
-            statements=explained.statements,
-            children=explained.children,
-            notes=(*explained.notes, *notes),
-            end=explained.end,
+            formula=number_cell.formula,
+            rows=number_cell.rows,
+            place=number_cell.place,
+            response=number_cell.response,
+            statements=number_cell.statements,
+            children=number_cell.children,
+            notes=(*number_cell.notes, *notes),
+            end=number_cell.end,
         )
 
 
