@@ -58,8 +58,8 @@ from aatoolkit.scope import FILTERS
 ZERO = "the denominator is 0"
 """The reason why a rate without observations does not apply."""
 
-_ZERO = Availability(Status.NOT_APPLICABLE, None, ZERO)
-_NO_ROWS = Availability(Status.NOT_APPLICABLE, None, "no rows")
+_ZERO_STATE = Availability(Status.NOT_APPLICABLE, None, ZERO)
+_NO_ROWS_STATE = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class PlannedCells:
 
     @cached_property
     def covered_rows(self) -> Floats:
-        """For each group, the number of its rows that are used.
+        """For each group, the number of its rows that the result covers.
 
         A row that was itself aggregated counts by its coverage: one made of two rows, one of which
         had no value, counts as half a row.
@@ -260,14 +260,14 @@ def _outcome(
     states += new_codes
     # After the states come their partial versions, then two for groups without a number.
     source_state = combine(planned.metadata.columns[part].availability for part in plan.parts)
-    no_rows = _NO_ROWS if source_state.status == Status.AVAILABLE else source_state
+    no_rows = _NO_ROWS_STATE if source_state.status == Status.AVAILABLE else source_state
     empty_state = no_rows if groups.keys.columns.empty or source_state.status in EMPTY else NO_ROW
     codes = np.where(has_number & ~is_full, codes + len(states), codes)
     is_nothing = is_undefined & (groups.count(cells.complete) == expected_rows) & is_full
     codes = np.where(is_nothing, 2 * len(states), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
     partial_states = [replace(state, status=Status.PARTIAL) for state in states]
-    all_states = [*states, *partial_states, _ZERO, empty_state]
+    all_states = [*states, *partial_states, _ZERO_STATE, empty_state]
     share = np.divide(
         planned.covered_rows,
         expected_rows,

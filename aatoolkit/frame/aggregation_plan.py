@@ -62,7 +62,7 @@ class ResponseTotals:
     count: Codes
 
     def used_pairs(self, used_rows: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """Return the pairs of a group and a response of which all rows in the group are used.
+        """Return the pairs of a group and a response in which no row of the group is left out.
 
         The result is two arrays: the groups, and the rows that hold the responses' totals.
         """
@@ -556,7 +556,7 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """Return the one unit of all rows of a column with units by metric; None if units differ."""
+    """Return the unit that all rows share, of a column with a unit per row; else None."""
     units = row_units(frame, metadata, name)
     if units is None or units.isna().any() or units.nunique() != 1:
         return None

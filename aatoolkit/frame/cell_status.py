@@ -119,7 +119,7 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
         conditions = (condition for statement in column.statements for condition in statement.rows)
         if not all(metadata.holds(condition.column) for condition in conditions):
             states = [
-                replace(state, status=Status.UNKNOWN, reason=f"{_IN_SOME}{state.reason}")
+                replace(state, status=Status.UNKNOWN, reason=f"{_PARTIAL_PREFIX}{state.reason}")
                 if state.status == Status.PARTIAL
                 else state
                 for state in states
@@ -297,8 +297,8 @@ _MAX_KEYS = 1000
 _ENDINGS = (f"_{ROW}", f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", COVERAGE)
 """The endings of columns about the availability of another column."""
 
-_IN_SOME = "partial in some of the rows: "
-_ADVICE = "; skip_missing=True adds the rest"
+_PARTIAL_PREFIX = "partial in some of the rows: "
+_SKIP_ADVICE = "; skip_missing=True adds the rest"
 _MAX_REASONS = 4
 """The maximum number of reasons of partial numbers that are listed below a table."""
 
@@ -331,7 +331,7 @@ def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks
             reason, mask = cells.states[code].reason or "", cells.codes == code
             if (mask & is_partial).any():
                 masks_by_reason[reason] = masks_by_reason.get(reason, False) | (mask & is_partial)
-            elif reason.startswith(_IN_SOME):
+            elif reason.startswith(_PARTIAL_PREFIX):
                 remarks_on_missing.append(f"{name}: {visible(reason)}")
             is_missing = mask & ~cells.has_number
             is_remarkable = cells.states[code].status == Status.PARTIAL or reason.endswith(
@@ -340,7 +340,7 @@ def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks
             if is_remarkable and is_missing.any():
                 row_text = row_ranges(frame.index, is_missing)
                 remarks_on_missing.append(
-                    f"{name}: missing ({row_text}): {visible(reason.rstrip('.'))}{_ADVICE}"
+                    f"{name}: missing ({row_text}): {visible(reason.rstrip('.'))}{_SKIP_ADVICE}"
                 )
     notes = [
         f"* partial ({row_ranges(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"

@@ -20,8 +20,8 @@ import pandas as pd
 from aatoolkit._util.text import escaped
 
 _UNSAFE = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
-_DIGITS = 10**15
-_MISSING = "\0"
+_EXACT_LIMIT = 10**15
+_MISSING_MARK = "\0"
 """The placeholder of missing cells; no cell has it, as control characters are escaped."""
 
 
@@ -47,9 +47,11 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
         {guarded(str(name)): _as_csv(frame[name]) for name in frame.columns}
     )
     text = guarded_frame.to_csv(
-        index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=_MISSING
+        index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=_MISSING_MARK
     )
-    return text.replace(f'"{_MISSING}"', '""' if len(guarded_frame.columns) == 1 else "").encode()
+    return text.replace(
+        f'"{_MISSING_MARK}"', '""' if len(guarded_frame.columns) == 1 else ""
+    ).encode()
 
 
 def as_texts(values: pd.Series) -> pd.Series:
@@ -83,7 +85,7 @@ def _as_csv(values: pd.Series) -> pd.Series:
         return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")
     if pd.api.types.is_numeric_dtype(dtype):
         is_whole = dtype.kind in "iu"
-        if not (is_whole and ((values >= _DIGITS) | (values <= -_DIGITS)).any()):
+        if not (is_whole and ((values >= _EXACT_LIMIT) | (values <= -_EXACT_LIMIT)).any()):
             return values
     texts = as_texts(values)
     if dtype.kind == "M":

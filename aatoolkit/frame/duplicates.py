@@ -157,7 +157,7 @@ class Duplicates:
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
         """Return for each row the position of the first row with the same key in its group.
 
-        Also return the responses that overlap; none if no row has to be left out.
+        Also return a list of the responses that overlap; empty if no row has to be left out.
 
         Raises
         ------
@@ -237,7 +237,7 @@ class Duplicates:
             raise Refused(f"the responses overlap: {_two_of(overlapping)}; {remedy}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
-        """Return the columns that identify a row of a table, and those that the frame lacks.
+        """Return the columns that identify a table's rows, and those of them that the frame lacks.
 
         The first result is None if the columns that identify a row are not known.
         """
@@ -311,7 +311,7 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
-    """Return the mask of rows that differ from each earlier row, in a column or in ``others``."""
+    """Return the mask of rows that equal no earlier row in all columns and in ``others``."""
     columns = (values.array for _, values in frame.items())
     is_first: Mask = _first_equal([*columns, *others]) == np.arange(len(frame))
     return is_first

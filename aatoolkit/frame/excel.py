@@ -28,7 +28,7 @@ from aatoolkit.metadata.attrs import NOTHING, Source, metadata_of
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
-_DIGITS = 10**15
+_EXACT_LIMIT = 10**15
 _MAX_ROWS, _MAX_TEXT, _MAX_NAME = 1_048_576, 32_767, 31
 """Limits of Excel: the rows of a sheet, the characters of a cell, and of a sheet's name."""
 
@@ -384,7 +384,7 @@ def _as_excel(values: pd.Series) -> list[Any]:
 
 def _number(value: Any) -> Any:
     """Return a number, as text if it is infinite or Excel would round it."""
-    if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= _DIGITS):
+    if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= _EXACT_LIMIT):
         return str(value)
     return value.item() if hasattr(value, "item") else value
 

@@ -60,7 +60,7 @@ class Groups:
     def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
         """Combine the availability of the cells of each group.
 
-        Return for each group the position of its state among the distinct states, and these.
+        Return for each group the position of its state, and the list of distinct states.
         """
         state_count = max(len(cells.states), 1)
         has_state = np.zeros(len(self) * state_count, bool)
@@ -304,7 +304,7 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
 
 
 def _days_hint(of: str) -> str | None:
-    """Return a hint at tables with days if a column's times are not those of the rows; else None.
+    """Return a hint to use tables with days; None if a column holds the times of its rows.
 
     ``of`` is the declared column, ``table.column``. A time in the key of its table, or in a table
     without counts, is the time of each row. Any other time, such as that of the last run, does not

@@ -424,7 +424,7 @@ def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> l
 def _check_keys(
     left: pd.DataFrame, right: pd.DataFrame, options: Options, keys: Sequence[Sequence[Any]]
 ) -> None:
-    """Raise if a merge key does not exist, or if a measure is a key without being named.
+    """Raise if a merge key does not exist, or if pandas would merge on a measure by default.
 
     Raises
     ------
@@ -682,7 +682,7 @@ def _stacked_column(
     """Return the metadata of a column of stacked frames, combined from all of them.
 
     ``with_rows`` are the frames that have rows; frames without rows are used only if none of these
-    has the column. ``conditions_by_frame`` select the rows of each frame; None if none do.
+    has the column. ``conditions_by_frame`` select the rows of each frame; None if unknown.
     """
     has_column = any(name in metadata.columns for _, metadata in with_rows)
     frames, conditions_by_frame = (with_rows, conditions_by_frame) if has_column else (inputs, None)

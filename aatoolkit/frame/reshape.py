@@ -35,8 +35,8 @@ from aatoolkit.scope import FILTERS, Scope
 
 _STATUS_COLUMNS = (ROW, ROW + CAUSE, ROW + REASON)
 _NEW_COLUMNS = ("variable", "value", "unit", *_STATUS_COLUMNS)
-_WINDOW = ("window_start", "window_end")
-CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "fetched_at")
+_WINDOW_COLUMNS = ("window_start", "window_end")
+CONTEXT = ("host", "days", *_WINDOW_COLUMNS, *(f"filter_{name}" for name in FILTERS), "fetched_at")
 """The columns that say which response rows were read from."""
 
 
@@ -122,7 +122,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     context_values = {
         "host": (source.host, "string"),
         "days": (scope and scope.days, "Int64"),
-        **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW},
+        **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW_COLUMNS},
         **{
             f"filter_{filter_name}": (
                 (scope and ",".join(scope._filters.get(filter_name, ()))) or None,
@@ -169,7 +169,7 @@ def _check_free(columns: Iterable[str], new_columns: Iterable[str]) -> None:
 def complete(
     frame: pd.DataFrame, levels: Mapping[str, object], availability: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Return a frame with the rows added that it lacks; see ``df.aa.complete``."""
+    """Return a frame with its missing rows added; see ``df.aa.complete``."""
     flat_frame = flattened(frame)
     flat_frame = flat_frame.astype(
         {name: nullable(values).dtype for name, values in flat_frame.items()}

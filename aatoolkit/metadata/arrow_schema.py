@@ -77,8 +77,8 @@ _PARQUET_TYPES = {
 def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
     """Return the key-value metadata to write into a Parquet file.
 
-    These are the keys of ``schema``. If Parquet's own types would lose something, they are the key
-    ``aatoolkit`` and the serialized Arrow schema, which holds all keys.
+    If Parquet's own types store every column without loss, these are the keys of ``schema``.
+    Otherwise they are the key ``aatoolkit`` and the serialized Arrow schema, which holds all keys.
     """
     if all(field.type in _PARQUET_TYPES and field.nullable for field in schema):
         return dict(schema.metadata)
@@ -253,7 +253,10 @@ def _as_arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def _encode(values: Any) -> _Encoded:
-    """Return the kind of a column and its bytes: one per row, 0 for missing; then the values."""
+    """Return the kind of a column, such as ``float``, and its bytes.
+
+    These are a byte per row, 1 for a value and 0 for a missing one, then the bytes of all values.
+    """
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type):
@@ -268,7 +271,10 @@ def _encode(values: Any) -> _Encoded:
 
 
 def _encode_values(array: pa.Array) -> _Encoded:
-    """Return the kind of an array and the bytes of its values; the array has null for every NaN."""
+    """Return the kind of an array, such as ``float``, and the bytes of its values.
+
+    ``array`` has null in place of NaN.
+    """
     arrow_type, arrow_types = array.type, pa.types
     if arrow_types.is_null(arrow_type) or (
         arrow_types.is_nested(arrow_type) and array.null_count == len(array)

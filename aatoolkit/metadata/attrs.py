@@ -192,7 +192,7 @@ def declared_key(table: str) -> tuple[str, ...]:
 
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
-    """Return a dict of each table and the names of the columns that it declares."""
+    """Return a dict that lists, for each table, the names of the columns that it declares."""
     tables: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.table:
@@ -435,7 +435,7 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
 
 
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
-    """Return the check of a frame against its fingerprint.
+    """Return the `FingerprintCheck` of a frame, which finds the columns that were changed.
 
     It is cached while a method of ``df.aa`` runs; with ``anew`` the cache is not used.
     """
@@ -460,7 +460,7 @@ def text_of(frame: pd.DataFrame) -> str | None:
 
 
 def _in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
-    """Return the metadata in memory of a frame; None if only its text is left."""
+    """Return the metadata object of a frame in memory; None if the frame has only its text."""
     attrs = frame.attrs
     if isinstance(attrs, LazyAttrs) and attrs.is_pending:
         return attrs.in_memory
@@ -508,7 +508,7 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, .
 
 
 def _put(frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory) -> None:
-    """Set the attrs of a frame: the other items, and metadata whose text is made when read."""
+    """Set the attrs of a frame to ``other_attrs`` and metadata, whose text is made when read."""
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
     # the property would copy it to a plain dict

@@ -106,7 +106,7 @@ class ColumnMetadata:
         return replace(self, statements=tuple(statements))
 
     def with_absent(self, *absent: Availability) -> ColumnMetadata:
-        """Return the metadata, with the availability of further rows that the frame lacks added."""
+        """Return the metadata with the availability of further rows, which the frame lacks."""
         all_absent = tuple(dict.fromkeys((*self.absent, *absent)))
         total = combine([self.availability, *absent])
         return replace(self, availability=total, other_rows=self.elsewhere, absent=all_absent)
@@ -182,7 +182,10 @@ class RowStatus:
         )
 
     def _match(self, statement: Statement) -> Mask:
-        """Return the mask of the rows that match a statement; lost columns match."""
+        """Return the mask of the rows that match a statement.
+
+        A condition on a column that is missing or was changed matches all rows.
+        """
         mask = np.ones(self._row_count, bool)
         for condition in statement.rows:
             if condition.column not in self._usable_columns:
@@ -229,9 +232,9 @@ StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability,
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Serialize, by column, its statements and the availability of other and of absent rows.
+    """Return for each column its statements and the availability of other rows, as JSON values.
 
-    Other rows are those that no statement is about; absent rows, those that the frame lacks.
+    These are the rows that no statement is about, and the rows that the frame lacks.
     """
     return {
         name: _dump((column.statements, column.elsewhere, column.absent))

@@ -38,7 +38,7 @@ Positions = npt.NDArray[np.intp]
 
 _MISSING_HASH = 0x9E3779B97F4A7C15
 
-_MANY_TEXTS = 10_000
+_MIN_TEXTS = 10_000
 """From this number of texts on, each distinct text is hashed only once."""
 
 SAMPLE_SIZE = 32
@@ -92,7 +92,7 @@ def _hash_present(values: Array) -> Hashes:
         array = values.to_numpy(object)
         if not isinstance(values.dtype, pd.StringDtype):
             array = np.array([_text(value) for value in array], dtype=object)
-    return pd.util.hash_array(array, categorize=len(values) >= _MANY_TEXTS)
+    return pd.util.hash_array(array, categorize=len(values) >= _MIN_TEXTS)
 
 
 def _text(value: Any) -> str:
@@ -261,7 +261,7 @@ def fingerprint_of(
 
 
 def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
-    """Return by name the arrays of the columns and index levels, if the name is unique."""
+    """Return a dict of the arrays of columns and index levels, of those with a unique name."""
     rows = pd.DataFrame(rows)  # without attrs, which each of its columns would copy
     names = [str(name) for name in rows.columns]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
@@ -335,7 +335,7 @@ def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
 
 
 class RowMatch(NamedTuple):
-    """Which of the rows that were read each row of a frame is, by its label or by its key."""
+    """The rows of a frame, matched by label or by key to the rows that were read."""
 
     hashes: Hashes
     """The hashes of the frame's rows."""
@@ -432,7 +432,7 @@ class FingerprintCheck:
 
     @cached_property
     def _changes(self) -> dict[str, str]:
-        """For each column that does not hold the values that were read, the reason."""
+        """The reasons why columns do not hold the values that were read, by column name."""
         reasons = dict.fromkeys(
             self.hashed_columns.difference(self._columns), "not one column of this name"
         )

@@ -40,7 +40,7 @@ _MAX_BYTES = 1 << 26
 
 
 def pack(text: str) -> str:
-    """Compress a text to ASCII.
+    """Return a text in compressed form, as ASCII characters.
 
     Examples
     --------

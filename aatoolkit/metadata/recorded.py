@@ -36,7 +36,7 @@ from aatoolkit.sections.aggregation import Aggregation
 P = ParamSpec("P")
 R = TypeVar("R")
 
-FOREIGN = "it is a frame of other origin: nothing is known of where it comes from"
+FOREIGN_REASON = "it is a frame of other origin: nothing is known of where it comes from"
 
 VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
 """For each verb, its function and the names of the parameters that are frames."""
@@ -220,7 +220,7 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
     metadata, responses = stored_of(frame)
     changes: dict[str, Any] = {}
     if metadata.recipe is None:
-        reason = "it does not say how it was made" if has_metadata(frame) else FOREIGN
+        reason = "it does not say how it was made" if has_metadata(frame) else FOREIGN_REASON
         _add_values(frame, map(str, frame.columns), changes)
         return [VIEW, [END, reason], {**changes, "size": len(frame)}], (), ()
     fingerprint = fingerprint_in(frame, metadata) or Fingerprint()

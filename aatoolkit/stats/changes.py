@@ -36,7 +36,7 @@ _P_TEXT = (
 _MIN_DAYS = 20
 _MIN_SEGMENT = 5
 _PERMUTATIONS = 499
-_TINY = 1e-9
+_EPSILON = 1e-9
 _MIN_DISPERSION = 0.3
 _CERTAIN_P = 0.0045
 """Autocorrelation of days alone hardly ever gives a p-value as low as this."""
@@ -70,7 +70,7 @@ def changes(
         y_and_n = plain_value(y), plain_value(n)
         if kind == MEANS:  # about 0, with a variance of 1
             centred_y = y_and_n[0] - y_and_n[1] * (y_and_n[0].sum() / y_and_n[1].sum())
-            scale = np.sqrt(max(float((centred_y**2 / y_and_n[1]).mean()), _TINY))
+            scale = np.sqrt(max(float((centred_y**2 / y_and_n[1]).mean()), _EPSILON))
             y_and_n = centred_y / scale, y_and_n[1]
         starts, p_value, dispersion = _change_points(*y_and_n, level, kind)
         p = drawn("p", p_value, _P_TEXT, y, n)
@@ -189,7 +189,9 @@ def _reason_of_doubt(y: Numbers, n: Numbers, p: float, kind: str) -> str:
     days, ((_, levels),) = len(y), _best_splits(y[None], n[None], kind)[1:]
     residual = ((y - n * levels[0]) / np.sqrt(n)).ravel()
     residual = residual - residual.mean()
-    autocorrelation = float((residual[1:] * residual[:-1]).sum() / max((residual**2).sum(), _TINY))
+    autocorrelation = float(
+        (residual[1:] * residual[:-1]).sum() / max((residual**2).sum(), _EPSILON)
+    )
     # Of independent days this autocorrelation is about -0.1 ± 1/√days.
     if autocorrelation > 1.65 / np.sqrt(days) - 0.1:
         return (
@@ -213,9 +215,9 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, kind: str) -> Numbers:
     series whose neighbouring days are alike looks as if it had changed.
     """
     residual = y - n * levels
-    squares = np.maximum((residual**2).sum(1), _TINY)
+    squares = np.maximum((residual**2).sum(1), _EPSILON)
     variance = {RATES: levels * (1 - levels), COUNTS: levels, MEANS: np.ones_like(levels)}[kind]
-    expected_squares = np.maximum((n * variance).sum(1), _TINY)
+    expected_squares = np.maximum((n * variance).sum(1), _EPSILON)
     dispersion: Numbers = np.maximum(squares / expected_squares, _MIN_DISPERSION)
     return np.maximum(long_run_factor(residual), _MIN_DISPERSION) * dispersion
 
@@ -308,7 +310,7 @@ def _day_interval(
     y, n = y[low:high], n[low:high]
     head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
     cost = _cost(head_y, head_n, kind) + _cost(y.sum() - head_y, n.sum() - head_n, kind)
-    min_dispersion = _TINY if kind == MEANS else 1.0
+    min_dispersion = _EPSILON if kind == MEANS else 1.0
     weight = np.exp(-(cost - cost.min()) / (2 * max(dispersion, min_dispersion)))
     days_by_weight = np.argsort(-weight, kind="stable")
     days = days_by_weight[

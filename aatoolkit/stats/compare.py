@@ -69,7 +69,7 @@ from aatoolkit.stats.trace import (
 INDEPENDENT: tuple[Any, Any] = (1.0, math.inf)
 """The design effect of independent answers, and its degrees of freedom."""
 
-_WITHOUT_COUNTS = "nothing says how it varies: the service gives no counts of it by prompt"
+_NO_COUNTS_REASON = "nothing says how it varies: the service gives no counts of it by prompt"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,7 +247,7 @@ def _compare_rows(
             change=Change(after - before, after=after, before=before),
             unit=FRACTION if unit == "fraction" else unit or None,
             is_rate=unit in ("fraction", FRACTION),
-            why=refusal or (reason if reason.startswith(SEVERAL) else _WITHOUT_COUNTS),
+            why=refusal or (reason if reason.startswith(SEVERAL) else _NO_COUNTS_REASON),
         )
 
 
@@ -301,7 +301,7 @@ def _compare_group(
     if is_count and not cluster:
         after, before = total_of(y1), total_of(y0)
         name_variables()
-        return Change(after - before, after=after, before=before), "", _WITHOUT_COUNTS, ()
+        return Change(after - before, after=after, before=before), "", _NO_COUNTS_REASON, ()
     if is_rate and not cluster:
         change = two_rate_change(y1, n1, y0, n0, confidence, *effect_and_df)
         method = "Newcombe's interval and z test; takes answers for independent"

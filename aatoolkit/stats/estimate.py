@@ -59,11 +59,11 @@ MIN_CLUSTERS = 5
 _ROUNDING = 1e-12
 """A standard error below this fraction of its estimate is a rounding error."""
 
-_NO_END = 1e-3
+_MIN_HOMOGENEITY = 1e-3
 
 
 def check_level(level: float) -> None:
-    """Check that a confidence level is between 0 and 1.
+    """Raise unless a confidence level is between 0 and 1.
 
     Raises
     ------
@@ -113,7 +113,7 @@ class Estimate:
 
 
 def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
-    """Compute both ends of Wilson's score interval (1927) of rates, for given sample sizes.
+    """Return the two ends of Wilson's score interval (1927) of rates, for given sample sizes.
 
     Examples
     --------
@@ -258,7 +258,7 @@ class Sample:
 
 
 def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: Any) -> Change:
-    """Compute the interval and p-value of a change with Student's t distribution."""
+    """Return a change with its interval and p-value, by Student's t distribution."""
     name_variables()
     half = t_quantile((1 + level) / 2, df) * error
     p = two_sided(change / error, df)
@@ -269,7 +269,7 @@ def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: 
 def _change_between(
     after: Sample, before: Sample, error: Any, df: Any, level: Any, **fields: Any
 ) -> Change:
-    """Compute the change between two samples, with Student's t distribution."""
+    """Return the change from sample ``before`` to ``after``, by Student's t distribution."""
     fields |= {"after": after.value, "before": before.value}
     fields |= {"size_after": after.size, "size_before": before.size}
     return change_by_student_t(after.value - before.value, error, df, level, **fields)
@@ -405,7 +405,7 @@ def degrees_of_freedom(m: Any, z: Any) -> Any:
 
 
 def long_run_factor(residual: Numbers) -> Numbers:
-    """Compute the long-run variance over that of independent days: 1 + 2Σ(1-l/(L+1))·r_l.
+    """Return the long-run variance, divided by that of independent days: 1 + 2Σ(1-l/(L+1))·r_l.
 
     Here r_l is the autocorrelation of the residuals, which are in order of time, at lag l (Newey &
     West, *Econometrica* 55, 1987).
@@ -451,7 +451,7 @@ def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity
     t = t_quantile(1 - (1 - level) / tests / 2, df)
     distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
     typical = 1 - 2 / (9 * df)
-    homogeneity = np.maximum(1 - (distance * heterogeneity) ** 2, _NO_END)
+    homogeneity = np.maximum(1 - (distance * heterogeneity) ** 2, _MIN_HOMOGENEITY)
     name_variables()
     return distance * error / (typical**4 * np.sqrt(homogeneity))
 

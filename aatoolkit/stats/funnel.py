@@ -43,8 +43,8 @@ _COLUMNS: dict[str, list[tuple[str, list[str]]]] = json.loads(
 """For each stage, the sections that count it, and the names of the columns with the counts."""
 
 _NOUNS = {"crawled": "requests", "cited": "answers that cite a page", "visited": "visits"}
-_NOT_LISTED = "the response does not list the page, which does not mean 0"
-_MISSING_PART = "a part of it has no number, so that the sum is not known"
+_NOT_LISTED_REASON = "the response does not list the page, which does not mean 0"
+_MISSING_PART_REASON = "a part of it has no number, so that the sum is not known"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
-    """Return the column of numbers that has one of ``names``, in any spelling; None without one.
+    """Return the column of numbers that has one of ``names``, in any spelling, or None.
 
     The names are tried in order. Columns with values of the window before are left out.
     """
@@ -200,7 +200,9 @@ def _verdict(
     for name, value in values.items():
         if np.isnan(value):
             stage = stages[name]
-            reason = stage.why or (_MISSING_PART if path in stage.paths else _NOT_LISTED)
+            reason = stage.why or (
+                _MISSING_PART_REASON if path in stage.paths else _NOT_LISTED_REASON
+            )
             stages_by_reason.setdefault(reason, []).append(name)
     if stages_by_reason:
         reasons = (f"{' and '.join(names)}: {reason}" for reason, names in stages_by_reason.items())
@@ -245,7 +247,7 @@ def _count_by_path(
 
 
 def _combined_stage(stages: Sequence[Stage]) -> Stage:
-    """Return one stage made of those of several tables; the first table with a path counts."""
+    """Return one stage combined from several; a path in several has the count of the first."""
     stage, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
     for other_stage in other_stages:
         paths = stage.paths.append(other_stage.paths).unique()

@@ -56,7 +56,7 @@ class HeadlineQuestion(NamedTuple):
     """
 
 
-_PLANNED = (
+_PLANNED_QUESTIONS = (
     HeadlineQuestion("all prompts", RATE, "prompts"),
     HeadlineQuestion("all answers", RATE, "trend", cluster="date"),
 )
@@ -145,7 +145,7 @@ def headline_of(
     names_of_sides = side_names(*metadata_of_sides)
     planned_row = ComparedRow(measure=RATE, key=("all prompts", None), unit=FRACTION)
     effect_and_df = INDEPENDENT
-    for question in _PLANNED:
+    for question in _PLANNED_QUESTIONS:
         comparisons = _answer(tables, question, has_before, level, effect_and_df, names_of_sides)
         if isinstance(comparisons, list):
             planned_row = comparisons[0]

@@ -206,7 +206,7 @@ def _scaled_differences(
 
 # --- concentration ----------------------------------------------------------------------------
 
-MIN_COUNT, _MAX_COUNTED = 20, 2**53
+MIN_COUNT, _MAX_COUNT = 20, 2**53
 """The smallest count whose concentration is estimated; the largest that a float holds exactly."""
 
 _RESAMPLES, _MAX_HALVES, _MAX_CELLS = 499, 49, 500_000
@@ -247,7 +247,7 @@ def concentration(
         n, members = total_of(counts), count_of(counts)
         name_variables()
         row = {"n": n, "members": members}
-        if MIN_COUNT <= n <= _MAX_COUNTED:
+        if MIN_COUNT <= n <= _MAX_COUNT:
             row |= _concentration_of(counts, n, top, level)
             effective, low, high = (row[f"effective{suffix}"] for suffix in ("", "_low", "_high"))
             interval_text = f"{low:.1f} or more" if np.isinf(high) else f"{low:.1f} to {high:.1f}"

@@ -371,9 +371,9 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return remarks that say why rows have no verdict, to be shown below a result.
+    """Return an empty dict of marks, and remarks that say why rows have no verdict.
 
-    Before these return an empty dict, as no cell is marked.
+    The remarks are shown below the table of a result; no cell is marked.
     """
     notes = []
     if {"verdict", "why"} <= {*frame} and "why" not in names:

@@ -140,13 +140,13 @@ class ClusterSums:
         return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
-        """Return the positions of a group's pairs, by the label of their cluster."""
+        """Return the positions of a group's pairs of group and cluster, by the cluster's label."""
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
         names = self.labels[self.cluster[start:end]].tolist()
         return dict(zip(names, range(start, end), strict=True))
 
     def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
-        """Return the numerators and denominators of ``pairs``, by default all, as traced numbers.
+        """Return the numerators and denominators of ``pairs``, by default all, as `Traced`.
 
         In formulas they are called y and n, followed by the suffix.
         """
@@ -162,7 +162,10 @@ class ClusterSums:
 
 
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Return for each side the positions of its pairs, for the clusters that both sides have."""
+    """Return for each side the positions of the clusters that both sides have.
+
+    ``sides`` has for each side the positions of its clusters, by label.
+    """
     return [[pairs[name] for name in sides[0] if name in sides[1]] for pairs in sides]
 
 

@@ -132,17 +132,17 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def plain_value(value: Any) -> Any:
-    """Return a number, or array of numbers, without the trace that it may have."""
+    """Return the plain number or array in a `Traced` one; return a plain one unchanged."""
     return value.value if isinstance(value, Traced) else value
 
 
 def number(value: Any) -> float:
-    """Return a number, which may be traced, as a float."""
+    """Return a number, `Traced` or not, as a float."""
     return float(plain_value(value))
 
 
 def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of numbers so that its result is traced if an argument is traced."""
+    """Decorate a function of numbers so that its result is `Traced` if an argument is."""
 
     @wraps(function)
     def call(*args: Any) -> Any:
@@ -158,31 +158,31 @@ def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def named(result: T, suffix: str = "") -> T:
-    """Name the traced numbers in a dataclass after its fields, if they have no name; return it."""
+    """Name the `Traced` numbers in a dataclass after its fields, unless named; return it."""
     name_all(**{f"{name}{suffix}": value for name, value in vars(result).items()})
     return result
 
 
 def name_all(**values: Any) -> None:
-    """Give names to traced numbers that have none yet, so that formulas show these names."""
+    """Give names, which formulas show, to `Traced` numbers that have none yet."""
     for name, value in values.items():
         if isinstance(value, Traced) and not value.name:
             value.name = name
 
 
 def name_variables() -> None:
-    """Name the traced numbers of the calling function after the variables that hold them."""
+    """Name the `Traced` numbers of the calling function after the variables that hold them."""
     if TRACER.get() is not None:
         name_all(**sys._getframe(1).f_locals)
 
 
 def setting(name: str, value: Any) -> Any:
-    """Return ``value``, an argument of a statistic or a constant, traced if there is a tracer."""
+    """Return an argument of a statistic, or a constant, as `Traced` if there is a tracer."""
     return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 
 def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Return numbers from random draws, traced if there is a tracer.
+    """Return numbers from random draws, as `Traced` if there is a tracer.
 
     ``description`` says how they were drawn, and with which seed. ``inputs`` are the numbers that
     they depend on.
@@ -193,12 +193,12 @@ def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
 
 
 def alias(name: str, value: Any) -> Any:
-    """Return a traced number under another name; other numbers unchanged."""
+    """Return a `Traced` number under another name; return a plain number unchanged."""
     return Traced(value.value, ALIAS, (value,), name) if isinstance(value, Traced) else value
 
 
 def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
-    """Return numbers that no formula computes, such as cells, traced if there is a tracer.
+    """Return numbers that no formula computes, such as cells, as `Traced` if there is a tracer.
 
     ``explain(tracer, position)`` returns the explanation of one of them.
     """
@@ -215,7 +215,7 @@ def traced_to_rows(
     columns: Sequence[str],
     rows_of: Callable[[int], tuple[Any, ...]],
 ) -> Any:
-    """Return numbers, traced to rows and columns of a frame if there is a tracer.
+    """Return ``values``; if there is a tracer, as `Traced` to rows and columns of a frame.
 
     ``rows_of(position)`` returns, for the number at a position, the positions of the rows that it
     was computed from, a text that says how, and a dict of the values that identify it.
@@ -228,7 +228,7 @@ def traced_to_rows(
 
 
 def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
-    """Return the numbers of a column in some rows of an input frame, each traced to its cell."""
+    """Return the numbers of a column in some rows; if there is a tracer, `Traced` to the cells."""
     values = as_floats(frame[column])[rows]
 
     def explain(tracer: Any, i: int) -> Any:
@@ -264,7 +264,7 @@ def plain_columns(values: Mapping[str, Any], order: Any = None) -> Mapping[str, 
 
 
 def take(values: Any, index: Any) -> Any:
-    """Return ``values[index]``, traced if ``values`` is traced."""
+    """Return ``values[index]``, as `Traced` if ``values`` is."""
     if not isinstance(values, Traced):
         return values[index]
     return Traced(values.value[index], TAKEN, (values,), index=np.atleast_1d(index))
@@ -389,7 +389,7 @@ def formula_text(node: Traced, position: int | None = None, *, in_numbers: bool 
 
 
 def _short_text(value: Any) -> str:
-    """Return a number as text with twelve digits, as equal sums may differ in further ones."""
+    """Return a number as text with twelve significant digits, without rounding errors of sums."""
     rounded_value = float(f"{float(value):.12g}")
     is_whole = rounded_value.is_integer() and abs(rounded_value) < 1e15
     return str(int(rounded_value)) if is_whole else str(rounded_value)
@@ -437,7 +437,7 @@ def _element(node: Any, position: int | None) -> Any:
 
 # --- distributions ----------------------------------------------------------------------------
 
-_NORMAL = NormalDist()
+_NORMAL_DIST = NormalDist()
 _NORMAL_DF = 1e15
 """The degrees of freedom above which Student's t is taken for the normal distribution."""
 
@@ -469,8 +469,8 @@ def _tails(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
 
 @traceable
 def normal_quantile(probability: float) -> float:
-    """Return a quantile of the standard normal distribution."""
-    return _NORMAL.inv_cdf(probability)
+    """Return the quantile of the standard normal distribution at ``probability``."""
+    return _NORMAL_DIST.inv_cdf(probability)
 
 
 @traceable
@@ -490,8 +490,8 @@ def two_sided(t: float, df: float) -> float:
 
 
 def _quantiles(probability: float, df: Numbers) -> Numbers:
-    """Compute quantiles of Student's t above the median, by Newton's method."""
-    finite_df, z = np.minimum(df, _NORMAL_DF), _NORMAL.inv_cdf(probability)
+    """Return the quantile at ``probability``, above 0.5, of Student's t for each of ``df``."""
+    finite_df, z = np.minimum(df, _NORMAL_DF), _NORMAL_DIST.inv_cdf(probability)
     t = z + (z**3 + z) / (4 * finite_df)
     for _ in range(_MAX_STEPS):
         # The tail is convex, and Cornish and Fisher's first term too near: no step goes too far.
@@ -506,7 +506,7 @@ def _quantiles(probability: float, df: Numbers) -> Numbers:
 @traceable
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: float) -> float:
-    """Return a quantile of Student's t distribution, above the median.
+    """Return the quantile of Student's t distribution at ``probability``, which is above 0.5.
 
     Examples
     --------
@@ -518,7 +518,7 @@ def t_quantile(probability: float, df: float) -> float:
 
 @traceable
 def t_quantiles(probability: float, df: Numbers) -> Numbers:
-    """Compute t quantiles for many degrees of freedom, which are rounded down to a tenth.
+    """Return t quantiles for many degrees of freedom, which are rounded down to a tenth.
 
     Intervals with these quantiles are a little too wide at most, never too narrow.
 

@@ -277,7 +277,7 @@ def _selected_prompts(
 
 
 def _day_of_action(since: object) -> pd.Timestamp:
-    """Return the day of the action.
+    """Return ``since``, the day of the action, as a timestamp at midnight without a time zone.
 
     Raises
     ------

@@ -191,7 +191,8 @@ class Explainer:
         """Return the position in a replayed frame of the row that is at ``position`` in ``frame``.
 
         Rows are the same if their keys are equal; without a key, if all shared columns are
-        equal, except the one to be explained. Of several such rows that with the same label counts.
+        equal, except the one to be explained. Of several such rows the one with the same label is
+        returned.
 
         Raises
         ------

@@ -49,7 +49,7 @@ def plain(value: Any) -> Any:
 
 
 def in_words(value: Any) -> str:
-    """Return a cell as text; a missing one as ``missing``.
+    """Return a cell as text; ``missing`` for a missing cell.
 
     Examples
     --------
@@ -326,7 +326,7 @@ class Explanation:
         return {
             name: field
             for name, field in json_fields.items()
-            if name == "value" or field not in _EMPTY
+            if name == "value" or field not in _EMPTY_VALUES
         }
 
     def with_notes(self, *notes: str) -> Explanation:
@@ -336,8 +336,8 @@ class Explanation:
     @property
     def headline(self) -> str:
         """The column, the row and the value as one line of text."""
-        name = clipped(self.column) + (f", {clipped(_key(self.row))}" if self.row else "")
-        if self.value is None and self.missing is None and self.operation in _WITHOUT_VALUE:
+        name = clipped(self.column) + (f", {clipped(_key_text(self.row))}" if self.row else "")
+        if self.value is None and self.missing is None and self.operation in _VALUELESS_OPERATIONS:
             return name
         unit_note = f" ({self.unit})" if self.unit and self.value is not None else ""
         return f"{name}: {in_words(self.value)}{unit_note}"
@@ -352,11 +352,11 @@ class Explanation:
         return f'<div class="tex2jax_ignore aatoolkit-explanation">{folds}</div>'
 
 
-_EMPTY: tuple[Any, ...] = (None, [], {})
-_WITHOUT_VALUE = ("path", "column", "rows")
+_EMPTY_VALUES: tuple[Any, ...] = (None, [], {})
+_VALUELESS_OPERATIONS = ("path", "column", "rows")
 
 
-def _key(row: Mapping[str, Any]) -> str:
+def _key_text(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
 
 
@@ -419,7 +419,7 @@ def _lines_about(
         yield str(part.response)
     yield from map(clipped, part.notes)
     for cause in part.causes:
-        example = f", such as {clipped(_key(cause.first))}" if cause.first else ""
+        example = f", such as {clipped(_key_text(cause.first))}" if cause.first else ""
         reason = (
             "are missing for the same reason"
             if cause.why == part.missing

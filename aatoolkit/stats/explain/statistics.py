@@ -33,7 +33,7 @@ from aatoolkit.stats.trace import (
 _MAX_CELLS = 5000
 """The maximum number of cells of one result that are explained one by one."""
 
-_TOO_MANY_ROWS = "these are too many rows to list them all here"
+_TOO_MANY_REASON = "these are too many rows to list them all here"
 
 
 class Tracer:
@@ -123,7 +123,7 @@ class Tracer:
             formula=formula,
             rows=len(rows),
             children=cells,
-            end=_TOO_MANY_ROWS if len(rows) and not cells else None,
+            end=_TOO_MANY_REASON if len(rows) and not cells else None,
         )
 
     def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
@@ -144,7 +144,7 @@ class Tracer:
             else:
                 count_cell = explain_sum(sums.plan, sums.frame, is_denominator, rows, explain, name)
             count_cell = replace(
-                count_cell, end=_TOO_MANY_ROWS if rows and not count_cell.children else None
+                count_cell, end=_TOO_MANY_REASON if rows and not count_cell.children else None
             )
             self._cells[key] = replace(count_cell, row=plain(sums.row(pair)))
         return self._cells[key]
