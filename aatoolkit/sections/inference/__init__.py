@@ -1,16 +1,17 @@
-"""Inference: draft the declaration of responses that nobody described, from their values.
+"""Draft declarations of sections from the values of their responses.
 
-The input is decoded responses of one section. The result is its tables, types, units, rules and
-keys, each with its evidence and its confidence: proved, likely or open. A wrong guess costs more
-than an open question, so a guess that could give wrong results is applied only if it is proved.
+The input is decoded responses of one section that has no declaration. The result is its tables,
+types, units, rules and keys, each with its evidence and its confidence: proved, likely or open. A
+wrong guess costs more than an open question, so a guess that could give wrong results is applied
+only if it is proved.
 
-In reading order: ``axes`` finds which keys are data and which values belong to one table, by the
-``words`` of the lexicon where structure leaves it open; ``shapes`` names the tables, as
-``relations`` (the rows that were found, with the findings of each column); ``readings`` types their
-values; ``masks`` finds validity flags; ``keys`` finds totals and the columns that identify rows;
-``evidence`` tests which numbers are sums, ratios and means of others; ``units`` derives units and
-rules from that; ``analysis`` does all this for one section and makes the declaration; ``source``
-writes the declaration as Python.
+In reading order: ``axes`` finds the keys that are data and the values that belong to one table;
+``words`` decides by names if the structure does not; ``shapes`` makes and names the tables, which
+are ``relations`` (rows, with the findings about each column); ``readings`` finds how values are
+parsed; ``masks`` finds validity flags; ``keys`` finds totals and the columns that identify rows;
+``evidence`` tests whether numbers are sums, ratios or means of others; ``units`` derives units and
+rules from this evidence; ``analysis`` runs all these steps for one section and makes the
+declaration; ``source`` writes the declaration as Python code.
 
 >>> from aatoolkit.sections import propose
 >>> propose({"hosts": [{"host": "a.example", "hits": 3}]}, "crawl").section.names

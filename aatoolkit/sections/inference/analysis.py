@@ -1,9 +1,9 @@
-"""The analysis of one section, and the declaration that is made from it.
+"""Analyse one section, and make its declaration from the findings.
 
-Proved and likely findings are applied, others are left open. A column whose meaning is known gets
-its standard name, such as ``citation_count``, whatever the service calls it, since pictures,
-notebooks and comparisons look for that name. The declaration keeps the path of the service's field,
-and two columns never get the same name.
+Proved and likely findings are applied, and others are left open. A column whose meaning is known
+gets its standard name, such as ``citation_count``, whatever the service calls it, because pictures,
+notebooks and comparisons look for that name. Its path keeps the names of the service. Two columns
+never get the same name.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from aatoolkit.sections.inference.shapes import find_relations
 from aatoolkit.sections.inference.units import POSITION, settle_rule, settle_units
 from aatoolkit.sections.inference.words import Vocabulary, singular, specific_name, tokens
 
-_ROWS = 10
+_MAX_ROWS = 10
 _DIMENSIONS = ("engine", "topic", "category", "brand")
 # Only a proved rule tells these apart: positions by their weights, rates by their counts.
-_MEANS = {"mention_count": "average_position", "citation_count": "average_citation_position"}
-_RATIOS = {
+_MEAN_NAMES = {"mention_count": "average_position", "citation_count": "average_citation_position"}
+_RATIO_NAMES = {
     ("mention_count", "answer_count"): "mention_rate",
     ("conversions", "sessions"): "conversion_rate",
 }
-_STANDARD = {
+_NAME_CONCEPTS = {
     COUNT: "standard_count",
     FRACTION: "standard_share",
     RANK: "standard_rank",
@@ -56,21 +56,21 @@ _STANDARD = {
 
 @dataclass
 class Analysis:
-    """The findings about one section: its tables with their columns, notes and rules.
+    """What was found about one section: its tables, with their columns, and notes.
 
     Attributes
     ----------
     section : str
-        The section's name.
+        The name of the section.
     relations : list of Relation
-        Its tables, the main one first, with the findings about their columns.
+        The tables of the section, the main table first, with the findings about their columns.
     notes : list of str
         Notes on what a person should check.
     rules : tuple of Rule
-        Where the service states the section's availability, as confirmed by a person.
+        The rules, confirmed by a person, that say where the service states availability.
     watched, emptied, optional : tuple of str
-        Paths that may be about availability, paths whose rows the service omits when nothing was
-        measured, and paths that a response may lack; see `Section`.
+        Paths, as of `Section`: ``watched`` may be about availability, ``emptied`` has no rows when
+        nothing was measured, ``optional`` may be absent.
     """
 
     section: str
@@ -93,7 +93,7 @@ class Analysis:
 
     @property
     def declared(self) -> Section:
-        """The declaration of the section, i.e. its tables and columns; what is open is left out.
+        """The declaration of the section: its tables and columns, without open findings.
 
         Raises
         ------
@@ -120,28 +120,28 @@ def analyse(
     *,
     measures: bool = True,
 ) -> Analysis:
-    """Analyse the responses of a section: find tables, types, units, rules of aggregation and keys.
+    """Find the tables, types, units, rules of aggregation and keys of a section's responses.
 
     Parameters
     ----------
     section : str
-        The section's name.
+        The name of the section.
     document : object
-        Its decoded response without filters.
+        The decoded response without filters.
     parts : mapping
-        Its decoded responses for some of the engines, by these engines. Together they cover all
-        engines that ran.
+        The decoded responses filtered to some engines each, by the tuple of these engines. Together
+        they cover all engines that ran.
     vocabulary : Vocabulary
         The known engines, topics and so on, by which keys that are data are recognised.
     others : sequence
-        Further responses, of other windows or hosts.
+        Further decoded responses, for other windows or hosts.
     measures : bool
         Whether to look for units and rules; if not, all of them are left open.
     """
     documents = [document, *parts.values(), *others]
     relations = find_relations(documents, section, vocabulary)
     notes = settle_keys(relations, year_path(documents))
-    relations.sort(key=_rank)
+    relations.sort(key=_sort_key)
     if measures:
         gather(relations, len(parts))
         settle_units(relations)
@@ -151,21 +151,21 @@ def analyse(
     return Analysis(section, relations, notes)
 
 
-def _rank(relation: Relation) -> float:
-    """Return the sort key of a table, by which the main table comes first.
+def _sort_key(relation: Relation) -> float:
+    """Return the sort key by which the main table comes first among the tables of a section.
 
-    Tables with many columns come first, nested and single-row tables last. More than `_ROWS` rows
-    make no difference, since a table with a row for each day is seldom the main table.
+    Tables with many columns and rows come first, nested and single-row tables last. Rows beyond
+    `_MAX_ROWS` do not count, because a table with one row per day is seldom the main table.
     """
     depth = sum(len(ancestor.steps) > 0 for ancestor, _ in relation.chain())
-    return -min(len(relation), _ROWS) * len(relation.columns) / depth if relation.steps else 0.0
+    return -min(len(relation), _MAX_ROWS) * len(relation.columns) / depth if relation.steps else 0.0
 
 
 # --- declarations -------------------------------------------------------------------------------
 
 
 def table_of(relation: Relation) -> Table:
-    """Return the declaration of a table that was found, without the rows that are totals."""
+    """Return the declaration of a table that was found; rows that are totals are filtered out."""
     without = {relation[name].source: values for name, values in relation.without.items()}
     rows = relation.rows.where(without=without) if without else relation.rows
     columns = tuple(map(column_of, relation.columns))
@@ -173,7 +173,7 @@ def table_of(relation: Relation) -> Table:
 
 
 def column_of(column: ColumnFinding) -> Column:
-    """Return the declaration of a column that was found, without a unit or rule that is open."""
+    """Return the declaration of a column that was found; an open unit or rule is left out."""
     return Column(
         column.name,
         column.dtype,
@@ -193,9 +193,10 @@ def column_of(column: ColumnFinding) -> Column:
 
 
 def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
-    """Rename columns to standard names, where only one column of a table has that meaning.
+    """Rename columns to their standard names, if no other column of the table has the same meaning.
 
-    It runs twice, since a rate or a mean is recognised by the standard names of its counts.
+    All tables are handled twice, because rates and means are recognised by the standard names of
+    their counts.
     """
     for relation in [*analysis.relations, *analysis.relations]:
         standard_names = {
@@ -212,28 +213,28 @@ def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
 
 
 def _standard_name(column: ColumnFinding) -> str | None:
-    """Return the standard name of a number, by its unit and its words; None if it has none."""
+    """Return the standard name of a column of numbers, by its unit and words; None without one."""
     unit, rule = column.unit.value or "", column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
-    standard_words = _form(specific_name(column.name, column.path))
+    standard_words = _in_standard_words(specific_name(column.name, column.path))
     if rule is not None and column.rule.confidence == PROVED:
-        if unit == FRACTION and rule.over in _RATIOS:
-            return _RATIOS[rule.over]
-        if unit == POSITION and rule.by in _MEANS and standard_words.startswith("average"):
-            return _MEANS[rule.by]
-    concept = "standard_score" if unit.startswith("score") else _STANDARD.get(unit, "")
+        if unit == FRACTION and rule.over in _RATIO_NAMES:
+            return _RATIO_NAMES[rule.over]
+        if unit == POSITION and rule.by in _MEAN_NAMES and standard_words.startswith("average"):
+            return _MEAN_NAMES[rule.by]
+    concept = "standard_score" if unit.startswith("score") else _NAME_CONCEPTS.get(unit, "")
     return pairs(concept).get(standard_words) if concept else None
 
 
-def _form(name: str) -> str:
-    """Return a name with its words in singular, replaced by standard words, and without fillers."""
+def _in_standard_words(name: str) -> str:
+    """Return a name in standard words, in the singular and without filler words."""
     words = (pairs("same").get(word, word) for word in map(singular, tokens(name)))
     return "_".join(word for word in "_".join(words).split("_") if word not in lexicon("filler"))
 
 
 def _dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
-    """Return what a text column is about: engine, topic, category or brand; None if not sure."""
+    """Return the dimension of a column whose texts are all known values of it; else None."""
     words = [singular(word) for word in tokens(column.name) if word not in lexicon("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in _DIMENSIONS:
         return None
@@ -246,7 +247,7 @@ def _dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
 
 
 def rename(column: ColumnFinding, name: str) -> None:
-    """Rename a column, also in the key of its table and in the rules of other columns."""
+    """Rename a column, in the key of its table and in the rules of other columns, too."""
     relation, old_name = column.relation, column.name
     relation.key = tuple(name if key == old_name else key for key in relation.key)
     relation.without = {
@@ -278,14 +279,15 @@ def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
 
 
 def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> Analysis:
-    """Analyse one or several responses of a section, without asking the service for more.
+    """Analyse a section from one or several of its responses, without sending requests.
 
     Raises
     ------
     DecodeError
         If a response is not one JSON document.
     PayloadError
-        If nothing in the responses can be made a table, or a Python object is no JSON value.
+        If no part of the responses can be made into a table, or if a Python object among them is
+        not a JSON value.
     """
     responses = responses if isinstance(responses, list | tuple) else [responses]
     documents = [

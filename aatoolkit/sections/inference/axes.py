@@ -1,11 +1,12 @@
-"""Axes and variables: the structure of responses that nobody described.
+"""Find the axes and variables, i.e. the structure, of responses without a declaration.
 
-An axis is a set of rows: the elements of the lists at one path, or the entries of the maps there
-(objects whose keys are data). The axis that holds these lists or maps is its parent; the responses
-themselves are the first axis. A variable is the values at one path, one for each row of an axis.
-Lists of equal lengths in one record share an axis. Another list may name the positions in rows (a
-header), or the rows themselves (a label). The variables of an axis are the columns of one table.
-Structure decides, so that names in any language lead to the same tables; words only break ties.
+An axis is a set of rows. Its rows are the elements of the lists at one path, or the entries of the
+maps (objects whose keys are data) at one path. The axis whose rows contain these lists or maps is
+its parent; the responses themselves are the first axis. A variable is the values at one path, one
+for each row of an axis. The variables of an axis are the columns of one table. Lists of equal
+lengths in one record share an axis. A header is a list that names the positions in rows; a label is
+a list that names the rows themselves. Structure decides before names, so that names in any language
+lead to the same tables.
 
 >>> from aatoolkit.jsontree.paths import format_path
 >>> trend = {"days": ["2026-11-03", "2026-11-04"], "hits": [3, 1]}
@@ -37,48 +38,48 @@ from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
 _NUMBER = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
 _DAY = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
 _DATA_KEY = re.compile(r"\d+[!:]\w+([!:]\w+)*|[A-Z_-]*\d[A-Z0-9_-]*")
-_HEADER = re.compile(
+_HEADER_NAME = re.compile(
     r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
     r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
 )
-_PAIRS = {"num", "den"}, {"numerator", "denominator"}, {"units", "nanos"}
-_MIN_AGREEMENT, _WIDEST_TUPLE, _SAMPLE = 0.55, 12, 200
+_FRACTION_FIELDS = {"num", "den"}, {"numerator", "denominator"}, {"units", "nanos"}
+_MIN_AGREEMENT, _MAX_TUPLE_LENGTH, _SAMPLE_SIZE = 0.55, 12, 200
 
 Path = tuple[Step, ...]
 Stream = tuple[Path, list[Any]]
-"""A path, and the value there for each row of an axis; `MISSING` where there is none."""
+"""A path, and its value for each row of an axis; `MISSING` for rows without a value."""
 
 Header = tuple[Path, list[list[str]]]
-"""The path to the list that names positions, and its names for each row of an axis."""
+"""The path to a list that names positions, and the list of names for each row of an axis."""
 
 
 @dataclass(eq=False)
 class Axis:
-    """A set of rows: the elements of the lists, or the entries of the maps, at one path.
+    """A set of rows, from all responses of a section.
 
-    They are from all responses of a section.
+    The rows are the elements of the lists at one path, or the entries of the maps at one path.
 
     Attributes
     ----------
     steps : tuple of Step
         The path to the rows; empty for the responses themselves.
     parent : Axis, optional
-        The axis whose rows hold these lists or maps.
+        The axis whose rows contain these lists or maps.
     parent_rows : list of int
-        For each row, the row of the parent that holds it.
+        For each row, the position in the parent of the row that contains it.
     keys : list
         The position of each row in its list, or its key in its map.
     holder : tuple of Step
-        The path to what holds the rows: their list, or the record of several lists side by side.
+        The path to the list of the rows, or to the record of several lists that share the axis.
     first : int
-        The position of the first row in its list; 1 if the first element is a header.
+        The position of the first row in its list; 1 if the element before it is a header.
     is_labelled : bool
         Whether another list names the rows by their positions.
     only : dict of str to tuple
-        A filter, if the axis has only some of the rows at its path: values by source.
+        A filter, if the axis has only some of the rows at its path: by source, the values of the
+        rows that it has.
     arrays, maps : list
-        The lists in its rows (`Arrays`), and the maps (path and values), which become further axes
-        or columns.
+        The lists (`Arrays`) and maps (`Stream`) in the rows, which become further axes or columns.
     """
 
     steps: Path
@@ -96,14 +97,14 @@ class Axis:
         return len(self.keys)
 
     def chain(self) -> Iterator[Axis]:
-        """Yield the axis, then its parent, the parent's parent and so on up to the responses."""
+        """Yield the axis, its parent, and so on up to the axis of the responses."""
         axis: Axis | None = self
         while axis is not None:
             yield axis
             axis = axis.parent
 
     def rows_of(self, ancestor: Axis) -> list[int]:
-        """Return, for each row, the row of an enclosing axis that contains it."""
+        """Return, for each row, the position of the row of ``ancestor`` that contains it."""
         rows = list(range(len(self)))
         for axis in self.chain():
             if axis is ancestor:
@@ -114,10 +115,10 @@ class Axis:
 
 @dataclass(eq=False)
 class Variable:
-    """The values at one path: one for each row of an axis (a set of rows); `MISSING` without one.
+    """The values at one path: one for each row of an axis, `MISSING` for rows without a value.
 
-    If the path does not begin with that of the rows, it refers to the rows by their positions or
-    keys, as in ``trend.hits[@0]``.
+    A path that does not begin with the path of the rows refers to them by their positions or keys,
+    as in ``trend.hits[@0]``.
     """
 
     axis: Axis
@@ -126,7 +127,7 @@ class Variable:
 
 
 class Arrays:
-    """The lists at one path: one for each row of an axis, `MISSING` where there is none."""
+    """The lists at one path: one for each row of an axis, `MISSING` for rows without a list."""
 
     def __init__(self, steps: Path, lists: list[Any]) -> None:
         self.steps, self.lists = steps, lists
@@ -139,10 +140,11 @@ class Arrays:
 
     @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
-        """The texts of the lists, if they can be names of positions; None if they cannot.
+        """The texts in the lists, if they can be names of positions; else None.
 
-        The texts are the elements, or one field of the elements if these are records. The result is
-        the name of this field, or None, and a list of texts for each list.
+        The texts are the elements of the lists. If the elements are records, they are the values of
+        one of their fields. The result is a pair: the name of this field or None, and a list of
+        texts for each list.
         """
         fields = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for name in fields:
@@ -157,26 +159,26 @@ class Arrays:
 
 
 Label = tuple[Arrays, list[int]]
-"""A list of an enclosing axis that names the positions of an array, and the row of that axis for
-each row of the array."""
+"""The lists that name the positions of an array, and for each row of the array the position of the
+list that names its positions."""
 
 
 class Structure:
-    """The axes (sets of rows) and variables (values by row) of the responses of one section.
+    """The axes (sets of rows) and variables (values by row) in the responses of one section.
 
     Parameters
     ----------
     documents : sequence
-        Decoded responses; more of them show more fields.
+        The decoded responses; more responses show more fields.
     vocabulary : Vocabulary
         The known engines, topics and so on, by which keys that are data are recognised.
 
     Attributes
     ----------
     axes : list of Axis
-        Enclosing axes first; the first is that of the responses.
+        The axes, enclosing axes first; the rows of the first axis are the responses.
     variables : list of Variable
-        In the order of the responses.
+        The variables, in the order of the responses.
     headers : set of tuple of Step
         The paths of lists that only name the positions of other lists.
     """
@@ -192,14 +194,14 @@ class Structure:
             self._split(axis)
 
     def _add_axis(self, axis: Axis, streams: Iterable[Stream]) -> None:
-        """Add an axis, i.e. a set of rows, with the values of its rows, and all axes in them."""
+        """Add an axis, i.e. a set of rows, with its variables and all axes nested in it."""
         self.axes.append(axis)
         self._add_variables(axis, streams)
 
     def _add_variables(self, axis: Axis, streams: Iterable[Stream]) -> None:
-        """Add values as variables of an axis, and the lists and maps among them as further axes.
+        """Add streams as variables of an axis, and the lists and maps in them as further axes.
 
-        ``streams`` has the path and the value for each row of the axis.
+        A stream is a path with one value for each row of the axis.
         """
         array_count, map_count = len(axis.arrays), len(axis.maps)
         for steps, values in streams:
@@ -210,18 +212,18 @@ class Structure:
     def _read(self, axis: Axis, steps: Path, values: list[Any]) -> None:
         """Add the values at one path: objects field by field, scalars as a variable.
 
-        ``values`` has one value for each row of the axis (a set of rows). Lists and maps are put
-        aside on the axis.
+        ``values`` has one value for each row of the axis. Lists and maps are stored in the axis,
+        and handled later.
         """
         value_types = {*map(type, values)} - {Missing}
         if dict in value_types:
-            dicts = _only(dict, values)
+            dicts = _values_of_type(dict, values)
             objects = [value for value in dicts if value is not MISSING]
             if self._is_map(objects, steps):
                 axis.maps.append((steps, dicts))
             else:
                 names = dict.fromkeys(name for value in objects for name in value)
-                if any(pair <= names.keys() for pair in _PAIRS):
+                if any(pair <= names.keys() for pair in _FRACTION_FIELDS):
                     parsed = read_as(dicts, Reading("Float64", "parts"))
                     if not parsed.invalid and parsed.array.null_count < len(dicts):
                         self.variables.append(Variable(axis, steps, dicts))
@@ -231,7 +233,7 @@ class Structure:
                     ]
                     self._read(axis, (*steps, Field(name)), field_values)
         if list in value_types:
-            array = Arrays(steps, _only(list, values))
+            array = Arrays(steps, _values_of_type(list, values))
             if array.longest <= 1 < len(array.items) and array.kinds == {"dict"}:
                 # Lists of one record at most, in row after row, are wrappers.
                 field_values = [MISSING if row in (MISSING, []) else row[0] for row in array.lists]
@@ -248,8 +250,8 @@ class Structure:
     def _split(self, axis: Axis) -> None:
         """Split an axis (a set of rows) into several if its rows are records of different kinds.
 
-        They are if the records within one enclosing row have other fields than those within
-        another.
+        Records are of different kinds if the records within one enclosing row have other fields
+        than the records within another.
         """
         variables = [variable for variable in self.variables if variable.axis is axis]
         is_held = any(child_axis.parent is axis for child_axis in self.axes)
@@ -267,7 +269,7 @@ class Structure:
                 groups += [group] * (not group[1])
                 group[0].update(paths)
                 group[1].append(key)
-            if 1 < len(groups) <= _WIDEST_TUPLE:
+            if 1 < len(groups) <= _MAX_TUPLE_LENGTH:
                 self.axes.remove(axis)
                 for group in groups:
                     self._add_part(axis, variables, ancestor, *group)
@@ -276,10 +278,10 @@ class Structure:
     def _add_part(
         self, axis: Axis, variables: list[Variable], outer: Axis, paths: set[Path], keys: list[Any]
     ) -> None:
-        """Add an axis with some rows of another axis: those within certain rows of ``outer``.
+        """Add an axis with only some rows of ``axis``: those within some rows of ``outer``.
 
-        ``keys`` are the keys or positions of these outer rows. ``variables`` are those of the axis,
-        of which the ones at ``paths`` are kept.
+        ``keys`` are the keys or positions of these outer rows. ``variables`` are the variables of
+        ``axis``; the new axis gets those whose path is in ``paths``.
         """
         source = "^" * sum(isinstance(step, Each) for step in axis.steps[len(outer.steps) :]) + "#0"
         if isinstance(outer.steps[-1], Entries):
@@ -301,7 +303,7 @@ class Structure:
     # --- maps -----------------------------------------------------------------------------------
 
     def _is_map(self, objects: list[dict[str, Any]], steps: Path) -> bool:
-        """Whether the keys of objects are data, as their values are alike and they look like it."""
+        """Whether the keys of objects are data and not names of fields, by the keys and values."""
         keys = list(dict.fromkeys(key for value in objects for key in value))
         if not keys:
             return False
@@ -327,9 +329,9 @@ class Structure:
         return are_records or (is_text and not is_measure) or last_name.startswith(("by_", "per_"))
 
     def _add_map_axes(self, axis: Axis, maps: list[Stream]) -> None:
-        """Add axes for the maps in the rows of an axis: each entry becomes a row.
+        """Add axes for the maps in the rows of an axis: each entry of a map becomes a row.
 
-        Maps that have equal keys in every row share one axis.
+        Maps at several paths share one axis if they have equal keys in every row.
         """
         groups: dict[tuple[Any, ...], list[Stream]] = {}
         for steps, dicts in maps:
@@ -341,9 +343,9 @@ class Structure:
     # --- arrays ---------------------------------------------------------------------------------
 
     def _add_array_axes(self, axis: Axis, arrays: list[Arrays]) -> None:
-        """Add the lists in the rows of an axis as further axes, or as columns.
+        """Add the lists in the rows of an axis as further axes or as columns.
 
-        Lists that have equal lengths in every row share one axis.
+        Lists at several paths share one axis if they have equal lengths in every row.
         """
         row_arrays = [array for array in arrays if not self._add_if_columns(axis, array)]
         arrays_by_length: dict[Any, list[Arrays]] = {}
@@ -357,13 +359,13 @@ class Structure:
                 continue
             # Of a square grid a list beside it may name the rows or the columns.
             sizes = {len(item or ()) for item in array.items if array.kinds == {"list"}}
-            is_alone = array.longest < 2 or array.kinds == {"dict"} or sizes == {array.longest}
+            has_own_axis = array.longest < 2 or array.kinds == {"dict"} or sizes == {array.longest}
             similar_lengths = (
                 key
                 for key in arrays_by_length
-                if not is_alone and _are_alike_long(array.lengths, key)
+                if not has_own_axis and _are_alike_long(array.lengths, key)
             )
-            key = next(similar_lengths, array.steps if is_alone else (*array.lengths,))
+            key = next(similar_lengths, array.steps if has_own_axis else (*array.lengths,))
             arrays_by_length.setdefault(key, []).append(array)
         for label, group in arrays_by_label.values():
             self._add_parallel_axis(axis, group, label)
@@ -374,18 +376,20 @@ class Structure:
     def _add_parallel_axis(
         self, axis: Axis, group: list[Arrays], label: Label | None = None
     ) -> None:
-        """Add one axis for lists side by side: each position becomes a row.
+        """Add one axis for lists at several paths: each position in them becomes a row.
 
-        The path of the rows is that of a list of lists, or else of the list that most rows have.
-        ``label`` is a list around them that names the positions.
+        The path of the rows is the path of a list of lists if there is one, or else of the list
+        that most rows have. ``label`` is a list in an enclosing row that names the positions.
         """
-        spine = max(group, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
+        main_array = max(group, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
         streams = [(array.steps, array.lists) for array in group]
-        first_position = int(len(group) == 1 and _has_header_row(spine.filled))
-        self._add_child_axis(axis, streams, (spine.steps, spine.lists), Each, label, first_position)
+        first_position = int(len(group) == 1 and _has_header_row(main_array.filled))
+        self._add_child_axis(
+            axis, streams, (main_array.steps, main_array.lists), Each, label, first_position
+        )
 
     def _add_column_axis(self, axis: Axis, array: Arrays, streams: list[Stream]) -> None:
-        """Add an axis for lists that are whole columns: each position in them becomes a row."""
+        """Add an axis for lists that are the columns of a table: each position becomes a row."""
         steps, lists = self._elements(array, None, ())[0]
         label = self._label(axis, Arrays(steps, lists), is_own=True)
         self._add_child_axis(axis, streams, (steps, lists), Each, label, only={"^#0": (0,)})
@@ -394,7 +398,7 @@ class Structure:
         self,
         axis: Axis,
         group: list[Stream],
-        spine: Stream,
+        main_stream: Stream,
         step: type[Each | Entries],
         label: Label | None = None,
         first: int = 0,
@@ -402,18 +406,18 @@ class Structure:
     ) -> None:
         """Add an axis whose rows are the items of lists or maps in the rows of another axis.
 
-        All have equal lengths or keys; ``spine`` is the one whose path becomes that of the rows.
-        ``label`` is a list around them that names the items. ``first`` is the position of the first
-        row, ``only`` a filter of rows.
+        The lists or maps in ``group`` have equal lengths or keys. The path of ``main_stream``
+        becomes the path of the rows. ``label`` is a list in an enclosing row that names the items,
+        ``first`` the position of the first row, ``only`` a filter of rows.
         """
         rows = [
             (at, key)
-            for at, inner in enumerate(spine[1])
-            if inner is not MISSING
-            for key in (inner if step is Entries else range(first, len(inner)))
+            for at, items in enumerate(main_stream[1])
+            if items is not MISSING
+            for key in (items if step is Entries else range(first, len(items)))
         ]
         # A step to a single element leads to all of its array.
-        elements = (Each() if isinstance(at, Position | Named) else at for at in spine[0])
+        elements = (Each() if isinstance(at, Position | Named) else at for at in main_stream[0])
         steps = (*elements, step())
         parent_rows, keys = [at for at, _ in rows], [key for _, key in rows]
         streams_and_label = [*group]
@@ -422,26 +426,27 @@ class Structure:
             array.is_used = True
             streams_and_label.append((array.steps, [array.lists[row] for row in label_rows]))
         paths = [path for path, _ in streams_and_label]
-        holder = paths[0][: min(_common(paths[0], path) for path in paths)]
+        holder = paths[0][: min(_shared(paths[0], path) for path in paths)]
         new_axis = Axis(
             steps, axis, parent_rows, keys, holder, first, label is not None, only or {}
         )
         number = sum(isinstance(step, Each | Entries) for step in steps) - 1
         streams = [
-            (steps if path == spine[0] and not only else (*bound(path), step(at=number)),
+            (steps if path == main_stream[0] and not only else (*bound(path), step(at=number)),
              [MISSING if lists[at] is MISSING else lists[at][key] for at, key in rows])
             for path, lists in streams_and_label
         ]  # fmt: skip
         if first:
-            header = (*bound(spine[0]), Position(0), Each())
-            names = [spine[1][at][0] for at in parent_rows]
+            header = (*bound(main_stream[0]), Position(0), Each())
+            names = [main_stream[1][at][0] for at in parent_rows]
             streams = self._elements(Arrays(steps, streams[0][1]), header, names)
         self._add_axis(new_axis, streams)
 
     def _read_header(self, axis: Axis, header: Header | None) -> None:
-        """Add other fields of the records that name the positions in rows (a header) as variables.
+        """Add the other fields of the records in a header as variables.
 
-        Fields with the same value in all rows are left out.
+        A header names the positions in rows. Fields with the same value in all records are left
+        out.
         """
         steps = header[0][:-2] if header is not None else None
         arrays = (array for array in axis.arrays if bound(array.steps) == steps)
@@ -458,9 +463,9 @@ class Structure:
             ]
 
     def _may_be_columns(self, axis: Axis, array: Arrays, *, is_mixed: bool) -> bool:
-        """Whether the elements of lists, themselves lists, may be whole columns of a table.
+        """Whether the elements of lists, themselves lists, may be the columns of a table.
 
-        They may if they have equal lengths, and the values of each are of one kind.
+        They may be if they have equal lengths, and if the values in each are of one kind.
         """
         lengths_of_items = [{len(item or ()) for item in values} for values in array.filled]
         if array.longest < 2 or any(
@@ -480,7 +485,7 @@ class Structure:
         return is_even and (is_mixed or not is_grid)
 
     def _add_if_columns(self, axis: Axis, array: Arrays) -> bool:
-        """If each position in lists has a meaning of its own, add the elements as columns.
+        """Add the elements of lists as columns, if each position in the lists has its own meaning.
 
         Return whether they were added.
         """
@@ -492,7 +497,7 @@ class Structure:
         header = self._header(axis, array, is_mixed=is_mixed, is_whole=is_whole)
         label = None if is_mixed or is_whole else self._label(axis, array)
         if header is not None and label is not None:
-            is_nearer = _common(label[0].steps, array.steps) > _common(header[0], array.steps)
+            is_nearer = _shared(label[0].steps, array.steps) > _shared(header[0], array.steps)
             header = None if is_nearer else header
         if header is not None or (is_mixed and (is_whole or _is_tuple(axis, array, 2))):
             streams = self._elements(array, *(header or (None, ())))
@@ -505,10 +510,10 @@ class Structure:
         return False
 
     def _add_if_cells(self, axis: Axis, array: Arrays) -> bool:
-        """Add lists as columns if their elements are no rows; return whether they were added.
+        """Add lists as columns if their elements are not rows; return whether they were added.
 
         Lists of texts become one column of lists. Short lists (tuples) in many rows become one
-        column for each position.
+        column per position.
         """
         if _is_tuple(axis, array, max(4, 2 * array.longest)):
             self._add_variables(axis, self._elements(array, None, ()))
@@ -522,10 +527,9 @@ class Structure:
     def _elements(
         array: Arrays, header: Path | None, names: Sequence[Sequence[str]]
     ) -> list[Stream]:
-        """Return the elements of lists by position, as pairs of a path and the value for each row.
+        """Return one stream for each position in lists: its path, and the element for each row.
 
-        With a header, i.e. a list of names, they are the elements under each name; ``names`` has
-        the names in each row.
+        With a header, return one stream for each name in it; ``names`` has the names for each row.
         """
         positions_by_name = [{name: position for position, name in enumerate(row)} for row in names]
         if header is None:
@@ -545,9 +549,9 @@ class Structure:
     def _header(
         self, axis: Axis, array: Arrays, *, is_mixed: bool, is_whole: bool
     ) -> Header | None:
-        """Return the list that names the positions of the lists in ``array``; None without one.
+        """Return the header that names the positions of the lists in ``array``; None without one.
 
-        It is returned as its path and its texts for each row.
+        The header is a pair: its path, and its names for each row.
         """
         candidates = []
         for neighbour, rows in _arrays_around(axis, array, is_whole=is_whole):
@@ -557,14 +561,14 @@ class Structure:
             names = [texts[row] for row in rows]
             pairs = zip(array.lists, names, strict=True)
             is_exact = all(row is MISSING or len(row) == len(texts) for row, texts in pairs)
-            is_named = _HEADER.fullmatch(snake(_last_name(neighbour.steps))) is not None
+            has_header_name = _HEADER_NAME.fullmatch(snake(_last_name(neighbour.steps))) is not None
             # ``index_names`` is that of ``index``.
-            is_like = _last_name(array.steps) in _last_name(neighbour.steps)
-            closeness = _common(neighbour.steps, array.steps), is_like, is_named
+            has_same_name = _last_name(array.steps) in _last_name(neighbour.steps)
+            closeness = _shared(neighbour.steps, array.steps), has_same_name, has_header_name
             # What names only the positions of some rows are values of theirs.
-            is_alike = len({*map(tuple, names)}) == 1 and "dict" not in array.kinds
-            is_header = is_named or (is_mixed and not is_whole and is_alike)
-            if array.kinds == {"text"} and is_alike:
+            has_same_names = len({*map(tuple, names)}) == 1 and "dict" not in array.kinds
+            is_header = has_header_name or (is_mixed and not is_whole and has_same_names)
+            if array.kinds == {"text"} and has_same_names:
                 is_header |= _is_tuple(axis, array, max(4, 2 * array.longest))
             if is_exact and is_header:
                 candidates.append((closeness, neighbour, name, names))
@@ -580,9 +584,10 @@ class Structure:
         ), names
 
     def _label(self, axis: Axis, array: Arrays, *, is_own: bool = False) -> Label | None:
-        """Return the nearest list around that has the same lengths, so that it may name the rows.
+        """Return the nearest lists in enclosing rows that are as long as ``array``; else None.
 
-        It is returned with the row that it is in, for each row of the axis. None if there is none.
+        They may name the rows. They are returned with the position, for each row of the axis, of
+        the list that belongs to it.
         """
         if array.longest < 2:
             return None
@@ -595,7 +600,7 @@ class Structure:
             if is_plain and all(length in (None, neighbour.lengths[row]) for length, row in pairs):
                 candidates.append((neighbour, rows))
         return max(
-            candidates, key=lambda candidate: _common(candidate[0].steps, array.steps), default=None
+            candidates, key=lambda candidate: _shared(candidate[0].steps, array.steps), default=None
         )
 
 
@@ -605,10 +610,10 @@ class Structure:
 def _arrays_around(
     axis: Axis, array: Arrays, *, is_whole: bool
 ) -> Iterator[tuple[Arrays, list[int]]]:
-    """Yield the lists in enclosing rows, each with the row that it is in, for each row of an axis.
+    """Yield the lists in rows that enclose the rows of an axis, except those around ``array``.
 
-    Lists that contain ``array`` itself are left out. With ``is_whole``, the lists of the axis
-    itself are included, since the names of whole columns may be among them.
+    Each is yielded with a list: for each row of the axis, the position of the enclosing row. With
+    ``is_whole``, the lists in the rows themselves are included, because they may name columns.
     """
     for ancestor in [*axis.chain()][not is_whole :]:
         rows = axis.rows_of(ancestor)
@@ -618,12 +623,12 @@ def _arrays_around(
 
 
 def _are_alike(group: set[Path], paths: set[Path]) -> bool:
-    """Whether two sets of paths have at least half in common, or one contains the other."""
+    """Whether two sets of paths share at least half of their paths, or one contains the other."""
     return len(group & paths) >= min(0.5 * len(group | paths), len(group), len(paths))
 
 
 def _are_alike_long(lengths: list[int | None], others: Sequence[Any]) -> bool:
-    """Whether two sequences of lengths are equal in all rows that have both."""
+    """Whether two sequences of lengths, one per row, are equal wherever both are known."""
     pairs = {*zip(lengths, others, strict=False)}
     comparisons = [length == other for length, other in pairs if None not in (length, other)]
     return len(lengths) == len(others) and any(comparisons) and all(comparisons)
@@ -634,7 +639,7 @@ def _last_name(steps: Path) -> str:
 
 
 def bound(steps: Iterable[Step]) -> Path:
-    """Return a path with each list or map replaced by its item at the row's own position or key.
+    """Return a path with steps to the item at the row's position or key instead of to all items.
 
     Examples
     --------
@@ -651,27 +656,27 @@ def bound(steps: Iterable[Step]) -> Path:
     return tuple(path)
 
 
-def _common(first: Sequence[Any], other: Sequence[Any]) -> int:
-    """Return the number of leading members that two sequences share."""
+def _shared(first: Sequence[Any], second: Sequence[Any]) -> int:
+    """Return how many members two sequences have in common at their beginning."""
     return next(
         (
             index
-            for index, (member, other_member) in enumerate(zip(first, other, strict=False))
+            for index, (member, other_member) in enumerate(zip(first, second, strict=False))
             if member != other_member
         ),
-        min(len(first), len(other)),
+        min(len(first), len(second)),
     )
 
 
 # --- kinds of values ----------------------------------------------------------------------------
 
 
-def _only(kind: type, values: list[Any]) -> list[Any]:
+def _values_of_type(kind: type, values: list[Any]) -> list[Any]:
     return [value if type(value) is kind else MISSING for value in values]
 
 
 def _kind(value: Any) -> str:
-    """Return the kind of a value in a word; text that looks like a number or a day has its kind."""
+    """Return the kind of a value, such as ``number``, also for numbers and days that are texts."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):
@@ -682,7 +687,7 @@ def _kind(value: Any) -> str:
 
 
 def _shapes(values: Iterable[Any]) -> set[str]:
-    """Return the kinds of values as texts, with the fields of objects and the kinds of elements."""
+    """Return the kinds of values; of objects their fields, of lists the kinds of elements."""
     values = [*values]
     shapes = {str(sorted(value)) for value in values if isinstance(value, dict)}
     items = {f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds(value)}
@@ -697,10 +702,10 @@ def _kinds(values: Iterable[Any]) -> set[str]:
 def _mean_agreement(members: list[Any]) -> float:
     """Return how much the members of objects resemble each other, from 0 to 1.
 
-    It is the share of members that have a field with a given name and kind, as a mean over these.
+    It is the mean, over all fields (name and kind), of the share of members that have the field.
     """
     member_kinds = []
-    for member in members[:_SAMPLE]:
+    for member in members[:_SAMPLE_SIZE]:
         items = member.items() if isinstance(member, dict) else [(0, member)]
         items = [(0, item) for item in member[:3]] if isinstance(member, list) else items
         kinds = {(key, _kind(item)) for key, item in items if item is not None}
@@ -709,25 +714,22 @@ def _mean_agreement(members: list[Any]) -> float:
     return counts.total() / (len(counts) * len(member_kinds)) if counts else 0.0
 
 
-def _plain(value: Any) -> Any:
-    """Return the value inside of nested objects of one field each; other values unchanged."""
+def _unwrapped(value: Any) -> Any:
+    """Return the value inside nested objects with one field each; other values unchanged."""
     while isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
     return value
 
 
 def _is_tuple(axis: Axis, array: Arrays, min_rows: int) -> bool:
-    """Whether lists are tuples, i.e. short, of one length and of plain values.
-
-    There must also be ``min_rows`` lists or more.
-    """
-    is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _WIDEST_TUPLE
-    is_plain = {*map(_kind, map(_plain, array.items))}.isdisjoint({"dict", "list"})
+    """Whether lists are tuples: ``min_rows`` or more short lists of one length and plain values."""
+    is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _MAX_TUPLE_LENGTH
+    is_plain = {*map(_kind, map(_unwrapped, array.items))}.isdisjoint({"dict", "list"})
     return axis.parent is not None and is_even and is_plain and len(array.filled) >= min_rows
 
 
 def _has_header_row(tables: list[list[Any]]) -> bool:
-    """Whether the first element of each list has names for the columns of the other elements."""
+    """Whether the first element of each list is a header, i.e. names the columns of the others."""
     for rows in tables:
         if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
             return False

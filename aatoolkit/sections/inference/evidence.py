@@ -1,9 +1,10 @@
-"""Gather the evidence about the columns of a section: identities, sums and experiments.
+"""Gather evidence about the columns of a section, from identities and experiments.
 
-Each test compares groups of rows with a total: the rows of a response with its total, the rows of a
-list with the record that encloses it, the responses for single engines with the one for all. An
-identity is tested on all rows at once, within the rounding of the printed numbers. An identity that
-holds may still hold by chance, or be one of several that these rows cannot tell apart.
+Sums are tested by comparing groups of rows with a total: the rows of a response with a row of
+totals, the rows of a list with the record that encloses it, the responses for single engines with
+the response for all. An identity is tested on all rows at once, within the rounding of the numbers.
+An identity that holds may still hold by chance, or be one of several between which these rows
+cannot decide.
 """
 
 from __future__ import annotations
@@ -16,27 +17,29 @@ from typing import Any
 import numpy as np
 
 from aatoolkit.sections.inference.readings import Numbers
-from aatoolkit.sections.inference.relations import ColumnFinding, Places, Relation
+from aatoolkit.sections.inference.relations import ColumnFinding, Relation, RowPositions
 from aatoolkit.sections.inference.words import singular
 
 FEWEST = 5
-"""Fewer different rows may satisfy an identity by chance; for counts up to 3, fewer than _SMALL."""
+"""Fewer distinct rows prove no identity; for counts up to 3, it takes `_FEWEST_SMALL` rows."""
 
-_SMALL, _PARTS, _LARGE, _RESPONSES, _MOST_SIBLINGS = 20, 3, 50, 64, 7
-_CHANCE, _SLACK = 1e-4, 1e-9
+_FEWEST_SMALL, _MIN_ROWS, _LARGE, _MIN_SIZE, _MAX_SIBLINGS = 20, 3, 50, 64, 7
+_MAX_CHANCE, _SLACK = 1e-4, 1e-9
 
 
 def gather(relations: list[Relation], parts: int) -> None:
-    """Test which numbers are sums, ratios or means of others, as evidence of their columns.
+    """Test which numbers are sums, ratios or means of others; store the evidence in the columns.
 
-    Numbers are compared within each response, and between those for single engines and for all.
+    Numbers are compared within each response, and between the responses for single engines and the
+    response for all engines.
 
     Parameters
     ----------
     relations : list of Relation
-        The tables, whose keys and dtypes are known.
+        The tables, with known keys and dtypes.
     parts : int
-        How many of the responses after the first are parts of it, i.e. for single engines.
+        The number of responses for single engines; they follow the first response, which is for all
+        engines.
     """
     for relation in relations:
         _find_ratios(relation)
@@ -53,7 +56,7 @@ def gather(relations: list[Relation], parts: int) -> None:
 
 @dataclass(eq=False)
 class Totals:
-    """Rows in groups, and one number per group that they may sum to.
+    """Groups of rows, and for each group a number that its rows may sum to.
 
     Attributes
     ----------
@@ -62,14 +65,14 @@ class Totals:
     numbers : array of float
         The total of each group.
     label, where : str
-        What the totals are, and what a group is, in words.
+        Words for the totals (``label``) and for the groups (``where``), such as ``responses``.
     over : set of str
-        The columns of the key that are summed over.
+        The columns of the key over which the rows of a group are summed.
     target : ColumnFinding, optional
-        The column that has the totals.
+        The column with the totals.
     """
 
-    groups: Places
+    groups: RowPositions
     numbers: Numbers
     label: str
     where: str
@@ -78,7 +81,7 @@ class Totals:
 
 
 def _find_sums(relation: Relation, relations: list[Relation]) -> None:
-    """Add to the evidence of each column which totals its rows sum to."""
+    """Add to the evidence of each column the totals that its rows sum to."""
     totals = [*_totals_around(relation)]
     for column in relation.columns if relation.is_kept.any() else ():
         if not column.may_add:
@@ -94,7 +97,7 @@ def _find_sums(relation: Relation, relations: list[Relation]) -> None:
 
 
 def _totals_around(relation: Relation) -> Iterator[Totals]:
-    """Yield the counts of enclosing rows as totals that the rows of a table may sum to."""
+    """Yield the numbers in enclosing rows, as totals that the rows of a table may sum to."""
     for ancestor, groups in [*relation.chain()][1:]:
         paths = {ancestor[name].path for name in ancestor.key}
         over = {name for name in relation.key if relation[name].path not in paths}
@@ -106,10 +109,10 @@ def _totals_around(relation: Relation) -> Iterator[Totals]:
 
 
 def _totals_of(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
-    """Yield totals that a column may sum to.
+    """Yield totals outside the enclosing rows that a column may sum to.
 
-    They are its own total rows, and its sums by response in tables that are not nested with its
-    own.
+    They are the column's own rows of totals, and the sums by response of columns with the same name
+    in other tables.
     """
     relation, responses = column.relation, column.relation.response
     key = {*relation.key}
@@ -121,26 +124,26 @@ def _totals_of(column: ColumnFinding, relations: list[Relation]) -> Iterator[Tot
     is_nested = any(neighbour.steps for neighbour, _ in [*relation.chain()][1:])
     for neighbour in relations if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
         is_top = neighbour.parent is None or not neighbour.parent.steps
-        is_apart = (
+        is_other_table = (
             neighbour.steps and is_top and neighbour is not relation and not {*neighbour.key} & key
         )
-        if is_apart and column.name in neighbour.names and neighbour[column.name].may_add:
+        if is_other_table and column.name in neighbour.names and neighbour[column.name].may_add:
             other_sums = _sums_by_response(neighbour[column.name])
             if np.array_equal(other_sums > 0, sums > 0):
                 yield Totals(responses, other_sums, f"those of {neighbour.name}", "responses", key)
 
 
 def _sums_by_response(column: ColumnFinding) -> Numbers:
-    """Return the sum of each response: 64 sums, or more for more responses."""
+    """Return the sum of a column by response, in an array of `_MIN_SIZE` or more numbers."""
     is_counted = column.relation.is_kept & ~np.isnan(column.numbers)
     responses = column.relation.response
-    size = max(_RESPONSES, int(responses.max(initial=0)) + 1)
+    size = max(_MIN_SIZE, int(responses.max(initial=0)) + 1)
     sums = np.bincount(responses[is_counted], column.numbers[is_counted], size)
     return sums.astype(np.float64)
 
 
 def _sums_to(column: ColumnFinding, total: Totals) -> bool:
-    """Whether the rows of a column sum to totals, too often or too large to be a coincidence."""
+    """Whether the rows of a column sum to all totals, in enough groups to exclude a coincidence."""
     is_counted, size = column.relation.is_kept & ~np.isnan(column.numbers), len(total.numbers)
     groups, numbers = total.groups[is_counted], column.numbers[is_counted]
     sums = np.bincount(groups, numbers, minlength=size)[:size]
@@ -161,7 +164,7 @@ def _sums_to(column: ColumnFinding, total: Totals) -> bool:
 
 @dataclass(frozen=True)
 class Operand:
-    """The counts of a column by row of a relation; ``is_own`` if it is a column of the relation."""
+    """Counts, one per row of a table; ``is_own`` says whether they are a column of this table."""
 
     name: str
     numbers: Numbers
@@ -170,7 +173,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of two counts that equals a column on every row.
+    """A ratio of two counts that equals the value of a column on every row.
 
     Attributes
     ----------
@@ -179,7 +182,7 @@ class Ratio:
     factor : float
         100 for per cent, else 1.
     rows : int
-        The number of different rows that show it, without zeros.
+        The number of distinct rows that show the ratio, without zeros.
     """
 
     numerator: Operand
@@ -197,19 +200,19 @@ class Ratio:
 
 
 def _find_ratios(relation: Relation) -> None:
-    operands = list(_count_operands(relation))
+    counts = list(_count_operands(relation))
     for column in relation.columns:
-        number_format, name_meaning, evidence = column.reading, column.meaning, column.facts
+        reading, name_meaning, evidence = column.reading, column.meaning, column.facts
         # A whole percentage is too coarse: it is left to experiments.
-        if not (number_format.is_number and column.is_own and number_format.decimals):
+        if not (reading.is_number and column.is_own and reading.decimals):
             continue
         numbers = np.where(relation.is_kept, column.numbers, np.nan)
         half_unit = column.half_unit + _SLACK
         largest, smallest = np.nanmax(numbers), np.nanmin(numbers)
         is_share = name_meaning.kind not in ("position", "rank", "milliseconds", "seconds", "money")
-        factors = [100.0] if number_format.percent or largest > 1.5 else [1.0, 100.0]
+        factors = [100.0] if reading.percent or largest > 1.5 else [1.0, 100.0]
         for factor in factors if is_share and smallest >= 0 else ():
-            ratios = [*_ratios(numbers, half_unit, factor, operands, column.name)]
+            ratios = [*_exact_ratios(numbers, half_unit, factor, counts, column.name)]
             evidence.ratios += ratios
             for ratio in ratios:
                 numerator = ratio.numerator
@@ -219,13 +222,13 @@ def _find_ratios(relation: Relation) -> None:
                     )
                     relation[numerator.name].facts.across |= {*relation.key}
             if not ratios and name_meaning.kind == "share" and not name_meaning.points:
-                evidence.denominators |= _find_denominators(numbers, half_unit, factor, operands)
+                evidence.denominators |= _find_denominators(numbers, half_unit, factor, counts)
         if name_meaning.kind in ("position", "rank") or name_meaning.mean:
-            evidence.denominators |= _find_denominators(numbers, half_unit, 1.0, operands)
+            evidence.denominators |= _find_denominators(numbers, half_unit, 1.0, counts)
 
 
 def _count_operands(relation: Relation) -> Iterator[Operand]:
-    """Yield the counts that may be parts of ratios: of the rows, of rows around them, and sums."""
+    """Yield the counts for ratios: those of the rows and enclosing rows, and sums by response."""
     earlier_sums: list[Numbers] = []
     for ancestor, ancestor_rows in relation.chain():
         for column in ancestor.columns:
@@ -243,13 +246,13 @@ def _count_operands(relation: Relation) -> Iterator[Operand]:
                 yield Operand(f"sum of {column.name}", sums, False)
 
 
-def _ratios(
+def _exact_ratios(
     numbers: Numbers, half_unit: float, factor: float, counts: list[Operand], name: str
 ) -> Iterator[Ratio]:
     """Yield the ratios of two counts that equal the numbers of a column on all rows.
 
-    They are equal within the rounding of the numbers. If the column's name contains that of the
-    numerator, one row less is enough as proof.
+    They must be equal within the rounding of the numbers. If the column's name contains the name of
+    the numerator, one row less is enough as proof.
     """
     for denominator in counts:
         has_denominator = ~np.isnan(numbers) & (denominator.numbers > 0)
@@ -268,17 +271,18 @@ def _ratios(
             is_small = row_count and numerator.numbers[has_both].max() <= 3
             stem = singular(numerator.name.removesuffix("_count").rpartition(".")[2])
             is_named = stem in name and half_unit < 0.001
-            if row_count >= (_SMALL if is_small else FEWEST - is_named):
+            if row_count >= (_FEWEST_SMALL if is_small else FEWEST - is_named):
                 yield Ratio(numerator, denominator, factor, row_count)
 
 
 def _find_denominators(
     numbers: Numbers, half_unit: float, factor: float, denominators: list[Operand]
 ) -> dict[str, int]:
-    """Return by name the counts that give whole numbers when multiplied by the numbers of a column.
+    """Return the counts that give whole numbers when they multiply the numbers of a column.
 
-    The values are on how many rows they do. Such a count is the denominator of a rate whose
-    numerator is not in the response, or the weight of a mean of whole numbers.
+    The result has, by name of such a count, the number of rows that show it. The count is the
+    denominator of a rate whose numerator is not in the response, or the weight of a mean of whole
+    numbers.
     """
     row_counts = {}
     for denominator in denominators:
@@ -288,32 +292,32 @@ def _find_denominators(
         highest = (pairs[0] + half_unit) * pairs[1] / factor
         chance = float(np.prod(np.clip(highest - lowest, 0.0, 1.0)))
         is_whole = (np.floor(highest) >= np.ceil(lowest)).all()
-        if is_whole and pairs.shape[1] >= FEWEST and chance <= _CHANCE:
+        if is_whole and pairs.shape[1] >= FEWEST and chance <= _MAX_CHANCE:
             row_counts[denominator.name] = pairs.shape[1]
     return row_counts
 
 
 def _find_siblings(relation: Relation) -> None:
-    """Add to the evidence which columns of one object sum to 1, or 100, on every row."""
+    """Find the columns of one object that sum to 1 or 100 on every row, as evidence of each."""
     objects: dict[str, list[ColumnFinding]] = {}
     for column in relation.columns:
         is_candidate = column.reading.is_number and column.is_own and column.source[0] not in ".$"
         if is_candidate and column.meaning.kind in ("share", "score", "count", ""):
             objects.setdefault(column.source.rpartition(".")[0], []).append(column)
     for columns in objects.values():
-        columns = columns[:_MOST_SIBLINGS]
+        columns = columns[:_MAX_SIBLINGS]
         groups = (
             group for size in range(len(columns), 1, -1) for group in combinations(columns, size)
         )
-        totals = ((group, _total(group)) for group in groups)
+        totals = ((group, _sum_of_siblings(group)) for group in groups)
         group, total = next((result for result in totals if result[1]), ((), 0.0))
         for column in group:
             column.facts.siblings = tuple(sibling.name for sibling in group)
             column.facts.siblings_sum = total
 
 
-def _total(columns: tuple[ColumnFinding, ...]) -> float:
-    """Return 1 or 100 if the columns sum to it on every row; 0 if they sum to neither."""
+def _sum_of_siblings(columns: tuple[ColumnFinding, ...]) -> float:
+    """Return 1 or 100 if the columns sum to this number on every row; else 0."""
     numbers_by_column = np.stack([column.numbers for column in columns])
     numbers_by_column = numbers_by_column[:, ~np.isnan(numbers_by_column).any(axis=0)]
     if np.unique(numbers_by_column, axis=1).shape[1] < FEWEST:
@@ -338,21 +342,21 @@ class Parts:
     Attributes
     ----------
     rows : array of int
-        The rows of the parts, i.e. of the responses for single engines.
+        The positions of the rows in the responses for single engines.
     whole_rows : array of int
-        For each of them, the row of the whole with the same key.
+        For each of ``rows``, the position of the row with the same key in the response for all.
     is_complete : array of bool
-        For each row of the relation, whether all parts that have rows have this one. Otherwise a
-        part may have left it out or cut it off.
+        For each row of the table, whether every response with rows for a single engine has this
+        row. Otherwise such a response may have left it out or cut it off.
     """
 
-    rows: Places
-    whole_rows: Places
+    rows: RowPositions
+    whole_rows: RowPositions
     is_complete: Any
 
 
-def _find_parts(relation: Relation, count: int) -> Parts | None:
-    """Return the rows of the responses for single engines, matched by key to the response for all.
+def _match_parts(relation: Relation, count: int) -> Parts | None:
+    """Match the rows of the responses for single engines by key to the response for all engines.
 
     ``count`` is the number of these responses. Return None if the keys cannot match.
     """
@@ -379,18 +383,18 @@ def _find_parts(relation: Relation, count: int) -> Parts | None:
 
 
 def _compare_parts(relation: Relation, count: int) -> None:
-    """Compare the response for all engines with those for single ones, as evidence of its columns.
+    """Compare the responses for single engines with the response for all, as evidence of columns.
 
-    It shows which counts add up, and which count weights each rate. ``count`` is the number of
-    responses for single engines.
+    The comparison shows which counts add up over engines, and which counts are the weights of
+    rates. ``count`` is the number of responses for single engines.
     """
     measures = [column for column in relation.columns if column.reading.is_number and column.is_own]
-    matched_rows = _find_parts(relation, count) if measures else None
+    matched_rows = _match_parts(relation, count) if measures else None
     if matched_rows is None:
         return
     weights = []
     for column in measures:
-        column.facts.outcome, column.facts.tested_rows = _additivity(column, matched_rows)
+        column.facts.outcome, column.facts.tested_rows = _compare_with_sums(column, matched_rows)
         if column.facts.outcome == "adds" and column.may_be_counted:
             weights.append(column)
     for column in (column for column in measures if column not in weights):
@@ -405,12 +409,13 @@ def _compare_parts(relation: Relation, count: int) -> None:
                 column.facts.weights[weight.name] = row_count
 
 
-def _additivity(column: ColumnFinding, parts: Parts) -> tuple[str, int]:
-    """Compare a column's numbers for single engines with those in the response for all.
+def _compare_with_sums(column: ColumnFinding, parts: Parts) -> tuple[str, int]:
+    """Compare the numbers of a column for single engines with its numbers for all engines.
 
-    Return `Evidence.outcome` and on how many rows that rests. Additive counts add up exactly, and
-    distinct counts lie between the largest part and the sum. If the single engines only repeat the
-    number for all, or have 0, the service did not filter, and the outcome is empty.
+    Return `Evidence.outcome` and the number of rows that show it. Additive counts add up exactly;
+    distinct counts lie between the largest number of an engine and the sum. If the single engines
+    only repeat the number for all engines, or have 0, the service did not filter: the outcome is
+    empty.
     """
     numbers, whole_rows = column.numbers, parts.whole_rows
     part_numbers, size = numbers[parts.rows], len(numbers)
@@ -424,7 +429,7 @@ def _additivity(column: ColumnFinding, parts: Parts) -> tuple[str, int]:
     if not is_known.any():
         return "", 0
     if (np.abs(sums - numbers) <= slack)[is_known].all():
-        is_tested = row_count >= _PARTS and len(np.unique(numbers[is_shared & is_known])) >= 2
+        is_tested = row_count >= _MIN_ROWS and len(np.unique(numbers[is_shared & is_known])) >= 2
         return ("adds" if is_tested else ""), row_count
     if ((part_numbers == numbers[whole_rows]) | (part_numbers == 0))[is_known[whole_rows]].all():
         return "", row_count  # the filter changed no number that is there
@@ -434,17 +439,17 @@ def _additivity(column: ColumnFinding, parts: Parts) -> tuple[str, int]:
     return "differs", row_count
 
 
-def _group_ranges(numbers: Numbers, groups: Places, size: int) -> tuple[Numbers, Numbers]:
-    low, high = np.full(size, np.inf), np.full(size, -np.inf)
-    np.fmin.at(low, groups, numbers)
-    np.fmax.at(high, groups, numbers)
-    return low, high
+def _group_ranges(numbers: Numbers, groups: RowPositions, size: int) -> tuple[Numbers, Numbers]:
+    lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
+    np.fmin.at(lowest, groups, numbers)
+    np.fmax.at(highest, groups, numbers)
+    return lowest, highest
 
 
 def _count_pooled_rows(numbers: Numbers, weight: Numbers, parts: Parts, half_unit: float) -> int:
-    """Return on how many rows a weighted mean of the single engines' rates is the rate for all.
+    """Return the number of rows on which the engines' weighted mean rate is the rate for all.
 
-    Return 0 if there are rows on which it is not.
+    Return 0 if there is a row on which it is not.
     """
     rates, whole_rows, size = numbers[parts.rows], parts.whole_rows, len(numbers)
     part_weights = np.nan_to_num(weight[parts.rows])
@@ -453,10 +458,10 @@ def _count_pooled_rows(numbers: Numbers, weight: Numbers, parts: Parts, half_uni
     # Where the weights add up, no part is missing.
     is_known &= (np.abs(total_weights - weight) <= _SLACK) & ~np.isnan(numbers)
     is_known &= np.bincount(whole_rows, part_weights > 0, size) >= 2
-    if is_known.sum() < _PARTS:
+    if is_known.sum() < _MIN_ROWS:
         return 0
     sums = np.bincount(whole_rows, np.nan_to_num(rates) * part_weights, size)[is_known]
-    is_met = (np.abs(sums / total_weights[is_known] - numbers[is_known]) <= 2 * half_unit).all()
-    low, high = _group_ranges(rates[part_weights > 0], whole_rows[part_weights > 0], size)
-    is_spread = ((high - low)[is_known] > 4 * half_unit).sum() >= _PARTS
-    return int(is_known.sum()) if is_met and is_spread else 0
+    is_pooled = (np.abs(sums / total_weights[is_known] - numbers[is_known]) <= 2 * half_unit).all()
+    lowest, highest = _group_ranges(rates[part_weights > 0], whole_rows[part_weights > 0], size)
+    is_spread = ((highest - lowest)[is_known] > 4 * half_unit).sum() >= _MIN_ROWS
+    return int(is_known.sum()) if is_pooled and is_spread else 0

@@ -1,6 +1,6 @@
-"""Keys: the columns that identify the rows of each table, and the rows that are totals of others.
+"""Find the columns that identify the rows of each table, and the rows that are totals.
 
-Enclosing tables come first, since nested tables inherit their keys and labels.
+Enclosing tables are handled first, because nested tables inherit their keys and labels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, pa
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bound
 from aatoolkit.sections.inference.readings import FieldReading, as_month_days, read_values
-from aatoolkit.sections.inference.relations import ColumnFinding, Places, Relation
+from aatoolkit.sections.inference.relations import ColumnFinding, Relation, RowPositions
 from aatoolkit.sections.inference.words import (
     is_id_name,
     is_measure_name,
@@ -29,10 +29,10 @@ from aatoolkit.sections.inference.words import (
     tokens,
 )
 
-_MAX_LABEL, _MAX_KEY_COLUMNS, _MAX_CANDIDATES = 80, 3, 12
-_UNKEYED = ("boolean", "list<string>", "Float64", "timestamp")
-_CODES = re.compile(r'((?<=[\[{~])=\\*")')
-_TOTAL = re.compile(
+_MAX_LABEL_LENGTH, _MAX_KEY_COLUMNS, _MAX_CANDIDATES = 80, 3, 12
+_NON_KEY_DTYPES = ("boolean", "list<string>", "Float64", "timestamp")
+_CODE_START = re.compile(r'((?<=[\[{~])=\\*")')
+_TOTAL_LABEL = re.compile(
     r"[(\[*_\s]*(?:grand total|totals?|all\b.*|overall|sum|summe|gesamt|insgesamt"
     r"|combined|everything|Σ|total général|toplam|итого|всего|合计|総計)[)\]*_\s:]*",
     re.I,
@@ -40,20 +40,20 @@ _TOTAL = re.compile(
 
 
 def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
-    """Parse the values of all columns, mark rows that are totals, and set the keys of the tables.
+    """Find how all columns are parsed, which rows are totals, and the keys of the tables.
 
-    Return notes on the totals.
+    The findings are stored in ``relations``. Return notes on the totals, for a person.
 
     Parameters
     ----------
     relations : list of Relation
-        The tables, enclosing ones first. Columns, their parsing and keys are added to them.
+        The tables, enclosing tables before nested ones.
     year : str, optional
-        The path to the year in the response, for days without a year.
+        The path to the year in the response, for days that have no year.
     """
     notes = []
     for relation in relations:
-        _inherit(relation)
+        _inherit_keys(relation)
         if not relation.columns:
             _add_position(relation, "position")
         for column in [*relation.columns]:
@@ -77,15 +77,15 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
             ]
             relation.key = (*names, *reversed(position_columns))
     for relation in relations:
-        _bring_down_labels(relation)
+        _inherit_labels(relation)
     return notes
 
 
 # --- from enclosing rows ------------------------------------------------------------------------
 
 
-def _inherit(relation: Relation) -> None:
-    """Insert the key columns of the tables that enclose a table before its own columns."""
+def _inherit_keys(relation: Relation) -> None:
+    """Insert the key columns of the enclosing tables before the table's own columns."""
     index, paths = 0, {column.path for column in relation.columns}
     for ancestor, ancestor_rows in [*relation.chain()][1:]:
         for name in ancestor.key:
@@ -97,8 +97,8 @@ def _inherit(relation: Relation) -> None:
                 index += 1
 
 
-def _bring_down_labels(relation: Relation) -> None:
-    """Add columns of enclosing rows to a table: their texts, days and flags, but no numbers."""
+def _inherit_labels(relation: Relation) -> None:
+    """Append the columns of the enclosing tables that hold short texts, days or flags."""
     for ancestor, ancestor_rows in [*relation.chain()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
@@ -110,17 +110,17 @@ def _bring_down_labels(relation: Relation) -> None:
             )
             is_plain &= column.valid is None
             texts = [value for value in column.values if isinstance(value, str)]
-            is_short = all(len(text) <= _MAX_LABEL for text in texts)
+            is_short = all(len(text) <= _MAX_LABEL_LENGTH for text in texts)
             if is_plain and is_short:
                 relation.add(_inherited_column(relation, ancestor, ancestor_rows, column))
 
 
 def _inherited_column(
-    relation: Relation, ancestor: Relation, ancestor_rows: Places, column: ColumnFinding
+    relation: Relation, ancestor: Relation, ancestor_rows: RowPositions, column: ColumnFinding
 ) -> ColumnFinding:
-    """Return a column of an enclosing table as a column of the rows within its rows.
+    """Return a column of an enclosing table, ``ancestor``, as a column of the nested ``relation``.
 
-    ``ancestor_rows`` has the enclosing row for each row of ``relation``.
+    ``ancestor_rows`` has, for each row of ``relation``, the position of the row that encloses it.
     """
     name = column.name
     if name in relation.names or name in lexicon("bland"):
@@ -130,7 +130,7 @@ def _inherited_column(
     levels_up = _count_levels_up(relation.steps, ancestor.steps)
     source = "^" * (levels_up or 0) + column.source
     if column.source[0] == "$":  # with codes in rows around
-        source = _CODES.sub(rf"\1{'^' * (levels_up or 0)}", column.source)
+        source = _CODE_START.sub(rf"\1{'^' * (levels_up or 0)}", column.source)
     elif levels_up is None or column.source[0] == "[":
         source = f"$.{format_path(bound(parse_path(column.path)))}"
     return ColumnFinding(
@@ -143,10 +143,10 @@ def _inherited_column(
     )
 
 
-def _count_levels_up(steps: tuple[Step, ...], outer: tuple[Step, ...]) -> int | None:
-    """Return how many ``^`` a path takes from a row to an enclosing row; None if none can."""
-    steps_below = steps[len(outer) :]
-    if not outer or not isinstance(outer[-1], Each) or steps[: len(outer)] != outer:
+def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int | None:
+    """Return how many ``^`` lead from a row to an enclosing row; None if none can lead there."""
+    steps_below = steps[len(prefix) :]
+    if not prefix or not isinstance(prefix[-1], Each) or steps[: len(prefix)] != prefix:
         return None
     if any(isinstance(step, Entries) for step in steps_below[:-1]):
         return None
@@ -155,7 +155,7 @@ def _count_levels_up(steps: tuple[Step, ...], outer: tuple[Step, ...]) -> int | 
 
 
 def _add_position(relation: Relation, name: str, levels_up: int = 0) -> str:
-    """Add a column with the position of each row, or of an enclosing row; return its name."""
+    """Add a column of the positions of rows, or of their enclosing rows; return its name."""
     parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response
     row_counts: Counter[tuple[int, int]] = Counter()
     positions = []
@@ -171,7 +171,7 @@ def _add_position(relation: Relation, name: str, levels_up: int = 0) -> str:
 
 
 def _count_nested_arrays(relation: Relation) -> int:
-    """Return how many arrays are nested directly in each other above the rows."""
+    """Return the number of arrays that are nested directly in each other around the rows."""
     steps = [*reversed(relation.steps)]
     return next(
         (index for index, step in enumerate(steps) if not isinstance(step, Each)), len(steps)
@@ -179,7 +179,7 @@ def _count_nested_arrays(relation: Relation) -> int:
 
 
 def _add_currency(column: ColumnFinding) -> None:
-    """Add a column for the currency of amounts that a column has in text."""
+    """Add a column of currencies after a column whose texts have amounts with a currency."""
     relation, reading = column.relation, column.reading
     signs = [currency(value) if isinstance(value, str) else value for value in column.values]
     name = fresh(f"{column.name}_currency", relation.names)
@@ -193,15 +193,16 @@ def _add_currency(column: ColumnFinding) -> None:
 
 
 def _leave_out_totals(relation: Relation) -> str:
-    """Mark the rows that are totals of others; return a note on them, or an empty text.
+    """Mark the rows that are totals of other rows; return a note on them, or an empty text.
 
-    A row is a total if its label says so and none of its counts is less than another row's.
+    A row is a total if its label says so, and if no other row of its response has a greater count.
     """
     text_columns = [column for column in relation.columns if column.reading.is_text]
     counts = [column.numbers for column in relation.columns if column.may_be_counted]
     for column in text_columns if relation.steps and counts else ():
         is_total = [
-            type(value) is str and _TOTAL.fullmatch(value) is not None for value in column.values
+            type(value) is str and _TOTAL_LABEL.fullmatch(value) is not None
+            for value in column.values
         ]
         total_rows = np.flatnonzero(is_total)
         responses = relation.response[total_rows].tolist()
@@ -225,9 +226,10 @@ def _leave_out_totals(relation: Relation) -> str:
 
 
 def _key(relation: Relation) -> tuple[str, ...]:
-    """Return the fewest columns that, with the inherited keys, identify the rows of each response.
+    """Return the names of the fewest columns that identify the rows of each response.
 
-    Identifiers are tried before labels; measures, instants and flags are never part of a key.
+    They include all labels and inherited columns. Identifiers are tried before other texts;
+    measures, instants and flags are never part of a key.
     """
     labels = [column for column in relation.columns if column.is_label or column.is_inherited]
     key_candidates = [
@@ -249,7 +251,7 @@ def _may_be_key(column: ColumnFinding) -> bool:
     reading, last_word = column.reading, tokens(column.name)[-1:]
     if column.valid or any(value is None or value is MISSING for value in column.values):
         return False
-    if reading.dtype in _UNKEYED or reading.missing:
+    if reading.dtype in _NON_KEY_DTYPES or reading.missing:
         return False
     if reading.dtype == "Int64":
         return is_id_name(column.name) or bool({*last_word} & lexicon("serial"))
@@ -283,7 +285,7 @@ def _is_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
 
 
 def year_path(documents: list[Any]) -> str | None:
-    """Return the path of the year, or of the last day, in all responses; None if they have none.
+    """Return the path at which all responses have their year or last day; None if there is none.
 
     Examples
     --------
@@ -304,7 +306,7 @@ def year_path(documents: list[Any]) -> str | None:
 
 
 def _days(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of the days and years in a JSON value, but not those in lists."""
+    """Yield the paths of the fields with days and years in a JSON value, outside lists."""
     if isinstance(value, dict) and len(path) < 3:
         for name, value_inside in value.items():
             yield from _days(value_inside, (*path, name))

@@ -1,4 +1,4 @@
-"""Masks: columns of flags that say which values of other columns are missing."""
+"""Apply masks: columns of flags that say which values of other columns are missing."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.relations import ColumnFinding, Relation
 from aatoolkit.sections.inference.words import tokens
 
-_NOTHING = (0, "", "0", None, MISSING)
+_EMPTY_VALUES = (0, "", "0", None, MISSING)
 
 
 def apply_masks(relation: Relation) -> None:
-    """Replace values that a column of validity flags marks as invalid by MISSING; remove the flags.
+    """Set values that a validity flag marks as invalid to `MISSING`; remove the columns of flags.
 
-    A column is taken for such flags only if all the values that it marks are 0 or empty.
+    A column is a mask by its name and flags, if all values that it marks as invalid are 0 or empty.
     """
     for mask in [*relation.columns]:
-        object_path, field, is_list = _field_of(mask)
+        object_path, field, is_list = _split_path(mask)
         words = [word for word in tokens(field) if word not in lexicon("mask", "shell")]
         masked_words = [word for word in words if word not in lexicon("valid_mask", "denying_mask")]
         denies = not lexicon("denying_mask").isdisjoint(words)
@@ -31,13 +31,13 @@ def apply_masks(relation: Relation) -> None:
         masked_columns = [
             column
             for column in relation.columns
-            for column_object_path, name, is_item in [_field_of(column)]
+            for column_object_path, name, is_item in [_split_path(column)]
             if column is not mask and (column_object_path, is_item) == (object_path, is_list)
             and (list(tokens(name)) == masked_words if masked_words else is_list)
         ]  # fmt: skip
         is_hidden = [flag == denies for flag in mask.values]
         hidden_values = chain(*(compress(column.values, is_hidden) for column in masked_columns))
-        if masked_columns and all(value in _NOTHING for value in hidden_values):
+        if masked_columns and all(value in _EMPTY_VALUES for value in hidden_values):
             relation.columns.remove(mask)
             for column in masked_columns:
                 column.valid, column.is_label = "!" * denies + mask.source, False
@@ -45,7 +45,7 @@ def apply_masks(relation: Relation) -> None:
                 column.values = [MISSING if is_missing else value for value, is_missing in pairs]
 
 
-def _field_of(column: ColumnFinding) -> tuple[str, str, bool]:
-    """Return the path around a column's field, the field's name, and whether it is a list."""
+def _split_path(column: ColumnFinding) -> tuple[str, str, bool]:
+    """Return the path of a column's object, the name of its field, and whether that is a list."""
     object_path, _, name = column.path.rpartition(".")
     return object_path, name.removesuffix("[]"), name.endswith("[]")

@@ -1,8 +1,8 @@
-"""Find how the values of a column are parsed: numbers in text, dates, flags in words, sentinels.
+"""Find how to parse the values of a column: numbers in text, dates, flags in words, sentinels.
 
-A reading is the dtype and the way of parsing that a column is declared with, and the values that
-stand for missing ones. It is used only if the parser can read every value. An identifier is never
-read as a number, and -1 is taken for a missing value only if it is out of the range of the others.
+The result is a reading: the dtype of the column, its way of parsing, and the values that stand for
+missing values. A reading is used only if it can parse every value. Identifiers are never read as
+numbers, and -1 is taken for a missing value only if no other value is negative.
 """
 
 from __future__ import annotations
@@ -26,35 +26,36 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 SILENT = "no value in any response"
 _GROUPS = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:\.\d{3})+")
-_ONE_COMMA = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
+_THOUSANDS_BY_COMMA = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
 _CURRENCY_SIGN = re.compile(r"[$€£¥₹₩₽₺₪₫₴₦฿]|[A-Z]{3}|kr\.?|zł|Kč|Ft")
 _SMALL_KINDS = ("position", "rank", "share", "score", "probability", "milliseconds", "seconds")
 
-Moment = tuple[str, str | None, str, bool, str]
-_MOMENTS: list[Moment] = [
+TimeFormat = tuple[str, str | None, str, bool, str]
+_TIME_FORMATS: list[TimeFormat] = [
     (dtype, None if parse == "-" else parse, form, named == "yes", evidence)
     for dtype, parse, named, evidence, form in rows_of(Path(__file__).with_name("moments.txt"))
 ]
-"""For each way to write a date or time: its dtype, its ``parse``, its regular expression, whether
-it counts only under the name of a time, and its description."""
+"""Formats of dates and times, each with its dtype, its ``parse``, its regular expression, whether
+only columns named like a time may have it, and its description."""
 
 
 @dataclass(frozen=True)
 class FieldReading:
-    """How a column's values are parsed, and the numbers that this gives.
+    """How the values of a column are parsed, and the resulting numbers.
 
     Attributes
     ----------
     dtype, parse, missing, year
         As in `Column`.
     evidence : str
-        What the values look like.
+        A description of the values.
     percent, ordinal : bool
-        Whether the texts have a per cent sign, or are ranks such as ``#3``.
+        ``percent`` says whether the texts have a per cent sign, ``ordinal`` whether they are ranks
+        such as ``#3``.
     decimals : int
-        The largest number of decimals.
+        The greatest number of decimals.
     numbers : array of float
-        The numbers, NaN where there is none; empty for other dtypes.
+        The parsed numbers, NaN for rows without a number; empty for other dtypes.
     """
 
     dtype: str
@@ -74,12 +75,12 @@ class FieldReading:
 
     @property
     def is_text(self) -> bool:
-        """Whether the column holds texts as they are."""
+        """Whether the column holds unparsed texts."""
         return self.dtype == "string" and self.parse is None
 
 
 def read_values(values: Sequence[Any], name: str) -> FieldReading:
-    """Return how to parse the values of a column, by the values first and the name second.
+    """Return how to parse the values of a column, judged by the values and then by its name.
 
     Examples
     --------
@@ -125,7 +126,7 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
 
 
 def _parsed(values: Sequence[Any], dtype: str, parse: str | None, missing: Any) -> Any:
-    """Return the parsed values as an Arrow array; None if one of them cannot be parsed."""
+    """Return the values parsed to an Arrow array; None if one of them cannot be parsed."""
     parsed = read_as(values, Reading(dtype, parse, None, None, missing))
     return None if parsed.invalid else parsed.array
 
@@ -144,21 +145,21 @@ def _reading_of_numbers(
     sentinels = (-1,) if negative_numbers == {-1} != distinct_numbers and not is_signed else ()
     missing_values = (*sentinels, *missing_words)
     regular_numbers = distinct_numbers.difference(sentinels)
-    moment = _moment(regular_numbers, name)
-    if moment is not None:
-        return replace(moment, missing=missing_values)
+    time_reading = _reading_of_times(regular_numbers, name)
+    if time_reading is not None:
+        return replace(time_reading, missing=missing_values)
     evidence = f"{len(present)} numbers from {min(regular_numbers):g} to {max(regular_numbers):g}"
     evidence += f"; {sentinels[0]} breaks the range of the rest" if sentinels else ""
     dtype = "Int64" if all(type(value) is int for value in regular_numbers) else "Float64"
-    decimals = 0 if dtype == "Int64" else max(map(_decimals, regular_numbers))
+    decimals = 0 if dtype == "Int64" else max(map(_count_decimals, regular_numbers))
     numbers = _floats(read_as(values, Reading(dtype, None, None, None, missing_values)).array)
     return FieldReading(dtype, None, missing_values, evidence, decimals=decimals, numbers=numbers)
 
 
-def _moment(numbers: set[Any], name: str) -> FieldReading | None:
+def _reading_of_times(numbers: set[Any], name: str) -> FieldReading | None:
     """Return how to parse whole numbers that are days or instants; None for other numbers.
 
-    That shows in their range, their steps and the column's name.
+    Days and instants are recognised by their range, their steps and the column's name.
     """
     is_named = is_time_name(name)
     is_whole = all(float(value).is_integer() for value in numbers)
@@ -173,29 +174,29 @@ def _moment(numbers: set[Any], name: str) -> FieldReading | None:
     # One in thirty numbers of that range is a day by chance.
     is_likely = {"YYYYMMDD": len(numbers) >= 5, "epoch ms": True, "epoch s": is_hourly}
     texts = [str(int(value)) for value in numbers]
-    for moment in _MOMENTS:
-        if moment[3] and (is_named or is_likely.get(str(moment[1]))):
-            reading = _as_moment(texts, texts, moment, ())
+    for time_format in _TIME_FORMATS:
+        if time_format[3] and (is_named or is_likely.get(str(time_format[1]))):
+            reading = _in_format(texts, texts, time_format, ())
             if reading is not None:
                 return reading
     return None
 
 
-def _as_moment(
-    values: Sequence[Any], texts: list[str], moment: Moment, missing: tuple[str, ...]
+def _in_format(
+    values: Sequence[Any], texts: list[str], time_format: TimeFormat, missing: tuple[str, ...]
 ) -> FieldReading | None:
-    """Return how to parse values as days or instants in one format; None if one does not fit.
+    """Return how to parse values as days or instants in ``time_format``.
 
-    ``moment`` is the format, an entry of the file ``moments.txt``.
+    Return None if a value does not have this format.
     """
-    dtype, parse, pattern, _, evidence = moment
+    dtype, parse, pattern, _, evidence = time_format
     is_matching = all(re.fullmatch(pattern, text, re.S) for text in texts)
     if not is_matching or _parsed(values, dtype, parse, missing) is None:
         return None
     return FieldReading(dtype, parse, missing, evidence)
 
 
-def _decimals(value: Any) -> int:
+def _count_decimals(value: Any) -> int:
     text = repr(value)
     is_whole = type(value) is int or "e" in text or text.endswith(".0")
     return 0 if is_whole else len(text.partition(".")[2])
@@ -212,14 +213,14 @@ def _reading_of_texts(
     values: Sequence[Any], texts: list[str], name: str, missing_words: tuple[str, ...]
 ) -> FieldReading:
     missing_values = tuple(word for word in missing_words if word == "")
-    as_text = FieldReading("string", None, missing_values, f"text, {len(texts)} different")
+    text_reading = FieldReading("string", None, missing_values, f"text, {len(texts)} different")
     if any(len(text) > LONGEST for text in texts):
-        return as_text
-    moments = [moment for moment in _MOMENTS if not moment[3] or is_time_name(name)]
-    readings = (_as_moment(values, texts, moment, missing_words) for moment in moments)
+        return text_reading
+    forms = [form for form in _TIME_FORMATS if not form[3] or is_time_name(name)]
+    readings = (_in_format(values, texts, form, missing_words) for form in forms)
     fitting_readings = [reading for reading in readings if reading is not None]
     if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {reading.parse for reading in fitting_readings}:
-        return replace(as_text, evidence="text; may be days, day or month first")
+        return replace(text_reading, evidence="text; may be days, day or month first")
     if fitting_readings:
         return fitting_readings[0]
     lower_texts, is_flag = {text.lower() for text in texts}, is_flag_name(name)
@@ -228,11 +229,11 @@ def _reading_of_texts(
         return FieldReading("boolean", "boolean", missing_words, "yes and no in words")
     is_id = is_id_name(name) or (texts[0][:1] == "#" and ends(name, "naming"))
     if is_id or any(re.fullmatch(r"0\d+", text) for text in texts):
-        return as_text
+        return text_reading
     parses = _possible_parses(texts, name)
     if not parses:
         evidence = f"text; may be numbers, such as {texts[0]!r}, in two ways"
-        return replace(as_text, evidence=evidence)
+        return replace(text_reading, evidence=evidence)
     price_texts = [text for text in texts if _CURRENCY_SIGN.fullmatch(currency(text) or "")]
     for parse in [*parses, *["money"] * (price_texts == texts)]:
         reading = _numbers_in_text(values, texts, parse, missing_words)
@@ -243,15 +244,15 @@ def _reading_of_texts(
     if 2 * len(number_texts) >= len(texts):
         some_word = "some " * (len(number_texts) < len(texts))
         evidence = f"text; {some_word}may be numbers, such as {number_texts[0]!r}"
-        return replace(as_text, evidence=evidence)
-    return as_text
+        return replace(text_reading, evidence=evidence)
+    return text_reading
 
 
 def _possible_parses(texts: list[str], name: str) -> list[str]:
-    """Return the ways of parsing (`Column.parse`) that fit numbers in text; none if ambiguous.
+    """Return the ways of parsing (`Column.parse`) that fit numbers in text; empty if undecidable.
 
-    A point or a comma before three digits may be a decimal sign or separate thousands. The other
-    values decide, or the name: counts have no decimals, and ranks are not in the thousands.
+    A point or comma before three digits may be a decimal sign or may separate thousands. The other
+    values decide, or else the name: counts have no decimals, and ranks are less than 1,000.
     """
     name_meaning = meaning(name)
     is_small = name_meaning.kind in _SMALL_KINDS or name_meaning.mean
@@ -264,13 +265,13 @@ def _possible_parses(texts: list[str], name: str) -> list[str]:
         # If a number above 999 has no point, points are decimal signs.
         is_plain = any(text.isdigit() and len(text) > 3 for text in texts)
         return parses if is_small or is_plain else []
-    return parses[is_small and all(map(_ONE_COMMA.fullmatch, texts)) :]
+    return parses[is_small and all(map(_THOUSANDS_BY_COMMA.fullmatch, texts)) :]
 
 
 def _numbers_in_text(
     values: Sequence[Any], texts: list[str], parse: str, missing_words: tuple[str, ...]
 ) -> FieldReading | None:
-    """Return how to parse texts as numbers in the way ``parse``; None if one is no number."""
+    """Return how to parse texts as numbers by ``parse``; None if a text is not a number."""
     decimal_mark = {"number": "[.]", "decimal comma": ","}.get(parse, "[.,]")
     matches = filter(None, (re.search(rf"{decimal_mark}(\d+)\s?\D*$", text) for text in texts))
     decimals = max((len(match[1]) for match in matches), default=0)
@@ -292,9 +293,9 @@ def _numbers_in_text(
 
 
 def as_month_days(values: Iterable[Any], reading: FieldReading, year: str) -> FieldReading:
-    """Return the reading for days without a year, if all texts are such days.
+    """Return the reading for days without a year, such as ``Nov 3``, if all texts are such days.
 
-    Otherwise return the given reading. ``year`` is the path to the year in the response.
+    Otherwise return ``reading``. ``year`` is the path to the year in the response.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Relations: the tables found in the responses of one section, with the findings of each column.
+"""Relations: the tables found in the responses of one section, with findings about each column.
 
-A relation holds the path of its rows, as in a declaration, and the values of its columns, so that
-types, identities and keys can be looked for without reading the responses again. A finding is a
-claim about a column, such as its unit, with its confidence and its evidence.
+A relation has the path of its rows, as in a declaration, and the values of its columns. So types,
+identities and keys can be found without reading the responses again. A finding is a claim about a
+column, such as its unit, with its confidence and its evidence.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from aatoolkit.sections.inference.readings import SILENT, FieldReading, Numbers
 from aatoolkit.sections.inference.words import Meaning, meaning, specific_name
 
 T = TypeVar("T")
-Places = np.ndarray[tuple[int], np.dtype[np.intp]]
+RowPositions = np.ndarray[tuple[int], np.dtype[np.intp]]
 
 PROVED, LIKELY, OPEN, SETTLED = "proved", "likely", "open", "settled"
-"""The confidences of a finding. ``proved``: by an identity or an experiment; ``likely``: by name
-and range; ``open``: by nothing; ``settled``: by a person."""
+"""The confidences of a finding. ``proved``: an identity or an experiment shows it; ``likely``: name
+and range of the values suggest it; ``open``: there is no evidence; ``settled``: a person set it."""
 
 _TEXT = FieldReading("string")
 _DO_NOT_ADD = (
@@ -34,9 +34,9 @@ _DO_NOT_ADD = (
 
 @dataclass(frozen=True)
 class Finding(Generic[T]):
-    """One claim about a column, such as its unit, with its confidence and its evidence.
+    """A claim about a column, such as its unit, with its confidence and its evidence.
 
-    The value is None if nothing is claimed.
+    ``value`` is the claim itself, or None if there is none.
     """
 
     value: T | None = None
@@ -46,32 +46,33 @@ class Finding(Generic[T]):
 
 @dataclass(eq=False)
 class Evidence:
-    """What the responses show about one column of numbers.
+    """What the responses show about a column of numbers.
 
     Attributes
     ----------
     ratios : list of Ratio
         The ratios of two counts that equal the column on every row.
     denominators : dict of str to int
-        Counts that may be its denominator, and on how many rows: times the count, the column is a
-        whole number on every row.
+        By count that may be the denominator of the column, the number of rows that show it: the
+        column multiplied by the count is a whole number on every row.
     weights : dict of str to int
-        Counts that may be its weight, and on how many rows: the mean of the parts' values weighted
-        by the count is the value of the whole.
+        By count that may be the weight of the column, the number of rows that show it: the mean of
+        the single engines' values, weighted by the count, is the value for all engines.
     outcome : str
-        How the responses of single engines compare with the whole: ``adds``, ``distinct`` (the
-        whole is at least the largest part and less than the sum) or ``differs``; empty if that was
-        not tested.
+        How the values for all engines compare with those for single engines: ``adds`` (they are the
+        sums), ``distinct`` (between the largest value and the sum) or ``differs``; empty if that
+        was not tested.
     tested_rows : int
-        On how many rows that was tested: rows with two or more parts that are not zero.
+        The number of rows on which ``outcome`` was tested: rows with two or more engines whose
+        value is not 0.
     sums : list of str
-        Sentences that say which totals its rows sum to, or which rows sum to it.
+        Sentences that say which totals the rows of the column sum to, or which rows sum to it.
     totals : list of ColumnFinding
-        The columns that its rows sum to.
+        The columns with the totals that the rows of the column sum to.
     across : set of str
-        Columns of the key over which it is proved to add up.
+        The columns of the key over which the column is proved to add up.
     siblings : tuple of str
-        Columns that sum to 1 or 100 (``siblings_sum``) on every row, itself included.
+        The columns, this one included, that sum to ``siblings_sum`` (1 or 100) on every row.
     """
 
     ratios: list[Any] = field(default_factory=list)
@@ -87,39 +88,39 @@ class Evidence:
 
     @property
     def is_additive(self) -> bool:
-        """Whether the column is proved to add up."""
+        """Whether it is proved that the rows of the column add up."""
         return bool(self.sums) or self.outcome == "adds"
 
 
 @dataclass(eq=False)
 class ColumnFinding:
-    """One column of a table that was found: its values, and the findings about them.
+    """A column of a table that was found in responses: its values and the findings about it.
 
     Attributes
     ----------
     name : str
-        The column's name, from the service's own words.
+        The name of the column, made from names in the response.
     source, path : str
-        Where its values are: from the row, as in `Column.source`, and from the top of the
-        response, for people.
+        The path to the values: ``source`` from the row, as in `Column.source`, and ``path`` from
+        the top of the response, to be shown to people.
     values : list
-        One value for each row; `MISSING` where there is none.
+        One value for each row; `MISSING` for rows without a value.
     is_label : bool
-        Whether its values name the rows: they are keys, or texts of a list beside them.
+        Whether the values name the rows, as keys of a map or texts of another list do.
     is_inherited : bool
-        Whether its values are those of the enclosing rows.
+        Whether the values come from the enclosing rows.
     reading : FieldReading
         How the values are parsed.
     unit, rule : Finding
-        The unit of its numbers, and the rule by which rows are aggregated.
+        The unit of the numbers, and the rule by which rows are aggregated.
     scale : float
-        The factor that its numbers are multiplied by.
+        The factor that the numbers are multiplied by.
     valid : str, optional
-        The source of a flag that says whether there is a value.
+        The source of a flag that says whether the row has a value.
     doc : str
-        The description, as given by a person.
+        The description that a person has given to the column.
     facts : Evidence
-        What the responses show about its numbers.
+        What the responses show about the numbers.
     """
 
     name: str
@@ -149,7 +150,7 @@ class ColumnFinding:
 
     @property
     def is_own(self) -> bool:
-        """Whether the values are those of a field of the row; not keys, positions or labels."""
+        """Whether the values come from a field of the row, and are no keys, positions or labels."""
         return not (self.is_label or self.is_inherited or self.source.startswith("#"))
 
     @property
@@ -159,17 +160,17 @@ class ColumnFinding:
 
     @property
     def numbers(self) -> Numbers:
-        """The column's numbers before scaling, one per row; NaN where there is none."""
+        """The numbers of the column before scaling, one per row; NaN for rows without a number."""
         return self.reading.numbers
 
     @property
     def half_unit(self) -> float:
-        """Half a unit of the last decimal of its numbers (their rounding); 0 for whole numbers."""
+        """The rounding of the numbers: half a unit of the last decimal; 0 for whole numbers."""
         return 0.5 * 10.0**-self.reading.decimals if self.reading.decimals else 0.0
 
     @property
     def meaning(self) -> Meaning:
-        """The meaning of the column's name; of a generic one (``value``) with its parent's name.
+        """The meaning of the column's name; of a generic name (``value``), with the parent's name.
 
         A field of whole numbers that is named like a count (``hits``) remains a count, even if its
         parent (``visibility``) is named like a share.
@@ -187,7 +188,7 @@ class ColumnFinding:
 
     @property
     def may_add(self) -> bool:
-        """Whether its numbers are of a kind that may add up: whole numbers or amounts of money."""
+        """Whether the column holds numbers that may add up: whole numbers or amounts of money."""
         name_meaning, reading = self.meaning, self.reading
         is_sum = name_meaning.kind not in _DO_NOT_ADD and not name_meaning.mean
         is_whole = reading.dtype == "Int64" or name_meaning.kind == "money"
@@ -202,19 +203,19 @@ class ColumnFinding:
 
     @property
     def example(self) -> Any:
-        """The first value that is not missing; None if all are."""
+        """The first value that is not missing; None if all values are missing."""
         missing_values = (MISSING, None, *self.reading.missing)
         return next((value for value in self.values if value not in missing_values), None)
 
     @property
     def aggregate(self) -> Aggregation:
-        """The rule by which the column is aggregated; `NONE` while the evidence leaves it open."""
+        """The rule by which the column is aggregated; `NONE` as long as the rule is open."""
         rule = self.rule.value
         return NONE if rule is None or self.rule.confidence == OPEN else rule
 
     @property
     def rule_words(self) -> str | None:
-        """The rule of a column of numbers in words; ``key`` in the key; None without a rule."""
+        """The aggregation rule as text; ``key`` for columns of the key; None without a rule."""
         if self.is_key:
             return "key"
         is_ruled = self.reading.is_number and self.rule.value is not None
@@ -222,14 +223,15 @@ class ColumnFinding:
 
     @property
     def field(self) -> str:
-        """The name of the field that holds its values."""
+        """The name of the field that holds the values."""
         return self.source.strip("[]^.").rpartition(".")[2]
 
     @property
     def confidence(self) -> str:
-        """The confidence in the column: for a number the lower one of its unit and its rule.
+        """The confidence in the findings about the column.
 
-        For other columns it is that of the way in which the values are parsed.
+        For numbers it is the lower confidence of the unit and the rule; for other columns it is the
+        confidence in how the values are parsed.
         """
         if self.is_key or not self.reading.is_number:
             evidence = self.reading.evidence
@@ -240,7 +242,7 @@ class ColumnFinding:
 
     @property
     def evidence(self) -> str:
-        """The evidence for how the values are parsed, the unit and the rule, as text."""
+        """The evidence for the parsing of the values, the unit and the rule, as one text."""
         sentences = [self.reading.evidence]
         for aspect, finding in (("unit", self.unit), ("rule", self.rule)):
             if finding.evidence:
@@ -250,45 +252,45 @@ class ColumnFinding:
 
 @dataclass(eq=False)
 class Relation:
-    """One table found in the responses of a section: its rows in all responses.
+    """A table found in the responses of a section, with its rows from all responses.
 
     Attributes
     ----------
     name : str
-        The table's name.
+        The name of the table.
     steps : tuple of Step
         The path to the rows.
     holder : tuple of Step
-        The path to what holds the rows, after which the table is named.
+        The path to the list or record that holds the rows; the table is named after it.
     rows : Rows
         The declaration of the rows.
     columns : list of ColumnFinding
         The columns, labels first.
     response : array of int
-        For each row, the number of the response that it is in, from 0.
+        For each row, the position of its response in the list of responses.
     parent : Relation, optional
-        The relation whose rows enclose these rows.
+        The table whose rows enclose these rows.
     parent_rows : array of int
-        For each row, the number of the row of ``parent`` that encloses it.
+        For each row, the position in ``parent`` of the row that encloses it.
     key : tuple of str
-        The columns that identify a row.
+        The names of the columns that identify a row.
     without : dict of str to tuple
-        The labels of rows that are totals, by the column that has these labels.
+        By name of a column, its labels of rows that are totals.
     total_rows : array of int
-        The numbers of the rows that are totals.
+        The positions of the rows that are totals.
     """
 
     name: str
     steps: tuple[Step, ...]
     rows: Rows
     columns: list[ColumnFinding]
-    response: Places
+    response: RowPositions
     parent: Relation | None = None
-    parent_rows: Places = field(default_factory=lambda: np.empty(0, np.intp))
+    parent_rows: RowPositions = field(default_factory=lambda: np.empty(0, np.intp))
     holder: tuple[Step, ...] = ()
     key: tuple[str, ...] = ()
     without: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    total_rows: Places = field(default_factory=lambda: np.empty(0, np.intp))
+    total_rows: RowPositions = field(default_factory=lambda: np.empty(0, np.intp))
 
     def __post_init__(self) -> None:
         for column in self.columns:
@@ -304,40 +306,40 @@ class Relation:
         raise KeyError(name)
 
     def add(self, column: ColumnFinding, at: int | None = None) -> None:
-        """Add a column, by default as the last one."""
+        """Add a column, at the position ``at`` or as the last one."""
         column.relation = self
         self.columns.insert(len(self.columns) if at is None else at, column)
 
     @property
     def names(self) -> list[str]:
-        """The names of its columns."""
+        """The names of the columns."""
         return [column.name for column in self.columns]
 
     @property
     def path(self) -> str:
-        """The path to the rows, for people."""
+        """The path to the rows as text, to be shown to people."""
         return format_path(self.steps) or "$"
 
     @property
     def is_kept(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """For each row, whether it is kept, i.e. is no total of other rows."""
+        """For each row, True unless it is a total of other rows."""
         is_kept = np.ones(len(self), bool)
         is_kept[self.total_rows] = False
         return is_kept
 
-    def chain(self) -> Iterator[tuple[Relation, Places]]:
-        """Yield the relation and its ancestors, innermost first, each with an array of rows.
+    def chain(self) -> Iterator[tuple[Relation, RowPositions]]:
+        """Yield pairs of a table and an array, for this table and then its enclosing tables.
 
-        The array has, for each row of this relation, the row of the ancestor that encloses it.
+        The array has, for each row of this table, the position of the row that encloses it.
         """
         relation: Relation | None = self
-        ancestor_rows: Places = np.arange(len(self))
+        ancestor_rows: RowPositions = np.arange(len(self))
         while relation is not None:
             yield relation, ancestor_rows
             if relation.parent is not None:
                 ancestor_rows = relation.parent_rows[ancestor_rows]
             relation = relation.parent
 
-    def rows_of(self, response: int) -> Places:
-        """Return the rows of one response, by its number, without the rows that are totals."""
+    def rows_of(self, response: int) -> RowPositions:
+        """Return the positions of the rows in one response, except rows that are totals."""
         return np.flatnonzero((self.response == response) & self.is_kept)

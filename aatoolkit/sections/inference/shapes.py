@@ -1,4 +1,4 @@
-"""The tables of a section: one for each axis of its responses, named in the service's words."""
+"""Make the tables of a section, one per list or map, and name them by the service's fields."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def find_relations(
     section: str,
     vocabulary: Vocabulary,
 ) -> list[Relation]:
-    """Return every table that the responses of a section hold, enclosing ones first.
+    """Return all tables in the responses of a section, enclosing tables before nested ones.
 
     Parameters
     ----------
     documents : sequence
         Decoded responses of one section; more of them show more fields.
     section : str
-        The section's name, from which tables are named.
+        The name of the section, with which the names of tables begin.
     vocabulary : Vocabulary
         The known engines, topics and so on, by which keys that are data are recognised.
 
@@ -71,9 +71,9 @@ def find_relations(
 
 
 def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabulary) -> Relation:
-    """Create the table (`Relation`) of the rows of an axis, i.e. of a list or map in the responses.
+    """Create the table (`Relation`) whose rows are those of an axis, i.e. of a list or a map.
 
-    Its first columns are the keys of the maps on its path; the others are added later.
+    So far its columns are the keys of the maps on the path to the rows.
     """
     labels: list[ColumnFinding] = []
     for ancestor in reversed([*axis.chain()]):
@@ -96,10 +96,10 @@ def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabular
 
 
 def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
-    """Return a name for the column of a map's keys.
+    """Return the name of the column with the keys of a map, whose entries are the rows of ``axis``.
 
-    It is taken from a name on the path of the axis, such as ``byEngine``, from the kind of the
-    keys, or from another field that has the same texts.
+    It comes from a name on the path of the map, such as ``byEngine``, from the kind of the keys, or
+    from another field with the same texts.
     """
     word = next((snake(step.name) for step in reversed(axis.steps) if isinstance(step, Field)), "")
     if word in ("metrics", "kpis", "measures", "summary"):
@@ -150,9 +150,9 @@ def _add_column(relation: Relation, variable: Variable, vocabulary: Vocabulary) 
 
 
 def _declare_header(relation: Relation, axis: Axis, variables: list[Variable]) -> None:
-    """If all columns of rows that are arrays are named by one header, declare it for the table.
+    """Declare the header of a table whose rows are arrays, if one header names all its columns.
 
-    A header is another array, which names the positions in the rows.
+    A header is another array, with the names of the positions in the rows.
     """
     steps_in_row = [variable.steps[len(axis.steps) :] for variable in variables]
     is_own = all(variable.steps[: len(axis.steps)] == axis.steps for variable in variables)
@@ -185,7 +185,7 @@ def _word(step: Step) -> str:
 
 
 def _name_values(relation: Relation) -> None:
-    """Name columns without a field name, by the list that they are in and their position."""
+    """Name the columns without a field name by their list and by their position in it."""
     bland_words = lexicon("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
     list_name = next(
@@ -198,7 +198,7 @@ def _name_values(relation: Relation) -> None:
 
 
 def _name(relation: Relation, section: str, used_names: set[str]) -> str:
-    """Return a name for a table, by the last field on the path to its rows."""
+    """Return an unused name for a table: the section and the last field on the path to its rows."""
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
     specific_words = [word for word in words if word not in lexicon("shell") and word != section]
     name = "_".join([section, *specific_words[-1:]]) if relation.steps else f"{section}_facts"

@@ -1,4 +1,4 @@
-"""Write a profile as a Python file that a person reads, edits and commits."""
+"""Write profiles as Python files, which people read, edit and commit."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from aatoolkit.sections.column import camel, snake
 from aatoolkit.sections.inference.analysis import Analysis, column_of, table_of
 from aatoolkit.sections.inference.relations import PROVED, ColumnFinding, Relation
 
-_WIDTH, _LONGEST, _SHORT = 120, 80, 40
+_WIDTH, _MAX_LITERAL, _MAX_UNBROKEN = 120, 80, 40
 _CONSTANTS = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]
-_FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
+_SHORT_FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
     ("Int64", COUNT): columns.count,
     ("Int64", RANK): columns.rank,
     ("Float64", FRACTION): columns.fraction,
@@ -33,9 +33,9 @@ _FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
     ("timestamp", None): columns.timestamp,
     ("list<string>", None): columns.words,
 }
-_FACTS = ("source", "unit", "parse", "year", "scale", "missing", "valid", "aggregate")
+_PARAMETERS = ("source", "unit", "parse", "year", "scale", "missing", "valid", "aggregate")
 _LITERAL = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
-_PIECE = re.compile(rf".{{1,{_LONGEST}}}(?: |$)|.{{1,{_LONGEST}}}")
+_LITERAL_PIECE = re.compile(rf".{{1,{_MAX_LITERAL}}}(?: |$)|.{{1,{_MAX_LITERAL}}}")
 _HEAD = '''"""{title}
 
 Above a table stands what proved the rules of its numbers: an identity or an experiment that held on
@@ -51,18 +51,18 @@ def file_of(
     baseline: Mapping[str, Any],
     options: Section | None = None,
 ) -> str:
-    """Generate the text of a profile's file.
+    """Return the Python source of a file that defines a profile.
 
     Parameters
     ----------
     name : str
-        The profile's name.
+        The name of the profile.
     title : str
-        What the profile was drafted from, in a sentence.
+        A sentence that says what the profile was drafted from.
     analyses : iterable of Analysis
-        The sections.
+        The analyses of the sections.
     baseline : mapping
-        What responses looked like when the profile was drafted; see `Profile`.
+        A description of the responses from which the profile was drafted; see `Profile`.
     options : Section, optional
         The declaration of the scope options, which list the values of filters.
     """
@@ -80,7 +80,7 @@ def file_of(
         blocks.append(f"SCOPE_OPTIONS = scope_options({', '.join(paths)})")
         variables.append("SCOPE_OPTIONS")
     code = f"PROFILE = Profile({', '.join([repr(name), *variables])}, doc={title!r}{baseline_code})"
-    body = "\n\n".join([*blocks, "\n".join(_filled(code, "", "    "))])
+    body = "\n\n".join([*blocks, "\n".join(_wrapped_lines(code, "", "    "))])
     return f"{_HEAD.format(title=title)}\n\n{_imports(body)}\n\n{body}\n"
 
 
@@ -95,7 +95,7 @@ def _imports(body: str) -> str:
         if re.search(rf"(?<![\w'\"]){name}(?=[(,)}}]|$)", body, re.M)
     ]
     imports = f"from aatoolkit.sections import ({', '.join(sorted(used_names))})"
-    return "\n".join(_filled(imports, "", "    "))
+    return "\n".join(_wrapped_lines(imports, "", "    "))
 
 
 def _section(variable: str, analysis: Analysis) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _rule(rule: Rule) -> str:
 
 
 def _rows(relation: Relation) -> str:
-    """Return the Python code that declares where the rows of a table are, in the shortest form."""
+    """Return the shortest Python code that declares the path and shape of a table's rows."""
     rows = table_of(relation).rows
     path, labels = rows.path, rows.labels
     list_path = path.removesuffix("[]")
@@ -158,16 +158,18 @@ def _table(relation: Relation, end: str) -> Iterator[str]:
     proof = "; ".join(f"{', '.join(names)}: {why}" for why, names in names_by_reason.items() if why)
     yield from [f"    # {textwrap.shorten(proof, _WIDTH - 6, placeholder=' …')}"] if proof else ()
     calls = (_column(column) for column in relation.columns)
-    text = ", ".join(call.replace(" ", "\0") if len(call) < _SHORT else call for call in calls)
+    text = ", ".join(
+        call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN else call for call in calls
+    )
     table = f"Table({relation.name!r}, '', {_rows(relation)}, key={key}, columns=({text},)){end}"
-    yield from _filled(table, "    ", " " * 8)
+    yield from _wrapped_lines(table, "    ", " " * 8)
 
 
 def _column(finding: ColumnFinding) -> str:
-    """Return the Python code that declares a column, in the shortest form."""
+    """Return the shortest Python code that declares a column."""
     column = column_of(finding)
     name, rule, source = column.name, column.aggregate, column.source or ""
-    short_form = _FORMS.get((column.dtype, column.unit)) or _FORMS[column.dtype, None]
+    short_form = _SHORT_FORMS.get((column.dtype, column.unit)) or _SHORT_FORMS[column.dtype, None]
     parameters: dict[str, Any] = {}
     if short_form is columns.fraction and rule.over:
         parameters = {"over": rule.over}
@@ -178,7 +180,7 @@ def _column(finding: ColumnFinding) -> str:
     default_column = short_form(name, **parameters)
     changed_parameters = {
         parameter: v
-        for parameter in _FACTS
+        for parameter in _PARAMETERS
         if (v := getattr(column, parameter)) != getattr(default_column, parameter)
     }
     first_argument = name
@@ -196,12 +198,12 @@ def _column(finding: ColumnFinding) -> str:
     return f"{short_form.__name__}({', '.join([repr(first_argument), *doc, *keywords])})"
 
 
-def _code(fact: str, value: Any) -> str:
-    """Return the Python code of a parameter's value; a constant of ``sections`` if one has it."""
-    if fact == "aggregate":
+def _code(parameter: str, value: Any) -> str:
+    """Return the Python code of a parameter's value, a constant of ``sections`` if there is one."""
+    if parameter == "aggregate":
         return rule_code(value)
     constants = (name for name in _CONSTANTS if getattr(vocabulary, name) == value)
-    return next(constants, repr(value)) if fact == "unit" else repr(value)
+    return next(constants, repr(value)) if parameter == "unit" else repr(value)
 
 
 def rule_code(rule: Aggregation) -> str:
@@ -222,32 +224,33 @@ def rule_code(rule: Aggregation) -> str:
     return next((code for code, meaning in rules_by_code.items() if meaning == rule), repr(rule))
 
 
-def _filled(code: str, first: str, rest: str) -> list[str]:
-    """Return code as lines of limited width; of its parts only long string literals are broken."""
+def _wrapped_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
+    """Return code as lines of limited width; short string literals are never broken."""
 
     def unbroken(match: re.Match[str]) -> str:
         text = match[0].replace(" ", "\0")
-        if len(text) > _LONGEST + 2 and "\\" not in text and text[0] == "'":
-            pieces = _PIECE.findall(match[0][1:-1])
+        if len(text) > _MAX_LITERAL + 2 and "\\" not in text and text[0] == "'":
+            pieces = _LITERAL_PIECE.findall(match[0][1:-1])
             text = " ".join(repr(piece).replace(" ", "\0") for piece in pieces)
         return text
 
     lines = textwrap.wrap(
-        _LITERAL.sub(unbroken, code), _WIDTH, initial_indent=first, subsequent_indent=rest,
+        _LITERAL.sub(unbroken, code), _WIDTH,
+        initial_indent=first_indent, subsequent_indent=other_indent,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
     return [line.replace("\0", " ") for line in lines]
 
 
 class Proposal:
-    """A draft of a declaration; it prints as Python code, with the evidence in comments.
+    """A drafted declaration; it prints as Python code, with the evidence in comments.
 
     Attributes
     ----------
     section : Section
-        The declaration itself.
+        The declaration.
     code : str
-        The Python code that makes the declaration.
+        The Python code of the declaration.
     """
 
     def __init__(self, analysis: Analysis) -> None:

@@ -1,6 +1,6 @@
-"""Find the units and rules of columns: by names, by ranges and by evidence.
+"""Find the units and aggregation rules of columns, by names, ranges and evidence.
 
-A unit is applied where it is likely, a rule only where evidence proves it.
+Units are applied if they are likely, rules only if the evidence proves them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _UNITS_BY_NAME = [
 
 
 def settle_units(relations: list[Relation]) -> None:
-    """Set the unit of each column of numbers, and the factor that its numbers are multiplied by."""
+    """Set the unit of each column of numbers, and the factor that multiplies its numbers."""
     measures = [[column for column in other.columns if column.is_measure] for other in relations]
     for columns in measures:
         for column in columns:
@@ -121,10 +121,10 @@ def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
 
 
 def _find_likely_counts(columns: list[ColumnFinding]) -> None:
-    """Set the unit ``count`` of whole numbers that are likely counts, judged by other columns.
+    """Set the unit ``count`` for whole numbers that are likely counts, judged by other columns.
 
     Whole numbers that add up may still be cents, bytes or milliseconds. They are likely counts if
-    they are the numerator or denominator of a proved fraction, or are of the size of another count.
+    they are the numerator or denominator of a proved fraction, or similar in size to another count.
     """
     fraction_parts = {
         operand.name
@@ -147,7 +147,7 @@ def _find_likely_counts(columns: list[ColumnFinding]) -> None:
 
 
 def _count_of_similar_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
-    """Return the name of a count with values of similar size in all rows; empty without one."""
+    """Return the name of a count that is similar in size in all rows; empty if there is none."""
     for count in columns:
         is_positive = (column.numbers > 0) & (count.numbers > 0)
         if count is not column and count.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
@@ -166,7 +166,7 @@ _WEIGHTED_KINDS = ("share", "position", "score", "milliseconds", "seconds")
 
 
 def settle_rule(column: ColumnFinding) -> None:
-    """Set the rule by which a column is aggregated, unless it has one."""
+    """Set the rule by which a column is aggregated, unless the column already has a rule."""
     words = {*tokens(column.name)}
     if column.is_key or column.is_label or column.rule.value is not None:
         return
@@ -230,7 +230,7 @@ def _across(column: ColumnFinding) -> tuple[str, ...]:
 
 
 def _currency(column: ColumnFinding) -> str | None:
-    """Return the column of an amount's currency: beside it, or read from its text; None without."""
+    """Return the name of the column with the currency of amounts; None if there is none."""
     if column.unit.value != "currency":
         return None
     object_source = column.source.rpartition(".")[0]
@@ -245,9 +245,9 @@ def _currency(column: ColumnFinding) -> str | None:
 
 
 def _weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
-    """Return the ratio or weighted mean that the evidence proves.
+    """Return the ratio or weighted mean that the evidence proves, as a finding.
 
-    The finding is open unless exactly one fits.
+    The finding is open unless exactly one ratio or weight fits.
     """
     evidence = column.facts
     if evidence.ratios:
@@ -276,11 +276,11 @@ def _weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> Ru
 
 
 def _ratio_rule(column: ColumnFinding, denominators: set[str]) -> Rule:
-    """Return the rule of a ratio of two columns; open if none, or not just one, is proved.
+    """Return the rule for a ratio of two columns, as a finding; open unless one ratio is proved.
 
-    If several fit, it is the one whose denominator is the only one in ``denominators``. The ratio
-    was tested on the numbers before scaling. So the two columns must have the same scale, and the
-    scale of this column must undo the ratio's factor.
+    If several ratios fit, the ratio is chosen whose denominator is the only member of
+    ``denominators``. Ratios were tested on the numbers before scaling. So the two columns must have
+    the same scale, and the scale of this column must undo the factor of the ratio.
     """
     ratios = column.facts.ratios
     scales = {other.name: other.scale for other in column.relation.columns}
@@ -317,9 +317,9 @@ def _ratio_rule(column: ColumnFinding, denominators: set[str]) -> Rule:
 
 
 def _possible_denominators(column: ColumnFinding, *limits: set[str]) -> set[str]:
-    """Return the columns that can be the denominator by all evidence there is.
+    """Return the names of the counts that all evidence allows as the denominator of a column.
 
-    They must be in all ``limits`` as well. Empty if there is neither evidence nor a limit.
+    They must also be in all sets of ``limits``. The result is empty without evidence and limits.
     """
     denominators = [*limits, *filter(None, ({*column.facts.denominators}, {*column.facts.weights}))]
     return set.intersection(*denominators) if denominators else set()

@@ -1,9 +1,9 @@
-"""Words of names and keys: which meaning a name has for numbers, and which keys are data.
+"""Read the words of names and keys: the kind of numbers under a name, and keys that are data.
 
-The words themselves are in the lexicon, by concept. Names alone are never proof: a unit is likely
-if the words of the name and the range of the values agree, and open otherwise. Scope options
-name the engines, topics, categories and brands of a project, so an object whose keys are engine
-ids is a table by engine. Days, weeks, hosts and addresses are recognised by their syntax.
+The words are in the lexicon, by concept. Names alone prove nothing: a unit is likely if the words
+of the name and the range of the values agree, and open otherwise. The scope options list the
+engines, topics, categories and brands of a project, so an object whose keys are ids of engines is a
+table by engine. Days, weeks, hosts and addresses are recognised by their syntax.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from aatoolkit._util.lexicon import pairs
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.sections.column import snake
 
-_LONGEST = 80
+_MAX_LENGTH = 80
 STEMS = {name: lexicon(f"{name}_stem") for name in ("engine", "topic", "category", "brand")}
-_FORMS = {
+_KEY_FORMATS = {
     "date": r"\d{4}-\d{2}-\d{2}|(?:19|20)\d{2}[01]\d[0-3]\d",
     "week": r"\d{4}-?W\d{2}(?:-\d)?",
     "month": r"\d{4}-\d{2}",
@@ -37,7 +37,7 @@ _FORMS = {
     r"|grok|google[-_ ]?ai|ai|deepseek|mistral|meta[-_ ]?ai|bing[-_ ]?chat)"
     r"(?:[-_ .]?(?:search|ai|web|mode|overviews?|pro|sonnet|opus|haiku|flash|mini|\d[\w.]*+))*+",
 }
-_PATTERNS = {name: re.compile(form, re.I | re.S) for name, form in _FORMS.items()}
+_PATTERNS = {name: re.compile(form, re.I | re.S) for name, form in _KEY_FORMATS.items()}
 _FACTORS = {
     "cents": 0.01, "micro": 1e-6, "nano": 1e-9, "permille": 1e-3, "ppm": 1e-6, "basis_point": 1e-4,
 }  # fmt: skip
@@ -45,7 +45,7 @@ _FACTORS = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """What kind of numbers a name stands for, by its words.
+    """The kind of numbers that a name stands for, by its words.
 
     Attributes
     ----------
@@ -53,11 +53,12 @@ class Meaning:
         ``count``, ``share``, ``probability``, ``position``, ``rank``, ``score``, ``money``,
         ``seconds``, ``milliseconds``, ``bytes``, ``change``, ``status``, ``id``, ``time`` or empty.
     mean, percent, points, places : bool
-        Whether the name has words for an average, per cent, percentage points, or ranks.
+        Whether the name has a word for an average (``mean``), per cent (``percent``), percentage
+        points (``points``) or ranks (``places``).
     factor : float
-        The factor of the unit that the name states: 0.01 for cents, 1e-6 for ppm; else 1.
+        The factor of the unit in the name: 0.01 for cents, 1e-6 for ppm; 1 for other names.
     has_counted_noun : bool
-        Whether the name has a noun for things that are counted.
+        Whether the name has a noun for countable items, such as ``citations``.
     """
 
     kind: str = ""
@@ -83,7 +84,7 @@ def tokens(name: str) -> list[str]:
 
 @lru_cache(4096)
 def meaning(name: str) -> Meaning:
-    """Return what kind of numbers a name stands for, by its words.
+    """Return the kind of numbers that a name stands for, by its words.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def meaning(name: str) -> Meaning:
 
 
 def specific_name(name: str, path: str) -> str:
-    """Return a field's name; a generic one, such as ``value``, with its parent's name before it.
+    """Return a field's name, with the parent's name before it if it is generic, such as ``value``.
 
     Examples
     --------
@@ -216,7 +217,7 @@ def is_id_name(name: str) -> bool:
 
 
 def is_numbered(words: list[str]) -> bool:
-    """Whether the words of a name are those of a serial number, such as ``insight_no``."""
+    """Whether the words of a name stand for a serial number, as in ``insight_no``."""
     is_number = words[-1] == "number" and len(words) > 1 and "of" not in words
     return is_number and words[-2] not in lexicon("count") and words[-2] == singular(words[-2])
 
@@ -233,7 +234,7 @@ def _is_time(words: list[str]) -> bool:
 
 
 def singular(word: str) -> str:
-    """Return the singular of a noun, by its ending; other words are returned as they are.
+    """Return the singular of a noun, judged by its ending; other words are returned unchanged.
 
     Examples
     --------
@@ -248,15 +249,15 @@ def singular(word: str) -> str:
 
 
 class Vocabulary:
-    """Known values by dimension, such as the engine ids of a project.
+    """The known values of each dimension, such as the ids of a project's engines.
 
     Parameters
     ----------
     members : mapping of str to iterable of str
         The values of each dimension.
     texts : mapping of str to str
-        Texts in the responses, each with the name of its field. Keys that are such texts elsewhere
-        in the same responses are taken for data and named after that field.
+        The name of the field by each text in the responses. Keys of objects that equal such texts
+        are taken for data, and their column is named after the field.
 
     Examples
     --------
@@ -280,7 +281,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, options: Any, responses: Iterable[Any]) -> Vocabulary:
-        """Collect known values from decoded scope options, and the texts of decoded responses."""
+        """Create a vocabulary from decoded scope options and the texts of decoded responses."""
         members: dict[str, set[str]] = defaultdict(set)
         for name, value in named(options):
             dimension = next(
@@ -296,7 +297,7 @@ class Vocabulary:
         return cls(members, dict(pair for response in responses for pair in texts(response)))
 
     def dimension(self, keys: Iterable[str]) -> str | None:
-        """Return the dimension of an object's keys if they are data; None if they may be fields."""
+        """Return the dimension of an object's keys, if they are data; None if they may be fields."""
         unique_keys = list(dict.fromkeys(keys))
         for name, values in self.members.items() if unique_keys else ():
             if sum(key in values for key in unique_keys) >= 0.75 * len(unique_keys):
@@ -308,17 +309,17 @@ class Vocabulary:
 
 
 def named(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the name, in snake_case, and the value of each field of scope options, also nested."""
+    """Yield pairs of snake_case name and value for all fields in scope options, also nested."""
     for name, value in options.items() if isinstance(options, dict) and depth < 4 else ():
         yield snake(name), value
         yield from named(value, depth + 1)
 
 
 def _labels(value: Any) -> set[str]:
-    """Return the texts in a list or map of scope options that may be the names of its members."""
+    """Return the texts in a list or map of scope options that may name its members."""
     if isinstance(value, dict):
         if value and all(isinstance(member, dict) for member in value.values()):
-            return {key for key in value if len(key) <= _LONGEST}
+            return {key for key in value if len(key) <= _MAX_LENGTH}
         return set().union(*(_labels(inner) for inner in value.values() if type(inner) is list))
     members = value if isinstance(value, list) else []
     labels = {member for member in members if isinstance(member, str)}
@@ -331,8 +332,8 @@ def _labels(value: Any) -> set[str]:
 
 
 def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield pairs of a short text in a JSON value and the name of its field."""
-    if type(value) is str and len(value) <= _LONGEST:
+    """Yield pairs of text and field name for the short texts in a JSON value."""
+    if type(value) is str and len(value) <= _MAX_LENGTH:
         yield value, name
     elif isinstance(value, dict):
         for key, inner in value.items():
