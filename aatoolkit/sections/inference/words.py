@@ -297,7 +297,7 @@ class Vocabulary:
         return cls(members, dict(pair for response in responses for pair in texts(response)))
 
     def dimension(self, keys: Iterable[str]) -> str | None:
-        """Return the dimension of an object's keys, if they are data; None if they may be fields."""
+        """Return the dimension of an object's keys if they are data; None if they may be fields."""
         unique_keys = list(dict.fromkeys(keys))
         for name, values in self.members.items() if unique_keys else ():
             if sum(key in values for key in unique_keys) >= 0.75 * len(unique_keys):
