@@ -4,7 +4,7 @@ Data goes to standard output; notes, warnings and the progress bar to standard e
 is 0 for success, 1 if something failed, 2 if the command was not understood, 130 after Ctrl-C. In
 reading order:
 
-- ``shell``: what commands share: their definition, error messages, and output formats.
+- ``shell``: what all commands use: their definition, error messages, and output formats.
 - ``app``: the commands.
 """
 
@@ -32,13 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What was typed after the command's name; by default that of this process.
+        The words after ``aatoolkit`` on the command line; by default those of this process.
 
     Returns
     -------
     int
-        0 when all went well, 1 when something failed, 2 when the command was not understood, 130
-        when it was interrupted.
+        The exit code: 0 for success, 1 if something failed, 2 if the command was not understood,
+        130 after Ctrl-C.
 
     Examples
     --------
@@ -49,10 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shell.prepare()
     words = [*(sys.argv[1:] if arguments is None else arguments)]
     try:
-        if instruction := os.environ.get("_AATOOLKIT_COMPLETE"):
+        if completion := os.environ.get("_AATOOLKIT_COMPLETE"):
             from click.shell_completion import shell_complete
 
-            return shell_complete(app, {}, "aatoolkit", "_AATOOLKIT_COMPLETE", instruction)
+            return shell_complete(app, {}, "aatoolkit", "_AATOOLKIT_COMPLETE", completion)
         if any(map(shell.is_token_option, words)):
             raise click.UsageError(shell.NO_TOKEN)
         with _warnings_as_notes(), app.make_context("aatoolkit", words) as context:
@@ -98,7 +98,7 @@ def _interrupted() -> int:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Print each warning once as a note, without the line of code."""
+    """Print each warning once, as a note on standard error without the line of code."""
     seen_messages = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -1,6 +1,6 @@
 """The commands of ``aatoolkit``.
 
-Each loads what it needs when it runs, so that ``--help`` loads no pandas.
+Each command imports its modules when it runs, so ``--help`` does not wait for pandas.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def demo(args: Args) -> int:
 
 
 def _errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
-    """Return the errors of failed sections, and print them as notes."""
+    """Return the error message of each failed section, by its name, and print it as a note."""
     errors = {name: str(error) for name, error in dataset.errors.items()}
     for name, error in errors.items():
         note(f"aatoolkit: {prefix}{name} failed: {error}")
@@ -195,14 +195,14 @@ def read(args: Args) -> int:
 
 
 def _facts_of(options: ScopeOptions) -> dict[str, Any]:
-    """Return the scope options as JSON values."""
+    """Return the scope options as a dict of JSON values."""
     tables = {name: records(getattr(options, name)) for name in FILTERS.values()}
     lists = {"own_terms": [*options.own_terms], "days": [*options.days]}
     return {"host": options.host, **tables, "untagged": options.untagged, **lists}
 
 
 def _lines_of(options: ScopeOptions) -> Iterator[str]:
-    """Yield the scope options as lines, one table per filter."""
+    """Yield the scope options as lines of text, with a table for each filter."""
     for name in FILTERS.values():
         frame = getattr(options, name)
         yield from (f"{name}:", *grid(frame.columns, frame.to_numpy(object)), "")
@@ -254,7 +254,7 @@ def report(args: Args) -> int:
     ],
 )
 def collect(args: Args) -> int:
-    """Write every table of hosts as Parquet, day by day."""
+    """Write all tables of hosts as Parquet files, into one folder per host and day."""
     from aatoolkit._util.files import writing_folder
     from aatoolkit.client.reading import known_sections
     from aatoolkit.frame.parquet import write_section
@@ -305,8 +305,8 @@ def cache(args: Args) -> int:
     removed_count = clear_cache(args.folder, host) if args.clear else 0
     info = cache_info(args.folder)
     hosts = [*map(vars, info.hosts)]
-    heads = ("origin", "host", "responses", "bytes", "oldest", "newest")
-    lines = grid(heads, ([host[name] for name in heads] for host in hosts))
+    headers = ("origin", "host", "responses", "bytes", "oldest", "newest")
+    lines = grid(headers, ([host[name] for name in headers] for host in hosts))
     facts = {**vars(info), "hosts": hosts, "removed": removed_count}
     show(args, facts, () if args.clear else lines)
     removal = f"{counted(removed_count, 'response')} removed; " if args.clear else ""
@@ -318,9 +318,9 @@ def cache(args: Args) -> int:
 def doctor(args: Args) -> int:
     """Check what is installed, configured and reachable."""
     findings = [*_findings(args)]
-    heads, words = ("what", "good", "finding"), {True: "ok", False: "PROBLEM", None: "-"}
-    lines = grid(heads, ((check, words[is_good], text) for check, is_good, text in findings))
-    show(args, [dict(zip(heads, row, strict=True)) for row in findings], lines)
+    headers, words = ("what", "good", "finding"), {True: "ok", False: "PROBLEM", None: "-"}
+    lines = grid(headers, ((check, words[is_good], text) for check, is_good, text in findings))
+    show(args, [dict(zip(headers, row, strict=True)) for row in findings], lines)
     return int(any(is_good is False for _, is_good, _ in findings))
 
 
@@ -331,9 +331,9 @@ Diagnosis = tuple[str, bool | None, str]
 
 
 def _findings(args: Args) -> Iterator[Diagnosis]:
-    """Check the installation, the settings, the cache and, given a host, the service.
+    """Check the installation, the settings, the cache and, if there is a host, the service.
 
-    Yield what was checked, whether it is good, and what was found.
+    Yield a tuple for each check: its name, whether all is well (or None), and the finding.
     """
     from aatoolkit.http import cache_info
 
@@ -402,7 +402,7 @@ def _version(name: str) -> str:
     examples=["profile draft acme.example -o service.py"],
 )
 def draft(args: Args) -> int:
-    """Find out what a service's responses mean, and write a profile.
+    """Infer the tables and columns in a service's responses, and write them as a profile.
 
     Exits with 1 if a section could not be read.
     """
@@ -454,11 +454,11 @@ def types(args: Args) -> int:
     from aatoolkit._util.files import write_whole
     from aatoolkit.sections import Profile, typed_module
 
-    text = typed_module(Profile.load(args.file)).encode()
+    module = typed_module(Profile.load(args.file)).encode()
     if args.out is None:
-        write_data(text)
+        write_data(module)
     else:
-        write_whole(args.out, text)
+        write_whole(args.out, module)
         note(f"the types are in {args.out}; use them as {args.out.stem}.typed(project)")
     return 0
 
@@ -516,9 +516,9 @@ def serve(args: Args) -> int:
 
 
 def _accounts(args: Args) -> tuple[Accounts, str]:
-    """Return which accounts may see which hosts, and words on who they are.
+    """Return the accounts and the hosts that each may see, and a text on who may read.
 
-    Errors never repeat what may be a token.
+    An error message never repeats a text that may be a token.
     """
     import secrets
 
@@ -563,7 +563,7 @@ _DIR_OPTION = option(
     DIR=Output(is_folder=True),
 )
 def record(args: Args) -> int:
-    """Read scope options and sections into a study, and seal it."""
+    """Record the scope options and sections of a host in a study, and seal it."""
     from aatoolkit.study.files import STUDY
 
     folder = args.dir
@@ -605,7 +605,7 @@ def record(args: Args) -> int:
     study_commands, "verify STUDY", _REPLAY_OPTION, JSON, examples=["study verify mine --replay"]
 )
 def verify_study(args: Args) -> int:
-    """List what a study holds, and what was altered.
+    """List the responses and results in a study, and its files that are not as they were sealed.
 
     Exits with 1 if a byte was altered, taken away or added.
     """
@@ -624,7 +624,7 @@ def verify_study(args: Args) -> int:
 def diff(args: Args) -> int:
     """Show what changed between two studies.
 
-    Exits with 0 if nothing did, 1 if something did or a study was altered.
+    Exits with 0 if nothing changed, and with 1 if something changed or a study was altered.
     """
     result = _study(args.study).diff(_study(args.other))
     changes = json.loads(result.changes.to_json(orient="records"))
@@ -644,7 +644,7 @@ def diff(args: Args) -> int:
     examples=["study rerun analysis.ipynb mine -o done.ipynb"],
 )
 def rerun(args: Args) -> int:
-    """Run a notebook again from a study.
+    """Run a notebook again, offline, with the responses in a study.
 
     Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
     """
@@ -676,7 +676,7 @@ def rerun(args: Args) -> int:
     OUT=Output(is_folder=True),
 )
 def publish(args: Args) -> int:
-    """Put the tables of a study into a folder for others to use."""
+    """Write the tables of a study to a folder that others can read without this package."""
     study = _study(args.study)
     names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
     publication = study.publish(args.out, **values_of(args, *names))
@@ -687,20 +687,20 @@ def publish(args: Args) -> int:
 
 
 def _study(path: Path) -> aa.Study:
-    """Open a study; raise ArgumentError if there is nothing at the path."""
+    """Open the study at a path; raise `ArgumentError` if nothing is there."""
     if not path.exists():
         raise ArgumentError(f"there is no study at {path}; check the path", argument="study")
     return aa.Study(path)
 
 
 def _lines(facts: dict[str, Any]) -> Iterable[str]:
-    """Return the records of a study as lines, from what `_facts` returns."""
+    """Return the records of a study as lines of text; ``facts`` is a result of `_facts`."""
     rows = facts["records"]
     return grid(rows[0], (row.values() for row in rows)) if rows else ()
 
 
 def _facts(study: aa.Study) -> dict[str, Any]:
-    """Return the records and the hashes of results of a study, as JSON values."""
+    """Return a study as JSON values: its path, digest, records, and the hashes of its results."""
     records = [
         {
             "request": record.name,
@@ -731,7 +731,7 @@ def _facts(study: aa.Study) -> dict[str, Any]:
     examples=["archive add acme.example --dir history \\\n      --section urls"],
 )
 def add(args: Args) -> int:
-    """Add the responses of today; exits with 1 if anything failed."""
+    """Fetch today's responses of hosts into an archive; exits with 1 if any request failed."""
     scope, hosts = scope_of(args), [*args.host, *_hosts_in(args.hosts)]
     if not hosts:
         raise ArgumentError("name hosts, or give a file of them with --hosts", argument="hosts")
@@ -752,12 +752,12 @@ def add(args: Args) -> int:
 
 
 def _hosts_in(file: Path | None) -> list[str]:
-    """Read hosts from a file, one per line; ``#`` starts a comment."""
+    """Return the hosts listed in a file, one per line; ``#`` starts a comment."""
     if file is None:
         return []
     lines = file.read_text("utf-8", errors="replace").splitlines()
-    words = (line.partition("#")[0].strip() for line in lines)
-    return [word for word in words if word]
+    hosts = (line.partition("#")[0].strip() for line in lines)
+    return [host for host in hosts if host]
 
 
 def _first_line(report: object) -> str:
@@ -777,7 +777,7 @@ def _first_line(report: object) -> str:
     ],
 )
 def sql(args: Args) -> int:
-    """Run one SELECT over tables by their names; without a QUERY these are listed."""
+    """Run one SELECT over the tables of an archive; without a QUERY, list the tables."""
     format_name = table_format(args)
     archive = aa.Archive(args.dir)
     frame = archive.tables if args.query is None else archive._sql_frame(args.query)
@@ -800,7 +800,7 @@ def sql(args: Args) -> int:
     examples=["archive verify --dir history --replay"],
 )
 def verify_archive(args: Args) -> int:
-    """Check files, responses and tables; exits with 1 if anything is wrong."""
+    """Check the files, responses and tables of an archive; exits with 1 if anything is wrong."""
     archive = aa.Archive(args.dir, profile=args.profile)
     result = archive.verify(replay=args.replay)
     problems = [{"table": table, "problem": problem} for table, problem in result.problems]
@@ -823,9 +823,9 @@ def verify_archive(args: Args) -> int:
     examples=["archive tidy --dir history", "archive tidy --dir history --before 2024-01-01"],
 )
 def tidy(args: Args) -> int:
-    """Join small files, and remove hosts or what is old if that is requested.
+    """Join the small files of an archive; on request, remove hosts or old responses.
 
-    Exits with 1 if another process was busy with a part of it.
+    Exits with 1 if another process was using a part of the archive.
     """
     archive = aa.Archive(args.dir)
     if args.forget or args.before:
@@ -864,8 +864,9 @@ def tidy(args: Args) -> int:
 def explain(args: Args) -> int:
     """Explain a number down to the bytes of its response.
 
-    STORE is a study, packed or not, a publication that ships its responses, or an archive; TABLE a
-    table of it, such as overview.overview_kpis. Exits with 1 if the trail ends early.
+    STORE is a study, packed or not, a publication that ships its responses, or an archive. TABLE is
+    one of its tables, such as overview.overview_kpis. Exits with 1 if the explanation stops before
+    the bytes.
     """
     from aatoolkit._util.files import write_whole
 

@@ -1,4 +1,4 @@
-"""What commands share: their definition, parsing, error messages, and output formats.
+"""The common parts of all commands: definition, parsing, error messages, output formats.
 
 A command is defined by a line of usage and a list of options. An option is defined by its line in
 the help and a sentence: ``option("--table NAME", "One table of it.")``. The function of a command
@@ -58,13 +58,13 @@ NO_TOKEN = (
 
 
 def is_token_option(word: str) -> bool:
-    """Return whether an argument is an option such as ``--token``, which is refused."""
+    """Return whether a word is an option for a token, such as ``--token``; these are refused."""
     name = word.partition("=")[0]
     return name in ("--token", "-token", "--bearer", "--api-key", "--password")
 
 
 def problem_of(error: click.UsageError) -> str:
-    """Describe an error of the command line, without the values that were typed."""
+    """Return the message for an error of the command line, without the values that were typed."""
     command: Any = error.ctx and error.ctx.command
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return "name a command"
@@ -84,12 +84,12 @@ def problem_of(error: click.UsageError) -> str:
     if isinstance(error, click.BadParameter) and error.param is not None:
         name = " ".join(filter(None, (error.param.opts[-1], error.param.metavar)))
         is_missing = isinstance(error, click.MissingParameter)
-        return f"{name} {'is required' if is_missing else _takes(error.param.type)}"
+        return f"{name} {'is required' if is_missing else _accepted_values(error.param.type)}"
     return "too many arguments" if "unexpected extra" in error.message else error.message
 
 
-def _takes(click_type: Any) -> str:
-    """Describe the values that a click type accepts."""
+def _accepted_values(click_type: Any) -> str:
+    """Return a text on the values that a click type accepts, such as "takes a number from 0"."""
     if isinstance(click_type, click.Choice):
         return f"takes {', '.join(click_type.choices)}"
     limit = "" if click_type.max is None else f" to {click_type.max}"
@@ -101,14 +101,14 @@ def _takes(click_type: Any) -> str:
 
 
 class Output(click.Path):
-    """The type of an option for an output file or folder, checked before the command runs."""
+    """The click type of an output file or folder; the path is checked before the command runs."""
 
     def __init__(self, *suffixes: str, is_folder: bool = False) -> None:
         super().__init__()
         self._suffixes, self._is_folder = suffixes, is_folder
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path, or None for standard output; raise if it cannot be written."""
+        """Return the path, or None for standard output; raise an error if it is not suitable."""
         path, problem = Path(value), ""
         folder = path if path.exists() else path.absolute().parent
         if value == "-" and not (self._is_folder or param.required):
@@ -130,7 +130,7 @@ _PATH_PLACEHOLDERS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEB
 
 
 def _click_type(placeholder: str, click_type: Any) -> Any:
-    """Return the given click type; without one, `Path` if the placeholder names a path."""
+    """Return ``click_type``; if it is None, return `Path` for placeholders such as ``FILE``."""
     return click_type or (Path if placeholder in _PATH_PLACEHOLDERS else None)
 
 
@@ -160,7 +160,7 @@ def option(
 
 
 def _argument(word: str, click_types: Mapping[str, Any]) -> click.Argument:
-    """Create an argument from its word in the usage, such as ``[SECTION]`` or ``HOST...``."""
+    """Create an argument from its word in the usage line, such as ``[SECTION]`` or ``HOST...``."""
     name = word.strip("[].")
     return click.Argument(
         [name.lower()],
@@ -178,7 +178,7 @@ def command(
     help_text: str = "",
     **click_types: Any,
 ) -> Callable[[CommandFunction], CommandFunction]:
-    """Add a command to a group.
+    """Return a decorator that makes a function a command of a group.
 
     Parameters
     ----------
@@ -189,11 +189,11 @@ def command(
     *options
         Its options.
     examples
-        Command lines that its help ends with, and that the tests run.
+        Example command lines, without ``aatoolkit``; they end the help, and the tests run them.
     help_text
         Its help; by default the docstring of the function.
     **click_types
-        The click types of arguments, by name; by default text, or a path by the name.
+        The click types of arguments, by name; by default a path if the name says so, else text.
     """
     name, *arguments = usage.split()
     lines = "\n".join(f"  aatoolkit {line}" for line in examples)
@@ -270,7 +270,7 @@ SYNTHETIC_OPTIONS = (
 
 
 def values_of(args: Args, *names: str) -> dict[str, Any]:
-    """Return the values of some options, without those that were not given."""
+    """Return the values of the options ``names`` by name, without options that were not given."""
     values = {name: vars(args).get(name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -303,7 +303,7 @@ def token_of(args: Args) -> Secret | None:
 
 
 def prepare() -> None:
-    """Escape letters that the encoding of standard output or standard error lacks."""
+    """Let standard output and standard error escape letters that their encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="backslashreplace")
@@ -318,10 +318,7 @@ def note(text: str) -> None:
 
 
 def discard(stream: TextIO) -> None:
-    """Redirect a closed stream to the null device, so that the interpreter ends without an error.
-
-    Without this the interpreter would complain when it ends.
-    """
+    """Redirect a closed stream to the null device, or the interpreter would end with an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -333,7 +330,7 @@ def write_data(content: bytes) -> None:
 
 
 def show(args: Args, facts: Any, lines: Iterable[str] = ()) -> None:
-    """Print ``facts`` as JSON if ``--json`` was given, else ``lines``."""
+    """Print ``facts`` as JSON if ``--json`` was given; else print ``lines``."""
     if args.json:
         write_data(f"{json_text(facts, indent=2)}\n".encode())
     else:
@@ -342,20 +339,20 @@ def show(args: Args, facts: Any, lines: Iterable[str] = ()) -> None:
 
 
 def show_frame(args: Args, frame: pd.DataFrame) -> None:
-    """Print a DataFrame in columns, or as JSON."""
+    """Print a DataFrame as aligned columns, or as JSON if ``--json`` was given."""
     show(args, records(frame) if args.json else None, grid(frame.columns, frame.to_numpy(object)))
 
 
-def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
-    """Yield the lines of a table, completely for a file or pipe, truncated for a terminal."""
-    names = [*map(str, heads)]
-    texts = [names, *([_cell(value) for value in row] for row in rows)]
+def grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
+    """Yield the lines of a table with aligned columns; on a terminal, long lines are truncated."""
+    header_row = [*map(str, headers)]
+    texts = [header_row, *([_cell(value) for value in row] for row in rows)]
     if sys.stdout.isatty():
         import pandas as pd
 
         from aatoolkit._util.show import ShowAs, as_text
 
-        yield as_text(pd.DataFrame(texts[1:], columns=names), ShowAs(details=()))
+        yield as_text(pd.DataFrame(texts[1:], columns=header_row), ShowAs(details=()))
         return
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     for row in texts:
@@ -364,7 +361,7 @@ def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
 
 
 def _cell(value: Any) -> str:
-    """Format a cell on one line; numbers have four significant digits, lists commas."""
+    """Return a cell as one line of text; floats have four significant digits, lists commas."""
     from pandas import isna
     from pandas.api.types import is_scalar
 
@@ -381,12 +378,12 @@ def _cell(value: Any) -> str:
 
 
 def table_format(args: Args, out: Path | None = None) -> str:
-    """Return the table format that an option or the file's suffix names; else ``grid``.
+    """Return the format of a table by an option or the output file's suffix; else ``grid``.
 
     Raises
     ------
     ArgumentError
-        If they contradict each other.
+        If two options, or an option and the suffix, contradict each other.
     """
     formats = [name for name in ("csv", "json") if vars(args)[name]]
     if out is not None:
@@ -400,7 +397,7 @@ def table_format(args: Args, out: Path | None = None) -> str:
 
 
 def write_table(frame: pd.DataFrame, name: str, format_name: str, out: Path | None) -> None:
-    """Write a table in a format to a file, or to standard output."""
+    """Write a table in a format to the file ``out``; if it is None, to standard output."""
     from aatoolkit._util.files import write_whole
 
     if format_name in _FILE_WRITERS:
@@ -412,13 +409,13 @@ def write_table(frame: pd.DataFrame, name: str, format_name: str, out: Path | No
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Convert a DataFrame to a list of JSON objects, without rounding; dates in ISO 8601."""
+    """Return the rows of a DataFrame as JSON objects, without rounding; dates are in ISO 8601."""
     columns = {str(name): _json_values(frame[name]) for name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _json_values(values: pd.Series) -> list[Any]:
-    """Convert a column to JSON values; a missing value is None."""
+    """Return the values of a column as JSON values; a missing value is None."""
     from pandas.api.types import is_datetime64_any_dtype
 
     from aatoolkit.frame.csv import as_texts
@@ -431,28 +428,28 @@ def _json_values(values: pd.Series) -> list[Any]:
 
 
 def _json_value(cell: Any) -> Any:
-    """Convert a cell, which may be a list, to a JSON value."""
+    """Return the value of a cell as a JSON value; a cell may be a list."""
     if isinstance(cell, str) or not hasattr(cell, "__iter__"):
         return cell.item() if hasattr(cell, "item") else cell
     return [_json_value(item) for item in cell]
 
 
 def _csv(frame: pd.DataFrame, _: str) -> bytes:
-    """Serialize a table to CSV."""
+    """Return a table as CSV, in UTF-8."""
     from aatoolkit.frame.csv import csv_bytes
 
     return csv_bytes(frame)
 
 
 def _json(frame: pd.DataFrame, name: str) -> bytes:
-    """Serialize a table to JSON, with its name and the availability of its columns."""
+    """Return a table as JSON, in UTF-8: its name, its rows, the availability of its columns."""
     availability = json.loads(frame.aa.availability.to_json(orient="index"))
     facts = {"table": name, "rows": records(frame), "availability": availability}
     return f"{json_text(facts, indent=2)}\n".encode()
 
 
 def _ndjson(frame: pd.DataFrame, _: str) -> bytes:
-    """Serialize a table to lines of JSON, one per row."""
+    """Return a table as lines of JSON, in UTF-8, with one line per row."""
     return "".join(f"{json_text(row)}\n" for row in records(frame)).encode()
 
 

@@ -1,4 +1,4 @@
-"""Studies: record the responses that an analysis reads, verify them, and replay it offline.
+"""Studies: record the responses that an analysis reads, verify them, and replay them offline.
 
 `Study.record` takes a project or client, and stores each response that is read through it in a
 folder. From this folder alone, the same project can be read again without a network, and its tables

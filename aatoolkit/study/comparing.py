@@ -1,7 +1,7 @@
-"""Compare two studies: their responses, and the rows of tables that differ; named results.
+"""Compare the responses and tables of two studies; store and compare the results of an analysis.
 
-`Results` are frames stored in a study and sealed with it. A rerun of a notebook compares its own
-frames with them.
+`Results` are frames that are stored in a study under a name, and sealed with it. When a notebook is
+rerun, the frames that it computes are compared with them.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ _NOUNS: dict[Any, str] = {"availability": "availability state"}
 class StudyDiff:
     """The differences between two studies, as one tidy DataFrame.
 
-    Requests are matched by host, section and filters, whatever service they went to, and rows by
-    the key of their table.
+    Requests are matched by host, section and filters, even if they went to different services.
+    Rows are matched by the key columns of their table.
 
     Attributes
     ----------
     same : int
         The number of requests that have the same response, byte for byte, in both studies.
     changes : pandas.DataFrame
-        One row per difference. ``kind`` is ``response`` (its status and SHA-256 differ),
+        One row per difference. ``kind`` is ``response`` (its status or SHA-256 differs),
         ``availability`` (of a ``column``), ``drift`` (only one response differs from its
         declaration in this way; ``column`` is a JSON path), ``row`` (only one study has the
         ``key``) or ``cell``. ``host``, ``section``, ``scope``, ``table``, ``key`` and ``column``
-        say where it is. ``before`` and ``after`` are the values as text, missing if a study has
-        none; ``change`` is the difference of numbers.
+        say where the difference is. ``before`` and ``after`` are the values as text, missing if a
+        study has no value; ``change`` is the difference of numbers.
     """
 
     same: int
@@ -95,7 +95,7 @@ class StudyDiff:
 
 
 def sentences(changes: pd.DataFrame) -> list[str]:
-    """Return a sentence for each of the first differences, those of numbers first.
+    """Return a sentence for each of the first `MAX_LISTED` differences, those of numbers first.
 
     Changes of numbers are in order of size, relative to the largest change of their column.
     """
@@ -107,19 +107,19 @@ def sentences(changes: pd.DataFrame) -> list[str]:
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
         names = [name for name in _PLACE_COLUMNS if name in row and name != "host"]
         place = " ".join(f"[{row[name]}]" if name == "key" else str(row[name]) for name in names)
-        sides = [row.get("before", "nothing"), row.get("after", "nothing")]
-        difference = f"{sides[0]} → {sides[1]}"
-        if row["kind"] != "cell" and "nothing" in sides:
-            difference = "only before" if sides[1] == "nothing" else "only after"
+        values = [row.get("before", "nothing"), row.get("after", "nothing")]
+        difference = f"{values[0]} → {values[1]}"
+        if row["kind"] != "cell" and "nothing" in values:
+            difference = "only before" if values[1] == "nothing" else "only after"
         change = f" ({row['change']:+.6g})" if "change" in row else ""
         lines.append(visible(f"{place}: {difference}{change}"))
     return lines
 
 
 def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
-    """Return the rows and cells that differ, as rows of `StudyDiff.changes`.
+    """Return the rows and cells that differ between two frames, as rows of `StudyDiff.changes`.
 
-    Rows are matched by a key, or by their number if the key is not unique.
+    Rows are matched by the columns ``key``; by their position if the key is empty or not unique.
     """
     frames = [flattened(frame) for frame in (before, after)]
     comparable_frames = [
@@ -165,13 +165,13 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
 
 
 def _labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
-    """Return the values of the key in each row as one text, such as ``brand=Acme, rank=1``."""
+    """Return one label per row: the values of the key as text, such as ``brand=Acme, rank=1``."""
     key_texts = [f"{name}=" + frame[name].astype("string").fillna("nothing") for name in key]
     return pd.Index([", ".join(words) for words in zip(*key_texts, strict=True)], dtype="string")
 
 
 def _comparable(column: pd.Series) -> pd.Series:
-    """Return a column with categories and lists as text, for comparison."""
+    """Return a column in a form that can be compared: categories and lists become text."""
     dtype = column.dtype
     is_list = isinstance(dtype, pd.ArrowDtype) and pa.types.is_list(dtype.pyarrow_dtype)
     if is_list or dtype.kind == "O":  # a category is one of objects
@@ -180,7 +180,7 @@ def _comparable(column: pd.Series) -> pd.Series:
 
 
 def concat_differences(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return differences as one frame, with the columns and dtypes of `StudyDiff.changes`."""
+    """Concatenate frames of differences; set the columns and dtypes of `StudyDiff.changes`."""
     dtypes = dict.fromkeys(_DIFF_COLUMNS, "string") | {"change": "Float64"}
     converted_parts = [
         part.reindex(columns=[*_DIFF_COLUMNS]).astype(dtypes) for part in parts if len(part)
@@ -198,19 +198,19 @@ def compare(before: Study, after: Study) -> StudyDiff:
     Raises
     ------
     StudyError
-        If a response is missing or is not what was recorded.
+        If a response is missing, or its bytes are not those that were recorded.
     """
     records = before._current, after._current
     for study in (before, after):
         for record in study._current:
             study._body(record)  # equal recorded hashes do not show that bytes were altered
     # Requests are matched by service only if the same request went to several services.
-    is_by_service = any(
-        len({record.request.key[1:] for record in side}) < len(side) for side in records
+    needs_service = any(
+        len({record.request.key[1:] for record in group}) < len(group) for group in records
     )
-    key_start = 0 if is_by_service else 1
+    key_start = 0 if needs_service else 1
     first_records, second_records = (
-        {record.request.key[key_start:]: record for record in side} for side in records
+        {record.request.key[key_start:]: record for record in group} for group in records
     )
     parts: list[pd.DataFrame] = []
     same_count = 0
@@ -226,8 +226,8 @@ def compare(before: Study, after: Study) -> StudyDiff:
             "section": SCOPE_OPTIONS if record.scope is None else record.section,
             "scope": record.scope and record.scope._to_query(),
         }
-        sides = dict(zip(("before", "after"), states, strict=True))
-        parts.append(pd.DataFrame([{"kind": "response", **place, **sides}]))
+        states_by_study = dict(zip(("before", "after"), states, strict=True))
+        parts.append(pd.DataFrame([{"kind": "response", **place, **states_by_study}]))
         if first and second:
             first_tables = readable_tables(before, first)
             second_tables = readable_tables(after, second)
@@ -238,7 +238,7 @@ def compare(before: Study, after: Study) -> StudyDiff:
 
 
 def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd.DataFrame]:
-    """Yield the differences between two responses of a section, a frame for each kind and table."""
+    """Yield the differences between the tables of two responses, one frame per kind and table."""
     drifts = [
         tables.drift[["path", "kind"]].drop_duplicates("path")
         for tables in (first_tables, second_tables)
@@ -253,8 +253,8 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
         frames = first_tables[name], second_tables[name]
         columns = [metadata_of(frame).columns for frame in frames]
         states = [
-            pd.Series({column: str(metadata.availability) for column, metadata in side.items()})
-            for side in columns
+            pd.Series({column: str(metadata.availability) for column, metadata in by_name.items()})
+            for by_name in columns
         ]
         changed_states = pd.DataFrame({"before": states[0], "after": states[1]}).dropna()
         changed_states = (
@@ -267,7 +267,7 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
 
 
 def key_of(*frames: pd.DataFrame) -> list[str]:
-    """Return the key of a table; empty if a frame lacks it, or has rows with equal keys."""
+    """Return the key columns of a table; empty if a frame lacks one, or has equal keys."""
     key = [*metadata_of(frames[0]).key]
     has_key = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
     return key if has_key else []
@@ -280,11 +280,11 @@ _MAX_LENGTH = 100
 
 
 class Results(MutableMapping[str, pd.DataFrame]):
-    """The named results of a study: a mapping from names to frames.
+    """The results of an analysis, stored in a study: a mapping from names to frames.
 
-    ``study.results["by type"] = frame`` stores a result while the study is recorded. In a rerun,
-    the frame is compared with the sealed one, which the rerun cannot read. To store another frame
-    under a name, delete the result of that name first.
+    ``study.results["by type"] = frame`` stores a result while the study is recorded. When the
+    notebook is rerun, its frame is compared with the stored one, which the rerun cannot read. To
+    store another frame under a name, delete the result of that name first.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun_files(self) -> FolderFiles | None:
-        """The results that this process has computed so far, if it reruns this study; else None."""
+        """The files of the results computed so far, if a notebook is rerun here; else None."""
         study, folder = rerun_place(), rerun_place(RERUN_RESULTS)
         if not study or not folder or open_files(study).read(SEAL) != self._study._seal():
             return None
@@ -333,7 +333,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return frame
 
     def _digest(self, name: str) -> str:
-        """Return the hash of a result; raise ItemNotFound if there is none of this name."""
+        """Return the hash of the result ``name``; raise `ItemNotFound` if there is none."""
         hashes = self.hashes
         if name not in hashes:
             note = "; a rerun computes its results anew" if self._rerun_files else ""
@@ -362,7 +362,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
 
 def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
-    """Return a result as a frame; raise StudyError if the result or its name is not valid."""
+    """Return a result as a DataFrame; raise `StudyError` if it or its name is not valid."""
     if (
         not isinstance(name, str)
         or not 0 < len(name.strip()) <= _MAX_LENGTH
@@ -379,7 +379,7 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
 
 
 def _update_list(folder: Path, name: str, entry: dict[str, Any] | None) -> None:
-    """Write the entry of a result to ``results.json`` in a folder; if it is None, remove it."""
+    """Set the entry of a result in ``results.json`` in a folder; remove it if ``entry`` is None."""
     results = results_in(folder)
     old_entry = results.pop(name, None)
     if entry is not None:
@@ -394,29 +394,32 @@ def _update_list(folder: Path, name: str, entry: dict[str, Any] | None) -> None:
 
 
 def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
-    """Write a result to a folder: its file, then its entry in the list."""
+    """Write a result to a folder: its Parquet file, then its entry in ``results.json``."""
     digest = logical_hash(frame)
-    content = folder / result_file(digest)
-    if not content.is_file():
-        write_parquet(frame, content)
-    facts = {"hash": digest, "rows": len(frame), "computed_with": dict(versions())}
-    _update_list(folder, name, facts)
+    file = folder / result_file(digest)
+    if not file.is_file():
+        write_parquet(frame, file)
+    entry = {"hash": digest, "rows": len(frame), "computed_with": dict(versions())}
+    _update_list(folder, name, entry)
 
 
 def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
-    """Return the entries of ``results.json`` (hash, rows, versions) by name; None if damaged."""
+    """Return the entries of ``results.json`` by name of result; None if the text is damaged.
+
+    An entry has the hash, the number of rows, and the versions of the software.
+    """
 
     def read(body: Any) -> dict[str, dict[str, Any]] | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
-        is_ours = {name: body[name] for name in _RESULTS_FORMAT} == _RESULTS_FORMAT
-        is_whole = is_ours and all(SHA256.fullmatch(row["hash"]) for row in results.values())
-        return results if is_whole and len(results) == len(body["results"]) else None
+        has_format = {name: body[name] for name in _RESULTS_FORMAT} == _RESULTS_FORMAT
+        is_valid = has_format and all(SHA256.fullmatch(row["hash"]) for row in results.values())
+        return results if is_valid and len(results) == len(body["results"]) else None
 
     return parse_json(text, read)
 
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the entries of the results in a folder, by name; empty without ``results.json``."""
+    """Return the entries in the ``results.json`` of a folder, by name; empty without this file."""
     file = folder / RESULTS
     return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
 
@@ -433,7 +436,7 @@ def frame_of(content: bytes) -> pd.DataFrame | None:
 
 
 def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the results that a rerun wrote to a folder, by name."""
+    """Return the results that a rerun wrote to a folder: a dict from name to frame."""
     results = results_in(folder).items()
     files = {name: folder / result_file(facts["hash"]) for name, facts in results}
     frames = {name: frame_of(path.read_bytes()) for name, path in files.items() if path.is_file()}
@@ -442,7 +445,7 @@ def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
 
 @dataclass(frozen=True)
 class ResultComparison:
-    """The comparison of one named result in the study and in its rerun.
+    """The comparison of one result in a study with the same result of a rerun notebook.
 
     Attributes
     ----------
@@ -452,8 +455,8 @@ class ResultComparison:
         ``same``, ``differs``, ``missing`` (sealed, but not computed by the rerun) or ``new``
         (computed by the rerun, but not sealed).
     differences : tuple of str
-        Sentences on what differs: columns and their dtypes, the numbers of rows and cells, and the
-        first rows and cells.
+        Sentences on what differs: columns and their dtypes, how many rows and cells, and the first
+        of these.
     """
 
     name: str
@@ -464,10 +467,10 @@ class ResultComparison:
 def compare_results(
     name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare the sealed result of a name with that of a rerun; either may be None, i.e. missing.
+    """Compare the stored result ``name`` with that of a rerun; one of the two may be missing.
 
-    Rows are matched by the key of the table, or else by the named levels of the index, or else by
-    their number.
+    Rows are matched by the key columns of the table; without a key, by the named levels of the
+    index; without these, by position.
     """
     if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
         status = "new" if sealed is None else "missing" if rerun is None else "same"
@@ -496,7 +499,7 @@ def compare_results(
 
 
 def _column_differences(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
-    """Yield sentences on the columns that differ in name or dtype."""
+    """Yield sentences on columns that only one frame has, and on dtypes that differ."""
     old_dtypes, new_dtypes = (
         {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
     )

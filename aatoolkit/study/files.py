@@ -3,8 +3,8 @@
 Links are listed and never followed. A zip file is read without unpacking it: its members are the
 files that ``SHA256SUMS`` lists, and every byte that is used is compared with that list.
 
-The manifest has a line for each response, with the SHA-256 of the line before. `Record` is one
-line; `Writer` appends lines, safe across threads and processes.
+The manifest has a line for each response; the line also has the SHA-256 of the previous line.
+`Record` is one line; `Writer` appends lines, safely across threads and processes.
 """
 
 from __future__ import annotations
@@ -77,17 +77,17 @@ _SEAL_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def body_file(sha256: str) -> str:
-    """Return the name of the file with the response body that has a hash."""
+    """Return the file name of the response body with the hash ``sha256``."""
     return f"{RESPONSES}/{sha256}.json"
 
 
 def result_file(digest: str) -> str:
-    """Return the name of the file with the named result that has a hash."""
+    """Return the file name of the result with the hash ``digest``."""
     return f"{RESULT_FILES}/{digest}.parquet"
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Whether a study can have a file of this name, and in ``folder`` if one is given.
+    """Return whether a study can have a file of this name and, if ``folder`` is given, in it.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def is_study_file(name: str, folder: str = "") -> bool:
 
 
 def parse_json(text: bytes, parse: Callable[[Any], T]) -> T | None:
-    """Return what ``parse`` makes of a JSON file of a study; None if the file is damaged."""
+    """Decode the text of a JSON file of a study, and return ``parse(value)``; None if damaged."""
     try:
         return parse(decode.decode(text))
     except UNREADABLE:
@@ -127,13 +127,13 @@ def open_files(path: str | os.PathLike[str]) -> StudyFiles:
 
 
 class FolderFiles:
-    """The files of a study in a folder."""
+    """The files of a study that is a folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def names(self) -> list[str]:
-        """Return the names of all files, sorted, and of unknown folders, which end in a slash."""
+        """Return the sorted names of all files and unknown folders; those of folders end in "/"."""
         try:
             return sorted(_walk(self.path, ""))
         except OSError as error:
@@ -169,7 +169,7 @@ class FolderFiles:
 
 
 class ZipFiles:
-    """The files of a study in a zip file."""
+    """The files of a study that is packed into a zip file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -207,7 +207,7 @@ StudyFiles = FolderFiles | ZipFiles
 
 
 def _member_problems(members: list[zipfile.ZipInfo]) -> Iterator[str]:
-    """Yield sentences on the members of a zip file that a packed study cannot have."""
+    """Yield a sentence on each member of a zip file that does not belong in a packed study."""
     for member in members:
         name = member.filename
         if not is_study_file(name):
@@ -236,7 +236,7 @@ def sha256_of(data: bytes) -> str:
 
 
 def format_seal(digests: Mapping[str, str]) -> bytes:
-    """Return ``SHA256SUMS`` as the command ``sha256sum`` writes it, sorted by file name."""
+    """Return the content of ``SHA256SUMS`` for hashes by file name, as ``sha256sum`` writes it."""
     lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL)
     return "".join(lines).encode()
 
@@ -257,7 +257,7 @@ def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
 
 
 def _walk(folder: Path, prefix: str) -> Iterator[str]:
-    """Yield the names of all files below a folder, and of unknown folders, which end in a slash."""
+    """Yield the names of all files and unknown folders in a folder; those of folders end in "/"."""
     with os.scandir(folder) as entries:
         for entry in entries:
             name = prefix + entry.name
@@ -276,7 +276,7 @@ _RESPONSE_FACTS = ("sha256", "size", "stale", "status")
 
 @lru_cache(maxsize=1)
 def versions() -> Mapping[str, str]:
-    """Return the versions of the packages that record and normalise responses."""
+    """Return the versions of the packages that record and normalise responses, by their names."""
     return {
         "aatoolkit": __version__,
         "pandas": pd.__version__,
@@ -286,12 +286,12 @@ def versions() -> Mapping[str, str]:
 
 
 def request_of(url: str) -> Request:
-    """Return the request that has a URL.
+    """Return the request with this URL.
 
     Raises
     ------
     ValueError
-        If the URL is none of the API.
+        If it is not a URL of the API.
     """
     parts = urlsplit(url)
     params = parse_qsl(parts.query, keep_blank_values=True)
@@ -301,7 +301,7 @@ def request_of(url: str) -> Request:
 
 @dataclass(frozen=True)
 class Record:
-    """One line of the manifest: a recorded request, with the facts of its response.
+    """One line of the manifest: a recorded request, and what is known of its response.
 
     Attributes
     ----------
@@ -350,7 +350,7 @@ class Record:
 
     @classmethod
     def of(cls, response: Response, **facts: Any) -> Record:
-        """Return the record of a response; ``facts`` are ``stale`` and ``error``."""
+        """Return the record of a response; ``facts`` are the attributes ``stale`` and ``error``."""
         return cls(
             response.request,
             response.status,
@@ -400,11 +400,11 @@ class Record:
         return self.url, self.fetched_at, self.status, self.sha256
 
     def response(self, body: bytes) -> Response:
-        """Return the recorded response, with its bytes."""
+        """Return the recorded response; its body is given."""
         return Response(self.request, self.status, self.headers, self.fetched_at, body)
 
     def payload(self, body: bytes) -> Payload:
-        """Return the payload of the recorded response, with its bytes."""
+        """Return the payload of the recorded response; its body is given."""
         return Payload._of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
@@ -480,7 +480,7 @@ class Record:
 
 
 def canonical(body: Any) -> bytes:
-    """Return a value as canonical JSON: sorted keys, no spaces, UTF-8."""
+    """Return a value as canonical JSON in UTF-8, with sorted keys and without spaces."""
     return canonical_json(body).encode()
 
 
@@ -488,7 +488,7 @@ def canonical(body: Any) -> bytes:
 
 
 def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> list[Record]:
-    """Return the records in lines of a manifest.
+    """Return the records in the lines of a manifest, and check that the lines form a chain.
 
     Parameters
     ----------
@@ -528,7 +528,7 @@ def _manifest_error(problem: str) -> StudyError:
 
 
 class Writer:
-    """A writer of the manifest in a folder; safe across threads and processes.
+    """A writer of the responses and the manifest in a folder; safe across threads and processes.
 
     Parameters
     ----------
@@ -544,14 +544,14 @@ class Writer:
         self._identities: set[tuple[Any, ...]] = set()
 
     def append(self, record: Record, body: bytes) -> None:
-        """Store a response unless it is stored: its body first, then its line in the manifest.
+        """Store a response if it is new: first its body, then its line in the manifest.
 
         Raises
         ------
         StudyError
             If the manifest is damaged.
         NotWritten
-            If it cannot be written, as when the disk is full or a permission is missing.
+            If it cannot be written: the disk is full, a permission is missing, and the like.
         """
         with self.locked() as manifest:
             if record.identity in self._identities:
@@ -566,9 +566,9 @@ class Writer:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[int]:
-        """Lock the manifest, read the lines that others added, and yield its file handle.
+        """Lock the manifest for the block, read new lines by others, and yield its file handle.
 
-        If a killed writer left an unfinished line, the line is dropped.
+        An unfinished line, left by a killed writer, is removed.
         """
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         try:
@@ -592,7 +592,7 @@ class Writer:
             ) from None
 
     def _read_new_lines(self, manifest: int) -> None:
-        """Read the lines that were added since the last call; drop an unfinished one."""
+        """Read the lines that were added since the last call; remove an unfinished line."""
         if os.fstat(manifest).st_size < self._bytes_read:
             raise _manifest_error("it was cut while it was written to")
         os.lseek(manifest, self._bytes_read, os.SEEK_SET)
@@ -605,14 +605,14 @@ class Writer:
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
-        """Remember a line that is in the manifest."""
+        """Note that a line is in the manifest: its hash, its length and its record's identity."""
         self._previous = sha256_of(line)
         self._bytes_read += len(line) + 1
         self._identities.add(record.identity)
 
 
 def unseal(folder: Path) -> None:
-    """Delete the seal and the hashes of tables of a study, before the study changes."""
+    """Delete the files ``SHA256SUMS`` and ``tables.json`` of a study, before the study changes."""
     for name in (SEAL, TABLES):
         (folder / name).unlink(missing_ok=True)
 
@@ -639,7 +639,7 @@ else:
 
 
 def _append(handle: int, line: bytes) -> None:
-    """Append a line and sync it to disk, or leave the manifest unchanged."""
+    """Append a line to the manifest and sync it to disk; on failure leave the file unchanged."""
     end = os.lseek(handle, 0, os.SEEK_END)
     try:
         while line:

@@ -88,7 +88,7 @@ _FILTER_LINE = "responses | filter_{0} | string | What {0} was narrowed to, if i
 
 
 def _read_own_columns() -> dict[str, dict[str, Column]]:
-    """Return the columns of the tables about responses, by table and name."""
+    """Return the columns of the tables ``responses`` and ``availability``: by table, by name."""
     columns: dict[str, dict[str, Column]] = {table: {} for table in _TABLES}
     text = _COLUMNS.replace("FILTERS", "\n".join(map(_FILTER_LINE.format, FILTERS)))
     for line in text.strip().splitlines():
@@ -102,7 +102,7 @@ _OWN_COLUMNS = _read_own_columns()
 
 @dataclass(frozen=True)
 class About:
-    """Title, description, authors, licence and seal of a publication."""
+    """Title, description, authors and licence of a publication, and the digest of its study."""
 
     title: str
     description: str | None = None
@@ -120,7 +120,7 @@ class PublishedTable:
     name
         The table's name.
     doc
-        What a row is, in a sentence.
+        A sentence on what one row is.
     frame
         The rows.
     section
@@ -134,12 +134,12 @@ class PublishedTable:
 
     @cached_property
     def metadata(self) -> FrameMetadata:
-        """The metadata of the columns."""
+        """The metadata of the frame: what is known of its columns."""
         return metadata_of(self.frame)
 
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
-        """The row of each column in the codebook, such as its dtype, unit and availability."""
+        """The rows of the codebook, one dict per column: dtype, unit, availability and so on."""
         declarations = _OWN_COLUMNS.get(self.name, _OWN_COLUMNS["responses"])
         facts = []
         for name, metadata in self.metadata.columns.items():
@@ -162,7 +162,7 @@ class PublishedTable:
         return facts
 
     def path(self, file_format: str) -> str:
-        """Return the path of the table's file in the publication; ``file_format`` is its suffix."""
+        """Return the path of the table's file in the publication; the format is its suffix."""
         folder = "data" if file_format == "parquet" else file_format
         return f"{folder}/{re.sub(r'[^A-Za-z0-9_-]', '_', self.name)}.{file_format}"
 
@@ -193,7 +193,7 @@ def publish(
     about : About
         Title, creators, licence.
     failures : iterable of (Payload, str)
-        The responses that cannot be used, each with the reason; the table ``responses`` lists them.
+        Pairs of a response that cannot be used and the reason; the table ``responses`` lists them.
     redact, excel, csv, overwrite
         As for `aatoolkit.Study.publish`.
     packed_study : bytes
@@ -236,10 +236,10 @@ def publish(
 
 
 def _check_place(out: Path) -> None:
-    """Raise an error if a folder has files that do not belong to a publication."""
-    existing = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-    sums = (out / SUMS).read_text("utf-8") if SUMS in existing else ""
-    other_files = existing - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
+    """Raise `NotWritten` if a folder has files that do not belong to a publication."""
+    files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
+    sums = (out / SUMS).read_text("utf-8") if SUMS in files else ""
+    other_files = files - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
     if other_files:
         names = ", ".join(sorted(other_files)[:3])
         raise NotWritten(
@@ -249,7 +249,7 @@ def _check_place(out: Path) -> None:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file by its path."""
+    """Return the SHA-256 of every file in a folder: a dict from relative path to hash."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
@@ -260,11 +260,11 @@ def _hashes(folder: Path) -> dict[str, str]:
 def _facts(
     about: About, tables: Sequence[PublishedTable], redacted_names: list[str]
 ) -> dict[str, Any]:
-    """Return what README, citation and the other documents say of the publication, by name."""
+    """Return the values to fill into README, citation and the other documents, by name."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
-    read_at = responses["fetched_at"].dt.tz_convert("UTC")
-    first_moment, last_moment = read_at.min(), read_at.max()
+    moments = responses["fetched_at"].dt.tz_convert("UTC")
+    first_moment, last_moment = moments.min(), moments.max()
     failed_count = int(responses["error"].notna().sum()) if "error" in responses else 0
     digest = f"sha256:{about.digest}" if about.digest else None
     notes = [visible(about.description)] if about.description else []
@@ -345,7 +345,7 @@ def _sort_key(payload: Payload | None) -> tuple[str, ...]:
 
 
 def _row_of(payload: Payload | None, source: Source, reason: str | None = None) -> dict[str, Any]:
-    """Return the row of a response in the table ``responses``."""
+    """Return the row of one response in the table ``responses``: a dict by column."""
     assert payload is not None
     scope = payload.scope
     filters = {} if scope is None else scope._filters
@@ -368,7 +368,7 @@ def _row_of(payload: Payload | None, source: Source, reason: str | None = None) 
 
 
 def _table_about_responses(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
-    """Return the table ``responses`` or ``availability``, which a publication adds, from rows."""
+    """Return rows as the table ``responses`` or ``availability``, by its name."""
     columns = _OWN_COLUMNS[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(
@@ -384,7 +384,7 @@ def _combined_table(
 ) -> PublishedTable:
     """Return one table with the rows of all responses, and host, filters and time in each row.
 
-    ``tables_by_number`` has the tables of each response, by its number in ``responses``.
+    ``tables_by_number`` is a mapping from a response's number in ``responses`` to its tables.
     """
     section_tables = {
         number: tables
@@ -434,7 +434,7 @@ Columns = set[tuple[str, str]]
 def _redact(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> list[PublishedTable]:
-    """Return tables without the redacted columns and without metadata that may quote these."""
+    """Return tables without the redacted columns, and without metadata that may quote them."""
     redacted_columns, named_columns = _columns_of(published_tables, redacted_names)
     if redacted_columns & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
         redacted_columns.add(("responses", "scope"))
@@ -473,7 +473,7 @@ def _redact(
 def _columns_of(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[Columns, Columns]:
-    """Return the redacted columns, and those among them that the user named individually."""
+    """Return all redacted columns, and the columns among them that were named one by one."""
     dtypes = {
         (table.name, str(name)): str(dtype)
         for table in published_tables
@@ -511,10 +511,10 @@ def _warn_of_copies(
     redacted_tables: list[PublishedTable],
     named_columns: Collection[tuple[str, str]],
 ) -> None:
-    """Warn if redacted text is also in another column.
+    """Warn if the text of a redacted column is also in a column that remains.
 
-    In columns left out as ``texts``, texts of up to three words do not count: the title of a page
-    may be just the name of a brand.
+    If a column was redacted as one of ``texts``, its texts of up to three words do not count: the
+    title of a page may be just the name of a brand.
     """
     hidden_texts = {
         word
@@ -535,7 +535,7 @@ def _warn_of_copies(
 
 
 def _texts_of(column: pd.Series) -> Iterator[str]:
-    """Yield the texts of a column; if its cells are lists, the texts in these."""
+    """Yield the distinct texts in a column, also those in lists; nothing for other dtypes."""
     dtype = str(column.dtype)
     if _is_text(dtype):
         texts = column.dropna()
@@ -545,7 +545,7 @@ def _texts_of(column: pd.Series) -> Iterator[str]:
 
 
 def _is_text(dtype: str) -> bool:
-    """Return whether the values of a dtype are texts, or lists of texts."""
+    """Return whether a dtype is one of texts or of lists of texts."""
     return dtype in ("string", "category") or dtype.startswith("list<")
 
 
@@ -553,20 +553,20 @@ def _is_text(dtype: str) -> bool:
 
 
 def _fill(template: str, **facts: Any) -> dict[str, Any]:
-    """Return a JSON template filled with facts, without the fields that are empty."""
+    """Fill a JSON template with values by name, and return its object without empty fields."""
     text = Template(template).substitute({name: json_text(fact) for name, fact in facts.items()})
     return {name: value for name, value in json.loads(text).items() if value}
 
 
 def _codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
-    """Return one row per column, in the order of the tables."""
+    """Return the codebook: a frame with one row per column, in the order of the tables."""
     frame = pd.DataFrame([facts for table in tables for facts in table.facts])
     dtypes = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
     return frame.astype({str(name): dtypes.get(str(name), "string") for name in frame})
 
 
 def _cell(value: object) -> str:
-    """Return a value as text that is escaped for a Markdown table."""
+    """Return a value as text, escaped for a cell of a Markdown table."""
     return re.sub(r"([\\|<>*_`\[\]])", r"\\\1", visible(" ".join(str(value).split())))
 
 
@@ -603,7 +603,7 @@ def _citation(facts: Mapping[str, Any]) -> str:
 def _data_package(
     facts: Mapping[str, Any], tables: Sequence[PublishedTable], files: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the description of the tables as a Data Package 2.0."""
+    """Return the content of ``datapackage.json``: the tables as a Data Package 2.0."""
     return _fill(
         _PACKAGE_TEMPLATE,
         **facts,
@@ -616,7 +616,7 @@ def _data_package(
 
 
 def _crate(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the description of the files and their responses as an RO-Crate 1.1."""
+    """Return the metadata of an RO-Crate 1.1: the files, and the responses they came from."""
     files = [
         {"@id": path, "@type": "File", "contentSize": str((folder / path).stat().st_size)}
         | {"sha256": sha256}

@@ -1,6 +1,6 @@
 """Record the responses of clients into a study, replay them, and normalise them.
 
-For explanations, a study and an archive have the same kind of object: a `StoredResponse`.
+To explain a number, both a study and an archive return its response as a `StoredResponse`.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ RERUN_RESULTS = "AATOOLKIT_RERUN_RESULTS"
 
 
 def rerun_place(variable: str = RERUN_STUDY) -> Path | None:
-    """Return the path in an environment variable of a rerun; None if it is not set.
+    """Return the path in an environment variable; None if the variable is not set.
 
-    By default it is the path of the study that this process reruns.
+    By default, this is the path of the study that a notebook in this process is rerun from.
     """
     path_text = os.environ.get(variable)
     return Path(path_text) if path_text else None
@@ -79,13 +79,13 @@ class StudyResponses:
             study._sweep()  # remove what a killed writer left
 
     def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
-        """Record a response, which may be an error."""
+        """Record a response in the study; ``error`` is the error's type if it is an error."""
         record = Record.of(response, stale=stale, error=error)
         self._study._recording().append(record, response.body)
 
 
 class Recorder:
-    """A source of responses for a client, which stores each response before it returns it.
+    """A source of responses for a client; it stores each response before it returns it.
 
     Parameters
     ----------
@@ -126,19 +126,19 @@ class Recorder:
         return payload
 
     def _keep(self, response: Response, **facts: Any) -> None:
-        """Store a response; raise DecodeError if it contains the token."""
+        """Store a response; raise `DecodeError` instead if it contains the token."""
         refuse_token(self._fetcher, response.body, response.request.url, response.headers)
         self._store.put(response, **facts)
 
 
 def response_of(payload: Payload) -> Response:
-    """Return a payload as a response, for stores."""
+    """Return the response, as stores keep it, of a payload."""
     request, moment = request_of(payload.url), payload.fetched_at
     return Response(request, payload.status, payload.headers, moment, payload.body)
 
 
 def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
-    """Raise DecodeError if a response contains the token of its request."""
+    """Raise `DecodeError` if body, URL or headers of a response contain the source's token."""
     repeats_token = getattr(source, "repeats_token", None)
     text = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
     if repeats_token is not None and repeats_token(text):
@@ -151,7 +151,7 @@ def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
 
 
 def _body_of(error: FetchError) -> bytes | None:
-    """Return the body of an error about the request; None for other errors."""
+    """Return the body of an error if the request caused it; None for other errors."""
     if isinstance(error, StatusError):
         is_about_client = isinstance(error, NotAuthorized | RateLimited)
         is_redirect = 300 <= (error.status or 0) < 400
@@ -160,7 +160,7 @@ def _body_of(error: FetchError) -> bytes | None:
 
 
 class Replay:
-    """A source of responses for a client, which reads them from a study, offline.
+    """A source of responses for a client; it reads them from a study, offline.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class Replay:
         FetchError
             If an error was recorded instead, or (`NotCached`) the request was not recorded.
         StudyError
-            If the response is missing or is not what was recorded.
+            If the response is missing, or its bytes are not those that were recorded.
         """
         request = request.at(self._base_url)
         record = self._records.get(request.key)
@@ -206,7 +206,7 @@ class Replay:
         """Do nothing: no connection is open."""
 
     def _nearest(self, request: Request) -> Record | None:
-        """Return the record whose request is most similar; None if there is no record."""
+        """Return the record with the most similar request; None if there are no records."""
 
         def distance(record: Record) -> tuple[int, ...]:
             recorded_request = record.request
@@ -229,9 +229,10 @@ def replaying_client(
     host: str | None = None,
     profile: ProfileSource | None = None,
 ) -> Client:
-    """Return a client that replays the records of one service.
+    """Return a client that replays the recorded responses of one service.
 
-    ``base_url`` may be None if only one service has responses, or responses about ``host``.
+    ``base_url`` may be None if the study has responses of only one service, or if only one service
+    has responses about ``host``.
     """
     records = study._current
     services = {record.base_url for record in records if host in (None, record.host)}
@@ -257,7 +258,7 @@ Hashes = dict[str, tuple[int, str]]
 
 
 def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
-    """Return the tables of a response, by section."""
+    """Return the tables of a response as a dataset, by section."""
     section = payload.section
     if payload.scope is None or section == SCOPE_OPTIONS:
         section = SCOPE_OPTIONS
@@ -269,7 +270,7 @@ def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
 
 
 def readable_tables(study: Study, record: Record) -> Dataset:
-    """Return the tables of a recorded response; empty for an error."""
+    """Return the tables of a recorded response as a dataset; it is empty for an error."""
     try:
         return quietly(study.tables, record)
     except StudyError:
@@ -282,7 +283,7 @@ def readable_tables(study: Study, record: Record) -> Dataset:
 
 
 def table_hashes(dataset: Dataset) -> Hashes:
-    """Return the number of rows and the logical hash of every table."""
+    """Return the row count and the logical hash of every table, by ``section.table``."""
     return {
         f"{section}.{name}": (tables.rows[name], logical_hash(tables[name]))
         for section, tables in dataset.items()
@@ -291,7 +292,7 @@ def table_hashes(dataset: Dataset) -> Hashes:
 
 
 def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> bytes:
-    """Return ``tables.json``, which has a line for each line of the manifest."""
+    """Return the content of ``tables.json``: a line of hashes for each line of the manifest."""
     header = canonical({"format": "aatoolkit-tables", "version": 1, "read_with": dict(versions)})
     lines = []
     for tables in hashes:
@@ -304,7 +305,7 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
 
 
 def parse_tables(text: bytes) -> list[Hashes]:
-    """Return the hashes in ``tables.json``, by record; empty if it is damaged."""
+    """Return the hashes in ``tables.json``, one dict per record; empty if the text is damaged."""
 
     def read(body: Any) -> list[Hashes]:
         return [
@@ -323,17 +324,17 @@ _PROFILES_FORMAT = {"format": "aatoolkit-profiles", "version": 1}
 
 
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
-    """Return ``profiles.json`` for profiles by base URL."""
+    """Return the content of ``profiles.json`` for profiles by base URL."""
     dumped_profiles = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
     return canonical({**_PROFILES_FORMAT, "profiles": dumped_profiles}) + b"\n"
 
 
 def parse_profiles(text: bytes) -> Mapping[str, Profile]:
-    """Return the profiles in ``profiles.json`` by base URL; empty if it is damaged."""
+    """Return the profiles in ``profiles.json`` by base URL; empty if the text is damaged."""
 
     def read(body: Any) -> dict[str, Profile]:
-        is_ours = {name: body[name] for name in _PROFILES_FORMAT} == _PROFILES_FORMAT
-        profiles = body["profiles"].items() if is_ours else ()
+        has_format = {name: body[name] for name in _PROFILES_FORMAT} == _PROFILES_FORMAT
+        profiles = body["profiles"].items() if has_format else ()
         return {str(url): load_profile(profile) for url, profile in profiles}
 
     return parse_json(text, read) or {}
@@ -344,7 +345,7 @@ def parse_profiles(text: bytes) -> Mapping[str, Profile]:
 
 @dataclass(frozen=True, eq=False)
 class StoredResponse:
-    """A response of a store, for explanations.
+    """A stored response, as it is needed to explain a number.
 
     Parameters
     ----------
@@ -362,7 +363,7 @@ class StoredResponse:
 
     @property
     def body(self) -> bytes | None:
-        """The bytes of the response, or of its part of a combined view."""
+        """The bytes of the response; for a combined view, those of the one section."""
         payload = self.read_payload()
         if self.source.sha256 in (None, payload.sha256):
             return payload.body
@@ -376,19 +377,19 @@ class StoredResponse:
 
 
 def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
-    """Yield the recorded responses that the source of a frame may refer to.
+    """Yield the recorded responses that may be the source of a frame.
 
-    A source without a hash is matched by host, section and filters. Combined views are tried last:
-    each section in them has a hash of its own, for which the view must be normalised.
+    A source without a hash is matched by host, section and filters. Combined views (one response
+    with all sections) are tried last: each must be normalised to know the hash of its sections.
     """
     combined_views = []
     for record in study.records:
         scope = record.scope._to_query() if record.scope else None
-        is_same_place = (record.host, record.section) == (source.host, source.section)
+        is_same_section = (record.host, record.section) == (source.host, source.section)
         stored_source = source
         if source.sha256 is None:
             stored_source = Source(record.host, record.section, scope, sha256=record.sha256)
-            is_match = is_same_place and source.scope in (None, scope)
+            is_match = is_same_section and source.scope in (None, scope)
         else:
             is_match = record.sha256 == source.sha256
         is_combined = record.section is None and scope and record.host == source.host
@@ -407,12 +408,12 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
 
 
 def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
-    """Return the tables of the recorded response that has a table.
+    """Return the tables of the recorded response that has the table ``table``.
 
     Raises
     ------
     ScopeError
-        If no response has the table, or several have it.
+        If no response has this table, or several responses have it.
     """
     section, _, name = table.rpartition(".")
     hosts = sorted({record.host for record in study._current if record.host})

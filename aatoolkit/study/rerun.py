@@ -48,13 +48,13 @@ class Rerun:
     Attributes
     ----------
     notebook, study : str
-        The notebook that was run, and the study that it read.
+        The paths of the notebook that was run and of the study that it read.
     digest : str
         The digest of the study.
     seconds : float
-        How long it took.
+        How long the run took.
     compared : tuple of ResultComparison
-        The comparisons of the named results, sealed ones and new ones.
+        The comparisons of all results, sealed ones and new ones.
     problem : str or None
         Why the notebook did not run to its end, or how it changed the study.
     cell : int or None
@@ -85,7 +85,7 @@ class Rerun:
         return {"ok": self.ok, **facts, "results": facts.pop("compared")}
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of a text that describes the result."""
+        """Yield lines of text that describe the result of the rerun."""
         if self.problem is not None:
             place = f"the notebook did not run to its end in code cell {self.cell}: "
             yield f"{place if self.cell else ''}{visible(self.problem)}"
@@ -164,7 +164,7 @@ def _read_notebook(path: Path) -> Any:
 def _execute(
     book: Any, folder: Path, study_path: Path, results_folder: str, seconds: float
 ) -> tuple[str | None, int | None]:
-    """Execute a notebook in a new kernel; return the error and the number of its code cell.
+    """Execute a notebook in a new kernel; return the error and which code cell, from 1, raised it.
 
     Both are None if the notebook ran to its end.
     """
@@ -235,7 +235,7 @@ def _execute(
 
 
 def _enter() -> None:
-    """Prepare this process as the kernel of a rerun: all clients replay the study."""
+    """Prepare this process as the kernel of a rerun: let all its clients replay the study."""
     from aatoolkit.study.study import Study
 
     study = Study(os.environ[RERUN_STUDY])
@@ -249,7 +249,7 @@ def _enter() -> None:
 
 
 def _mask_tokens(text: str) -> str:
-    """Return a text in which the tokens of this process are masked."""
+    """Return a text with the tokens of this process masked."""
     tokens = [os.environ.get(TOKEN, "")]
     with contextlib.suppress(KeyError, OSError, ValueError):
         tokens.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text("utf-8").strip())

@@ -105,7 +105,7 @@ class Study(metaclass=Chaptered):
       uses it, and runs no Python file.
     - ``tables.json``: the number of rows and the logical hash of every table.
     - ``results.json`` and ``results/<hash>.parquet``, if there are named `results`.
-    - ``SHA256SUMS``: the seal, i.e. the SHA-256 of all files, by which any change is detected
+    - ``SHA256SUMS``: the seal, i.e. the SHA-256 of all files; with it any change is detected
       (``sha256sum -c SHA256SUMS``). The seal's own SHA-256 is the digest of the study, to be cited.
 
     Parameters
@@ -150,11 +150,11 @@ class Study(metaclass=Chaptered):
         creators: Iterable[str] = (),
         resume: bool = False,
     ) -> Study:
-        """Create a study in a new or empty folder, or resume one that this call created.
+        """Create a study in a new or empty folder, or resume one that the same call created.
 
-        So a cell of a notebook can be run again: if the folder has a study with the same title,
-        description and creators that is not sealed yet, recording resumes. In a rerun of a
-        notebook, it opens the study that is rerun.
+        So a cell of a notebook can be run again: if the folder has an unsealed study with the same
+        title, description and creators, recording resumes. While a notebook is rerun, this opens
+        the study that it is rerun from.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Study(metaclass=Chaptered):
     def resume(cls, path: str | os.PathLike[str]) -> Study:
         """Open a study to record more responses; the first new response removes the seal.
 
-        In a rerun of a notebook, it opens the study that is rerun.
+        While a notebook is rerun, this opens the study that it is rerun from.
 
         Raises
         ------
@@ -249,7 +249,7 @@ class Study(metaclass=Chaptered):
 
     @cached_property
     def about(self) -> Mapping[str, Any]:
-        """Title, description, creators and ``created_at``.
+        """The study's title, description, creators and time of creation, by name.
 
         Raises
         ------
@@ -260,10 +260,10 @@ class Study(metaclass=Chaptered):
         def read(body: Any) -> Mapping[str, Any] | None:
             names = body["creators"]
             texts = {name: body.get(name) for name in ("title", "description", "created_at")}
-            is_ours = (body["format"], body["version"]) == (_FORMAT, _VERSION)
-            is_text = isinstance(names, list) and all(isinstance(name, str) for name in names)
-            is_text = is_text and all(isinstance(text, str | None) for text in texts.values())
-            return {**texts, "creators": tuple(names)} if is_ours and is_text else None
+            has_format = (body["format"], body["version"]) == (_FORMAT, _VERSION)
+            is_valid = isinstance(names, list) and all(isinstance(name, str) for name in names)
+            is_valid = is_valid and all(isinstance(text, str | None) for text in texts.values())
+            return {**texts, "creators": tuple(names)} if has_format and is_valid else None
 
         about = parse_json(self._read(STUDY), read)
         if about is None:
@@ -290,7 +290,7 @@ class Study(metaclass=Chaptered):
         return records
 
     def _parse_once(self, name: str, source: Any, parse: Callable[[Any], Any]) -> Any:
-        """Return what ``parse`` makes of a source; cached by name until the source changes."""
+        """Return ``parse(source)``; the result is cached by ``name`` until the source changes."""
         if name not in self._cache or self._cache[name][0] != source:
             self._cache[name] = source, parse(source)
         return self._cache[name][1]
@@ -299,13 +299,13 @@ class Study(metaclass=Chaptered):
     def _current(self) -> tuple[Record, ...]:
         """The records that a replay uses, one per request, in a fixed order.
 
-        If a request has several responses, the last usable one is used; if none is usable, the last
-        error.
+        If a request has several responses, this is the last usable response; if none is usable, the
+        last error.
         """
         return tuple(self._latest().values())
 
     def _latest(self) -> Mapping[tuple[str, ...], Record]:
-        """Return the records that a replay uses, by the key of their request."""
+        """Return the record that a replay uses for each request, by the key of the request."""
         latest_records: Mapping[tuple[str, ...], Record] = self._parse_once(
             "latest", self.records, _latest
         )
@@ -343,7 +343,7 @@ class Study(metaclass=Chaptered):
         return None if seal is None else sha256_of(seal)
 
     def _body(self, record: Record) -> bytes:
-        """Return the bytes of a response.
+        """Return the bytes of a recorded response, checked against its hash.
 
         Raises
         ------
@@ -358,7 +358,7 @@ class Study(metaclass=Chaptered):
         return body
 
     def _payload(self, record: Record) -> Payload:
-        """Return the payload of a response; if an error was recorded instead, raise it."""
+        """Return the payload of a recorded response; if it is an error, raise the error."""
         body = self._body(record)
         error = record.to_error(body)
         if error is not None:
@@ -378,26 +378,26 @@ class Study(metaclass=Chaptered):
         FetchError
             If an error was recorded; it is raised again.
         StudyError
-            If the response is missing or is not what was recorded.
+            If the response is missing, or its bytes are not those that were recorded.
         """
         return tables_of(self._payload(record), self._options_of(record))
 
     def _options_of(self, record: Record) -> ReadingOptions:
-        """Return the options with which a response was read when it was recorded."""
+        """Return the options with which a recorded response is normalised."""
         return ReadingOptions(self._profiles.get(record.base_url))
 
     # -- recording and replaying ---------------------------------------------------------------
 
     @property
     def _is_rerun(self) -> bool:
-        """Whether this process is a rerun of a notebook, in which nothing is recorded."""
+        """Whether this process reruns a notebook; then nothing is recorded."""
         return self._writer is None and rerun_place() is not None
 
     def record(self, source: Recorded) -> Recorded:
         """Return a copy of a project or client that records every response in the study.
 
-        The client's profile, if it has one, is stored too: a replay uses it. In a rerun of a
-        notebook, where projects and clients replay already, the source itself is returned.
+        The client's profile, if it has one, is stored too: a replay uses it. While a notebook is
+        rerun, projects and clients replay the study anyway, and the source itself is returned.
 
         Parameters
         ----------
@@ -408,7 +408,7 @@ class Study(metaclass=Chaptered):
         ------
         StudyError
             If the study was opened for replay, or the source is recorded already. Also if the
-            project has an alias, which would hide the host in tables but not in the study.
+            project has an alias: it would hide the host in tables, but not in the study.
 
         Examples
         --------
@@ -448,7 +448,7 @@ class Study(metaclass=Chaptered):
         profile: ProfileSource | None = None,
         **settings: Any,
     ) -> Project:
-        """Return the project of a host, which records from the service or replays the study.
+        """Return the project of a host: it records from the service, or it replays the study.
 
         Parameters
         ----------
@@ -508,8 +508,8 @@ class Study(metaclass=Chaptered):
         ------
         StudyError
             If this study was opened for replay, or the other is damaged. Without ``replace``, also
-            if the two differ in the response to a request, in a profile or in a result, which the
-            message names.
+            if the two differ in the response to a request, in a profile or in a result. The message
+            names the first of them.
 
         Examples
         --------
@@ -542,7 +542,7 @@ class Study(metaclass=Chaptered):
         return self
 
     def _conflicts(self, other: Study) -> Iterator[str]:
-        """Yield the names of the responses, profiles and results that prevent a merge."""
+        """Yield the responses, profiles and results that differ and prevent a merge, as text."""
         own_records = {record.request.key: record for record in self._current}
         for record in other._current:
             own_record = own_records.get(record.request.key, record)
@@ -550,7 +550,7 @@ class Study(metaclass=Chaptered):
                 yield f"the response to {record.name}"
         for base_url, profile in other._profiles.items():
             two_profiles = (self._profiles.get(base_url, profile), profile)
-            if len({format_profiles({base_url: side}) for side in two_profiles}) > 1:
+            if len({format_profiles({base_url: variant}) for variant in two_profiles}) > 1:
                 yield f"the profile of {base_url}"
         own_hashes = self.results.hashes
         for name, digest in other.results.hashes.items():
@@ -567,7 +567,7 @@ class Study(metaclass=Chaptered):
         return self._writer
 
     def _store_profile(self, base_url: str, profile: Profile) -> None:
-        """Store the profile of a service; the caller must have locked the manifest."""
+        """Store the profile of the service at a base URL; the manifest must be locked."""
         unportable_names = sorted(name for name in profile if not is_portable(profile[name]))
         if unportable_names:
             warn(
@@ -583,7 +583,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def results(self) -> Results:
-        """The named results of the analysis, by name: frames that a rerun is compared with.
+        """The results of the analysis: a mapping from names to frames, to compare reruns with.
 
         ``study.results["by type"] = frame`` stores a result while the study is recorded; call
         `seal` after the last one, or leave the ``with`` block. A name has at most 100 characters.
@@ -654,7 +654,7 @@ class Study(metaclass=Chaptered):
         return str(self.digest)
 
     def _sweep(self) -> None:
-        """Remove unfinished files of killed writers, and files that no record or result names."""
+        """Remove the unfinished files of killed writers, and files of no record or result."""
         for folder in (self.path, self.path / RESPONSES, self.path / RESULT_FILES):
             sweep(folder)
         recorded_names = {body_file(record.sha256) for record in self.records}
@@ -670,7 +670,7 @@ class Study(metaclass=Chaptered):
         Parameters
         ----------
         replay : bool
-            Whether to normalise the responses again, too, and compare the hashes of the tables
+            Whether to also normalise the responses again, and compare the hashes of the tables
             with the sealed ones.
 
         Returns
@@ -957,11 +957,14 @@ class Study(metaclass=Chaptered):
         return self._files.read(SEAL) if self._files.has(SEAL) else None
 
     def _check(self, purpose: str) -> None:
-        """Raise an error if the study is not as it was sealed; the message names the purpose."""
-        check = self.verify()
-        if not check:
-            problem = f"{check.problems[0]}; only a study that verifies can be {purpose}"
-            raise unusable_study(self.path, problem, *map(str, check.problems))
+        """Raise `StudyError` if the study is not as it was sealed.
+
+        The message says that only an unchanged study can be used for ``purpose``.
+        """
+        verification = self.verify()
+        if not verification:
+            problem = f"{verification.problems[0]}; only a study that verifies can be {purpose}"
+            raise unusable_study(self.path, problem, *map(str, verification.problems))
 
     def _read(self, name: str) -> bytes:
         """Return the content of a file, after comparing it with the seal, if there is one."""
@@ -978,11 +981,11 @@ class Study(metaclass=Chaptered):
                 raise self._unusable(f"{name} does not match the seal; verify it")
 
     def _hashes(self, record: Record) -> Hashes:
-        """Return the hashes of a response's tables; empty for errors."""
+        """Return row count and hash of each table of a recorded response; empty for errors."""
         return table_hashes(readable_tables(self, record))
 
     def _unusable(self, problem: str) -> StudyError:
-        """Return the error for this study, which cannot be used."""
+        """Return the error that this study cannot be used because of a problem."""
         return unusable_study(self.path, problem)
 
     def __enter__(self) -> Study:
@@ -1009,7 +1012,7 @@ class Study(metaclass=Chaptered):
 
 
 def _latest(records: Iterable[Record]) -> dict[tuple[str, ...], Record]:
-    """Return the last usable record of each request, or its last error if none is usable."""
+    """Return a record for each request, by its key: the last usable one, else the last error."""
     latest: dict[tuple[str, ...], Record] = {}
     for record in records:
         latest_record = latest.get(record.request.key)

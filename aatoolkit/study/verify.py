@@ -46,7 +46,7 @@ class Problem:
     file : str
         The file that has the problem.
     message : str
-        What is wrong, and the response that it is about.
+        What is wrong, and with which response.
     """
 
     kind: str
