@@ -1,4 +1,4 @@
-"""Add responses to an archive: from a service, a study, or in memory; resume interrupted runs."""
+"""Add responses to an archive, from a service, a study or memory; resume interrupted runs."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ class AddReport:
     Attributes
     ----------
     run : str or None
-        The run; None if nothing was new.
+        The name of the run; None if nothing was new.
     responses : int
         The number of responses that were added.
     resumed : int
-        How many of them an earlier, unfinished run had fetched.
+        How many of them had been fetched by an earlier run that did not finish.
     skipped : int
-        The number of requests that had a response of today already.
+        The number of requests that were not sent, as the archive had a response of today.
     failed : dict of (str, str, str) to AAToolkitError
         The errors of the requests that failed, by host, section and scope.
     problems : dict of str to AAToolkitError
-        The errors because of which responses were stored without tables, by response or table.
+        The errors by which responses were stored without tables, by response or table.
     """
 
     run: str | None
@@ -82,7 +82,7 @@ class AddReport:
 
     @property
     def failures(self) -> pd.DataFrame:
-        """One row per failure: ``host``, ``section``, ``scope``, ``error``, ``message``."""
+        """A frame of failures: ``host``, ``section``, ``scope``, ``error``, ``message``."""
         import pandas as pd
 
         errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
@@ -125,9 +125,9 @@ def add_groups(
     store
         The archive.
     options
-        The options by which responses are normalised.
+        The options with which responses are normalised.
     groups
-        The outcomes of the requests.
+        The outcomes of the requests: responses and errors.
     index
         The index of the responses in the archive.
     progress, total
@@ -135,7 +135,7 @@ def add_groups(
     resumed
         The responses that an unfinished run has fetched.
     skipped
-        The number of requests that had a response of today.
+        The number of requests that were not sent, as the archive had a response of today.
     """
     errors: dict[Question, AAToolkitError] = {}
 
@@ -180,9 +180,10 @@ def add_groups(
 
 
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
-    """Yield groups in batches, each of which is stored in one commit.
+    """Collect groups of outcomes into batches; yield each batch when it is large or old enough.
 
-    Raise `NotAuthorized` if all requests of the first group were refused for their token.
+    A batch is stored in one commit. Raise `NotAuthorized` if the token was refused for all requests
+    of the first group.
     """
     batch: list[Group] = []
     response_count = byte_count = 0
@@ -194,8 +195,8 @@ def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
         batch.append((outcomes, derived))
         response_count += len(outcomes)
         byte_count += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
-        is_late = time.monotonic() - start > PUT_SECONDS
-        if response_count >= PUT_RESPONSES or byte_count >= PUT_BYTES or is_late:
+        is_due = time.monotonic() - start > PUT_SECONDS
+        if response_count >= PUT_RESPONSES or byte_count >= PUT_BYTES or is_due:
             yield batch
             batch, response_count, byte_count, start = [], 0, 0, time.monotonic()
     if batch:
@@ -206,7 +207,7 @@ def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
-    """Yield the responses of a study or of an iterable.
+    """Yield the usable responses of a study, or the payloads of an iterable.
 
     Raises
     ------
@@ -230,7 +231,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
 
 
 def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
-    """Yield each payload as a group, as if it were the outcome of a request."""
+    """Yield each payload as a group of one outcome, as if it had just been fetched."""
     for payload in payloads:
         scope = payload.scope._to_query() if payload.scope else ""
         yield [((str(payload.host), str(payload.section), scope), payload)], None
@@ -244,10 +245,10 @@ def plan(
     *,
     refresh: bool,
 ) -> tuple[list[Target], list[ArchivedResponse], int]:
-    """Return the requests to send, responses of interrupted runs, and the number skipped.
+    """Return the requests to send, responses of interrupted runs, and how many were skipped.
 
-    An interrupted run may have fetched responses today, which need not be requested again. A
-    request is skipped if a committed run has a response of today to it.
+    A request is skipped if a committed run has a response to it from today. If only an interrupted
+    run has one, that response is used, and the request is not sent again.
     """
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     requests = {
@@ -282,7 +283,7 @@ def plan(
 
 
 def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Generator[Group]:
-    """Send requests concurrently; yield each outcome as a group of its own, in order."""
+    """Send the requests for ``targets`` concurrently; yield each outcome as a group, in order."""
     calls = [(project, scope, name) for project, scope, names in targets for name in names]
     if not calls:
         return
@@ -297,7 +298,7 @@ def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Ge
 
 
 def outcome_of(fetch: Callable[[], Payload]) -> Payload | AAToolkitError:
-    """Return the result of a function, or the error that it raises."""
+    """Call ``fetch``, and return its payload or the error that it raises."""
     try:
         return fetch()
     except AAToolkitError as error:
@@ -307,7 +308,7 @@ def outcome_of(fetch: Callable[[], Payload]) -> Payload | AAToolkitError:
 def fetch_response(
     client: Client, project: Project, name: str, scope: Scope, refresh: bool
 ) -> Payload:
-    """Return the response to a request; raise DecodeError if it repeats the request's token."""
+    """Fetch the section ``name``; raise `DecodeError` if the response repeats the token."""
     payload = project.fetch(name, scope, refresh=refresh)
     refuse_token(client._source, payload.body, payload.url, payload.headers)
     return payload
@@ -331,12 +332,12 @@ def fetch_by_workers(
     options: ReadingOptions,
     refresh: bool,
 ) -> Generator[Group]:
-    """Fetch targets in the workers of an executor; yield what each task fetched, as it ends.
+    """Send the requests for ``targets`` in workers; yield the group of each task when it ends.
 
     Raises
     ------
     ArgumentError
-        If the client replays a study, so that workers cannot make a client of their own.
+        If the client replays a study: workers cannot create such a client.
     ArchiveError
         If a worker dies or cannot do its task; adding again continues.
     """
@@ -379,9 +380,9 @@ def fetch_by_workers(
 def fetch_task(
     service: Any, options: ReadingOptions, refresh: bool, host: str, scope: Scope, names: list[str]
 ) -> Group:
-    """Fetch the responses of one task in a worker; return them and the tables derived from them.
+    """Fetch sections of a host in a worker; return the outcomes, and the tables derived from them.
 
-    ``service`` is the base URL and the other arguments of the client, as pairs.
+    ``service`` is the base URL, and the client's other arguments as pairs of name and value.
     """
     if service not in _clients:
         _clients[service] = Client(service[0], profile=options.profile, **dict(service[1]))

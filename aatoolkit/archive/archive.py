@@ -107,9 +107,9 @@ class Archive(metaclass=Chaptered):
     ) -> AddReport:
         """Add responses in one run, which is committed completely or not at all.
 
-        A request that has a response of today (in UTC) is not sent again, so that adding again
-        continues where a run was interrupted. Requests run concurrently, and the memory needed does
-        not grow with the number of hosts.
+        A request that has a response of today (in UTC) is not sent again. So after an interruption,
+        adding again continues. Requests run concurrently, and the memory needed does not grow with
+        the number of hosts.
 
         Parameters
         ----------
@@ -122,8 +122,8 @@ class Archive(metaclass=Chaptered):
         sections : str or iterable of str, optional
             The sections; by default all.
         refresh : bool
-            Whether to ask the service, and not its cached responses, also for what has a response
-            of today.
+            Whether to send every request to the service, even if the archive or the cache has a
+            response of today.
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal.
         executor : concurrent.futures.Executor, optional
@@ -134,7 +134,7 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         AddReport
-            What was added, and what failed; true if nothing did.
+            What was added, and what failed; true if nothing failed.
 
         Raises
         ------
@@ -170,23 +170,23 @@ class Archive(metaclass=Chaptered):
             targets = [(project, scope) for project in projects.values() for scope in wanted_scopes]
             with self._store.typed():
                 index = ResponseIndex(self._store, [*projects])
-                pending, resumed, skipped = plan(
+                targets_left, resumed_responses, skipped_count = plan(
                     self._store, index, targets, names, refresh=refresh
                 )
             total = (
-                len(pending)
+                len(targets_left)
                 if executor
-                else sum(len(section_names) for _, _, section_names in pending)
+                else sum(len(section_names) for _, _, section_names in targets_left)
             )
-            add_options = {"total": total, "resumed": resumed, "skipped": skipped}
+            add_options = {"total": total, "resumed": resumed_responses, "skipped": skipped_count}
             if executor is None:
-                groups = fetch_groups(source, pending, refresh)
+                groups = fetch_groups(source, targets_left, refresh)
             else:
                 groups = fetch_by_workers(
-                    source, pending, executor, ReadingOptions(profile), refresh
+                    source, targets_left, executor, ReadingOptions(profile), refresh
                 )
         else:
-            allowed = {
+            allowed_values = {
                 "host": Selection.of(hosts).hosts,
                 "scope": None if scopes is None else unique_list(scopes, Scope),
                 "section": None if sections is None else known_sections(sections, profile),
@@ -202,7 +202,7 @@ class Archive(metaclass=Chaptered):
                 for payload in payloads_of(source)
                 if all(
                     values is None or getattr(payload, name) in values
-                    for name, values in allowed.items()
+                    for name, values in allowed_values.items()
                 )
             )
             with self._store.typed():
@@ -211,7 +211,7 @@ class Archive(metaclass=Chaptered):
         return add_groups(self._store, options, groups, index, progress=progress, **add_options)
 
     def _check_place(self) -> None:
-        """Raise an error if the folder contains anything but an archive."""
+        """Raise `ArchiveError` if the folder has other files than those of an archive."""
         folder, problem = Path(self._store.root), ""
         try:
             if self._store.is_local and folder.exists() and not (folder / "runs").is_dir():
@@ -277,8 +277,8 @@ class Archive(metaclass=Chaptered):
         ArchiveError
             If there is no archive, or it cannot be read.
         ScopeError
-            If it has no such section or table, or no response of it for a host, the scope or until
-            the time; or if a day cannot be parsed.
+            If the archive has no such section or table, or no response of the section that fits
+            ``hosts``, ``scope`` and ``until``; or if a day cannot be parsed.
         """
         reader = TableReader(self._snapshot(), section, table)
         selection = Selection.of(hosts, since, until, scope).before(self._until)
@@ -299,16 +299,17 @@ class Archive(metaclass=Chaptered):
         """Read the latest known value of each day: one row per key and day.
 
         This is for tables whose key has a day or moment, such as ``overview_trend``. As windows
-        overlap, a day is in many responses: the newest known value counts. Days that are in no
-        response are missing, and so are rows that the newest response about their day no longer
-        has. Tables without a day give one row per fetch, as `read` does.
+        overlap, a day is in many responses: the newest known value counts. Days that no response
+        covers are missing. So are rows that the newest response about their day no longer has.
+        Tables without a day give one row per fetch, as `read` does.
 
         Parameters
         ----------
         section, table, hosts, scope
             As for `read`. If scopes differ only in ``days``, each day counts once.
         since, until : str, date or datetime, optional
-            The first and the last day that rows are about; for tables without a day, of fetch.
+            The first and the last day that rows are about. For tables without a day: the first and
+            the last day of fetch.
         as_of : str, date or datetime, optional
             Use only responses fetched until this moment, or until the end of this day.
 
@@ -373,7 +374,7 @@ class Archive(metaclass=Chaptered):
         return snapshot.relation(query, sql_tables(snapshot), self._until)
 
     def _sql_frame(self, query: str) -> pd.DataFrame:
-        """Return the rows of a query as a DataFrame."""
+        """Return the result of an SQL query as a DataFrame."""
         with self._snapshot().typed(()):
             frame: pd.DataFrame = self.sql(query).df()
             return frame
@@ -393,20 +394,20 @@ class Archive(metaclass=Chaptered):
     @property
     @typed
     def tables(self) -> pd.DataFrame:
-        """The tables of the archive, one row each: rows, responses, hosts, days, files, bytes.
+        """A frame with a row per table of the archive: its size, and the responses it is made of.
 
-        ``section``, ``table``, ``rows``, ``responses``, ``hosts``, ``first_day`` and ``last_day``
-        (of fetch), ``files`` and ``bytes``.
+        The columns are ``section``, ``table``, ``rows``, ``responses``, ``hosts``, ``first_day``
+        and ``last_day`` (of fetch), ``files`` and ``bytes``.
         """
         return show_as(overview(self._snapshot(), self._until))
 
     @property
     @typed
     def changes(self) -> pd.DataFrame:
-        """The changes of tables and columns over time, one row each.
+        """A frame with a row per change of a declared table or column.
 
-        ``at``, ``section``, ``table``, ``column``, ``change``, and the values ``before`` and
-        ``after``.
+        The columns are ``at`` (the time), ``section``, ``table``, ``column``, ``change``, and the
+        values ``before`` and ``after``.
         """
         rows = self._snapshot().store.rows_of(CHANGES) or []
         rows.sort(key=lambda row: row["at"])
@@ -420,7 +421,7 @@ class Archive(metaclass=Chaptered):
         Parameters
         ----------
         when : str, date or datetime
-            The moment, or a day, which stands for its end in UTC.
+            The moment; a day means its end in UTC.
 
         Examples
         --------
@@ -441,7 +442,7 @@ class Archive(metaclass=Chaptered):
         return "the archive"
 
     def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
-        """Yield the archived responses that a frame's source may refer to."""
+        """Yield the archived responses that may be the source of a frame."""
         conditions = [USABLE]
         for name in ("sha256", "host", "section", "scope"):
             value = getattr(source, name)
@@ -453,7 +454,7 @@ class Archive(metaclass=Chaptered):
                 yield StoredResponse(response_source, row.payload, self._options)
 
     def _archived_frame(self, method: str, options: Mapping[str, Any]) -> pd.DataFrame:
-        """Read a frame again by the method and arguments that it was read with.
+        """Read a frame again, with the same method and arguments as the first time.
 
         Parameters
         ----------
@@ -490,7 +491,7 @@ class Archive(metaclass=Chaptered):
         column : str
             The column.
         host, scope, since, until
-            Which responses, as for `read`.
+            The responses to look in, as for `read`.
 
         Returns
         -------
@@ -532,13 +533,13 @@ class Archive(metaclass=Chaptered):
         Parameters
         ----------
         keep_hours : float
-            For how many hours replaced files are kept for readers that have begun before. With 0
-            they are removed at once, so that such readers fail.
+            For how many hours replaced files are kept, for processes that are still reading them.
+            With 0 they are removed at once, and such processes fail.
 
         Returns
         -------
         UpkeepReport
-            Files and bytes before and after.
+            The number of files and bytes, before and after.
 
         Raises
         ------
@@ -559,9 +560,9 @@ class Archive(metaclass=Chaptered):
         Parameters
         ----------
         hosts : str or iterable of str, optional
-            The hosts; all if only a time is given.
+            The hosts; by default all, if ``before`` is given.
         before : str, date or datetime, optional
-            Delete what was fetched before this day or moment; all if only hosts are given.
+            Delete only responses fetched before this day or moment; by default all of the hosts.
 
         Returns
         -------
@@ -582,21 +583,21 @@ class Archive(metaclass=Chaptered):
     def verify(self, *, replay: bool = False) -> ArchiveCheck:
         """Verify files and responses by their hashes, and the number of rows of each table.
 
-        The SHA-256 of data files, of entries of logs and of the bodies of responses is compared
-        with the recorded one. So are the numbers of commits and runs, and the number of rows of
-        each table with that in its responses. Files that belong to no table are not checked, as
-        nobody reads them.
+        The SHA-256 of every data file, log entry and response body is compared with the recorded
+        one. The number of commits and runs is compared too, and the number of rows of each table
+        with that in its responses. Files that belong to no table are not checked, as nobody reads
+        them.
 
         Parameters
         ----------
         replay : bool
-            Whether to normalise the responses again, too, and compare every row. That also reports
+            Whether to also normalise the responses again, and compare every row. That also reports
             rows that this version of the package reads differently, although nothing is damaged.
 
         Returns
         -------
         ArchiveCheck
-            What is wrong; true if nothing is.
+            The problems that were found; true if there are none.
         """
         return upkeep.verify(self._store, self._options, replay=replay)
 
@@ -619,7 +620,7 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         AddReport
-            Its ``problems`` are the errors of the responses that give no tables.
+            The report; its ``problems`` are the errors of the responses that give no tables.
         """
         self._writable()
         options = self._options

@@ -1,6 +1,6 @@
 """Read one table of a snapshot as DataFrames with availability, units and sources.
 
-`overview` and `sql_tables` are about all tables; `dask_frame` reads a table by Dask's workers.
+`overview` and `sql_tables` are about all tables; `dask_frame` lets Dask's workers read a table.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _MOST_STATEMENTS = 400
 
 @dataclass(frozen=True)
 class ResponseState:
-    """The availability that one response states for a table's columns, as JSON, and its source."""
+    """A response's source, and the availability that it states for a table's columns, as JSON."""
 
     host: str
     fetched_at: datetime
@@ -71,7 +71,7 @@ class TableReader:
     snapshot
         The archive.
     section, table
-        The section, and the table; the section's main table if None.
+        The section, and its table; None means the section's main table.
     """
 
     def __init__(self, snapshot: Snapshot, section: str, table: str | None) -> None:
@@ -95,13 +95,13 @@ class TableReader:
         self.section_and_table = {"section": section_name, "table": self.stored_table.table.name}
 
     def check(self, selection: Selection) -> None:
-        """Raise an error unless the section has a response that fits a selection.
+        """Raise an error if the section has no response that fits a selection.
 
         Raises
         ------
         ScopeError
             If there is no response for a selected host, for the selected scope, or until the
-            selected time. The message says what there is: similar hosts, the archived scopes, or
+            selected time. The message suggests what exists: similar hosts, the archived scopes, or
             the time of the first response.
         """
         section, scope = self.section_and_table["section"], selection.scope
@@ -139,7 +139,7 @@ class TableReader:
         return self._frame(self._query(sql), selection, recipe, CONTEXT, key)
 
     def history(self, responses: Selection, days: Selection) -> pd.DataFrame:
-        """Return one row per key and day, with the newest value that the responses have.
+        """Return one row per key and day, with the newest value in the selected responses.
 
         ``responses`` selects responses by their time of fetch; ``days`` selects rows by the day
         that they are about.
@@ -162,7 +162,7 @@ class TableReader:
         return rows.cast(pa.schema(fields))
 
     def _states(self, selection: Selection) -> tuple[list[ResponseState], int]:
-        """Return the availability by selected response, and the number of requests that failed."""
+        """Return the state of each selected response, and how many requests failed."""
         same_response_sql = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
         )
@@ -239,8 +239,8 @@ class TableReader:
     ) -> dict[str, ColumnMetadata]:
         """Return the metadata of columns, by name.
 
-        Where responses differ in the availability that they state, the metadata has a statement for
-        the rows of each of them.
+        If the responses state different availabilities for a column, its metadata has one statement
+        for the rows of each group of responses that agree.
         """
         table = self.stored_table
         declared_names = {
@@ -283,10 +283,10 @@ class TableReader:
 def _conditions(
     groups: Mapping[str, Sequence[ResponseState]], moment_column: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
-    """Return conditions that tell the rows of a group of responses from those of other groups.
+    """Return conditions that only the rows of one group of responses meet, for each group.
 
     Each item is the key of a group and its conditions: on the host and, if the host is in several
-    groups, on the time of fetch. None if there would be too many items.
+    groups, on the time of fetch. Return None if there would be too many items.
     """
     hosts = {text: sorted({row.host for row in group}) for text, group in groups.items()}
     group_counts = Counter(host for names in hosts.values() for host in names)
@@ -304,7 +304,7 @@ def _conditions(
 
 
 def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
-    """Return rows with texts as categories: the declared levels first, then new ones."""
+    """Return rows with category columns as dictionaries: declared levels first, then new ones."""
     for name, column in table.columns.items():
         if column.dtype != "category" or name not in rows.column_names:
             continue
@@ -323,9 +323,9 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
 
 
 def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
-    """Return the SQL query for the history of a table by day.
+    """Return the SQL query for the history of a table: one row per key and day.
 
-    ``where`` is the condition on responses; ``days`` selects the days that rows are about.
+    ``where`` is the SQL condition on responses; ``days`` selects the days that rows are about.
     """
     moment = identifier(str(table.moment))
     key = ["host", *_FILTERS, *table.key, "_row"]
@@ -387,10 +387,10 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
 
 
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
-    """Return the tables that a query can use, by their names in SQL.
+    """Return the tables that a user's query can use: a dict from name in SQL to table.
 
-    Each is a path. For ``columns`` it is a function that returns an Arrow table, and for a name
-    that tables of two sections have, a list.
+    A table is given as its path; ``columns`` as a function that returns an Arrow table. If two
+    sections have a table of the same name, the value is a list of the full names.
     """
     tables: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():
@@ -404,7 +404,7 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _columns_of(snapshot: Snapshot) -> pa.Table:
-    """Return unit, rule and meaning of every column of the declared tables, one row per column."""
+    """Return a table with one row per declared column: its unit, aggregation rule and meaning."""
     rows = []
     for path in filter(snapshot.has, stored_tables(snapshot.store)):
         stored_table = declaration_of(snapshot.store, path)
@@ -425,7 +425,7 @@ def _columns_of(snapshot: Snapshot) -> pa.Table:
 
 
 def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
-    """Return one row per table: rows, responses, hosts, days, files and bytes."""
+    """Return a frame with one row per table: rows, responses, hosts, days, files and bytes."""
     rows: list[dict[str, Any]] = []
     for path, (section, table) in stored_tables(snapshot.store).items():
         files = snapshot.files(path)
@@ -450,7 +450,7 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
 
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
-    """Return a table as a Dask DataFrame with one partition for each file."""
+    """Return a table as a Dask DataFrame with one partition for each data file."""
     with needed("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
     files = snapshot.files(path)
@@ -467,7 +467,7 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
 def _read_file(
     file: str, *, store: ArchiveStore, schema: pa.Schema, condition: ds.Expression
 ) -> pd.DataFrame:
-    """Return the rows of one file that meet a condition; runs in any process."""
+    """Return the rows of one data file that meet a condition; Dask calls it in any process."""
     dataset = ds.dataset(
         file if store.is_local else file.removeprefix(f"{store.root}/"),
         schema=schema,

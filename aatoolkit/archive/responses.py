@@ -1,6 +1,6 @@
-"""Responses as rows of an archive; equal bodies are stored once.
+"""Responses as rows of an archive; equal bodies are stored only once.
 
-`ResponseIndex` says which responses are stored; `groups_of` reads them with their bodies.
+`ResponseIndex` tells which responses are stored; `groups_of` reads them with their bodies.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Question = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class ArchivedResponse:
-    """One response in an archive; a failed request has an error.
+    """One response in an archive, or one failed request with its error.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class ArchivedResponse:
 
     @classmethod
     def of(cls, run: str, payload: Payload) -> ArchivedResponse:
-        """Return the row of a usable response.
+        """Return a usable response as a row of the archive.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class ArchivedResponse:
     def of_error(
         cls, run: str, question: Question, error: AAToolkitError, moment: datetime
     ) -> ArchivedResponse:
-        """Return the row of a request that failed at a moment; ``question`` is its key."""
+        """Return a request that failed at a moment as a row; ``question`` is the request's key."""
         body = error.body if isinstance(error, StatusError) else None
         details = {"kind": type(error).__name__, "message": error.message}
         return cls(
@@ -178,16 +178,16 @@ class ArchivedResponse:
 
     @property
     def month(self) -> str:
-        """The month that it was fetched in."""
+        """The month in which the response was fetched, such as ``2026-11``."""
         return f"{self.fetched_at:%Y-%m}"
 
     @property
     def has_body(self) -> bool:
-        """Whether the body is stored in this row."""
+        """Whether this row itself stores the body."""
         return self.body is not None
 
     def payload(self) -> Payload:
-        """Return the response as a payload."""
+        """Return the payload of the response."""
         payload = Payload(
             self.body or b"",
             url=self.url,
@@ -206,12 +206,12 @@ class ArchivedResponse:
 
     @property
     def name(self) -> str:
-        """The response as text, for messages."""
+        """A text that identifies the response in messages."""
         return f"{self.section} of {self.host}, {self.scope}, {self.fetched_at:%Y-%m-%d %H:%M}"
 
     @cached_property
     def context(self) -> dict[str, Any]:
-        """The values of the context columns, for all rows of its tables."""
+        """The values of the context columns (host, window and so on) for all rows of its tables."""
         scope = Scope._from_query(self.scope)
         return {
             "month": self.month,
@@ -240,7 +240,7 @@ def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
 
 
 def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
-    """Return the response of a row, with its body if the row has it.
+    """Return a row of the table ``responses`` as a response, with its body if the row has one.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
 
 
 def source_of(row: Mapping[str, Any]) -> Source:
-    """Return the source (host, section, URL and so on) of a response's row."""
+    """Return the source (host, section, URL and so on) that a row of a response describes."""
     moment = row["fetched_at"].astimezone(UTC)
     return Source(
         row["host"],
@@ -280,7 +280,7 @@ def source_of(row: Mapping[str, Any]) -> Source:
 
 
 class ResponseIndex:
-    """An index of the responses in an archive, which is loaded month by month.
+    """An index of the responses in an archive; it is loaded month by month.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ class ResponseIndex:
         self._archived_days: set[tuple[Question, date]] = set()
 
     def _load(self, month: str) -> None:
-        """Load the index of a month, and of the month before it."""
+        """Load the responses of a month and of the previous month into the index."""
         first_day = date.fromisoformat(f"{month}-01")
         months = {month, f"{first_day - timedelta(days=1):%Y-%m}"} - self._months
         self._months |= months
@@ -319,17 +319,17 @@ class ResponseIndex:
                 self._bodies.add((*question, row["sha256"]))
 
     def has(self, response: ArchivedResponse) -> bool:
-        """Whether a response is in the archive."""
+        """Return whether a response is in the archive."""
         self._load(response.month)
         return response.error is None and response.identity in self._identities
 
     def is_archived(self, question: Question, day: date) -> bool:
-        """Whether a request has a response of a day."""
+        """Return whether the archive has a response to a request that was fetched on a day."""
         self._load(f"{day:%Y-%m}")
         return (question, day) in self._archived_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
-        """Whether an earlier response to the same request has the same body."""
+        """Return whether an earlier response to the same request has the same body."""
         self._load(response.month)
         return (*response.question, response.sha256 or "") in self._bodies
 
@@ -346,16 +346,16 @@ _BATCH_SIZE = 2000
 
 
 def groups_of(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
-    """Yield responses that meet a condition, grouped by run, host and scope.
+    """Yield the responses that meet an SQL condition, grouped by run, host and scope.
 
-    The body of a response is None if no row has it.
+    The body of a response is None if no row stores it.
 
     Parameters
     ----------
     snapshot
-        The archive; bodies are looked for in the visible rows of all runs.
+        The archive; bodies are looked up in all its visible rows.
     where
-        The condition on rows, in SQL; by default that they are usable.
+        The SQL condition on rows; by default, that the response is usable.
 
     Yields
     ------

@@ -1,7 +1,7 @@
 """The Delta schemas of declared tables: context columns first, the declaration as a property.
 
-Every table has the columns of `CONTEXT_FIELDS` before its own. Its declaration (units, aggregation
-rules, key, descriptions) is stored in the properties of the table, and nowhere else.
+Every table begins with the columns of `CONTEXT_FIELDS`. Its declaration (units, aggregation rules,
+key, descriptions) is stored in the properties of the table, and nowhere else.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class StoredTable:
     section : str
         The section.
     table : Table
-        Its declaration: which columns it has, what they mean, and which of them are the key.
+        The declaration: the columns, their meaning, and which of them are the key.
     prefix : str
         The prefix of the table's name in metadata; empty for tables of the default profile.
     """
@@ -98,16 +98,16 @@ class StoredTable:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """The declared columns by stored name."""
+        """The declared columns, by their names in the archive."""
         return {self.stored_name(column.name): column for column in self.table.columns}
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The stored names of the columns of the declared key."""
+        """The names, in the archive, of the key columns."""
         return tuple(map(self.stored_name, self.table.key))
 
     def stored_name(self, name: str) -> str:
-        """Return the stored name of a column: with an underscore appended if it is reserved.
+        """Return a column's name in the archive: with "_" appended if the name is reserved.
 
         Examples
         --------
@@ -121,7 +121,7 @@ class StoredTable:
 
     @cached_property
     def _moment(self) -> str | None:
-        """The declared name of the key column with a day or timestamp; None if there is none."""
+        """The declared name of the key column of days or timestamps; None if there is none."""
         dtypes = {name: self.table[name].dtype for name in self.table.key}
         return next(
             (name for name, dtype in dtypes.items() if dtype in ("date", "timestamp")), None
@@ -129,16 +129,16 @@ class StoredTable:
 
     @property
     def moment(self) -> str | None:
-        """The stored name of the key column with a day or timestamp; None if there is none."""
+        """The name, in the archive, of the key column of days or timestamps; None without one."""
         return self._moment and self.stored_name(self._moment)
 
     def schema(self) -> pa.Schema:
-        """Return the Arrow schema of the table."""
+        """Return the Arrow schema of the table, context columns included."""
         types = {name: ARROW[column.dtype] for name, column in self.columns.items()}
         return pa.schema([*CONTEXT_FIELDS, *pa.schema({**types, "_row": pa.int64()})])
 
     def configuration(self) -> dict[str, str]:
-        """Return the declaration as properties of a Delta table."""
+        """Return the declaration as properties of a Delta table, a dict of texts."""
         return {
             SECTION: self.section,
             PREFIX: self.prefix,
@@ -180,7 +180,7 @@ def path_of(section: str, table: str) -> str:
 
 
 def _folder(name: str) -> str:
-    """Return a name if it is a valid folder name, else its letters with a hash."""
+    """Return a name if it is valid for a folder; else its letters and digits with a hash."""
     if _FOLDER_NAME.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_BYTES:
         return name
     stem = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
@@ -188,7 +188,7 @@ def _folder(name: str) -> str:
 
 
 def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Convert a table to a schema; missing columns are null.
+    """Return a table converted to a schema; columns that it lacks become null.
 
     Raises
     ------
@@ -231,9 +231,9 @@ _NEW_TABLE = "new table"
 
 
 def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
-    """Return section and table name of the declared tables by path, main tables first.
+    """Return the section and the table name of each declared table by its path; main tables first.
 
-    The table ``changes`` lists them, since an object store has no folders that could be listed.
+    They are read from the table ``changes``, as an object store has no folders to list.
     """
     rows = [row for row in store.rows_of(CHANGES) or [] if row["change"] == _NEW_TABLE]
     rows.sort(key=lambda row: (row["section"], row["at"]))
@@ -241,7 +241,7 @@ def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
 
 
 def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
-    """Return how the table at a path of the archive is declared, from its Delta properties.
+    """Return the declared table at a path of the archive, as its Delta properties describe it.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
 
 
 def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
-    """Record new tables in ``changes`` before they are created."""
+    """Record those tables that are new in the table ``changes``, before they are created."""
     existing_tables = stored_tables(store)
     new_tables = [table for table in tables if table.name not in existing_tables]
     add_changes(
@@ -265,7 +265,7 @@ def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> Non
 
 
 def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
-    """Return the Delta table of a declared table; create it or add new columns if needed.
+    """Return the Delta table for a declared table; create it, or add new columns, if necessary.
 
     Raises
     ------
@@ -303,14 +303,14 @@ def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
     old_columns = (
         column for column in old_table.table.columns if column.name not in declaration.names
     )
-    extended = replace(
+    extended_table = replace(
         declared_table, table=replace(declaration, columns=(*declaration.columns, *old_columns))
     )
     with store.errors(declared_table.name):
         if new_columns:
             schema = pa.schema({name: ARROW[column.dtype] for name, column in new_columns.items()})
             table.alter.add_columns(engine().Schema.from_arrow(schema).fields)
-        table.alter.set_table_properties(extended.configuration(), raise_if_not_exists=False)
+        table.alter.set_table_properties(extended_table.configuration(), raise_if_not_exists=False)
     section_and_table = (declared_table.section, declaration.name)
     add_changes(
         store,
@@ -323,9 +323,9 @@ def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
 
 
 def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
-    """List the differences between two declarations because of which rows cannot share a table.
+    """Return the differences between two declarations that keep their rows from sharing a table.
 
-    Each is what differs, the old value and the new value.
+    Each is a tuple: what differs, the old value, the new value.
     """
 
     def meaning(column: Column) -> dict[str, str]:
@@ -336,13 +336,13 @@ def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
             "aggregation": str(column.aggregate),
         }
 
-    old_facts = {column.name: meaning(column) for column in (*old.columns, ROW_COLUMN)}
+    old_meanings = {column.name: meaning(column) for column in (*old.columns, ROW_COLUMN)}
     changes = [("key", ", ".join(old.key), ", ".join(new.key))]
     for column in new.columns:
-        facts = old_facts.get(column.name, {})
+        old_meaning = old_meanings.get(column.name, {})
         changes += [
-            (f"{column.name}: {name}", facts.get(name, fact), fact)
-            for name, fact in meaning(column).items()
+            (f"{column.name}: {name}", old_meaning.get(name, value), value)
+            for name, value in meaning(column).items()
         ]
     return [change for change in changes if change[1] != change[2]]
 

@@ -1,8 +1,8 @@
 """Snapshots of an archive: the rows of committed runs, selections of rows, and SQL queries.
 
-The log of runs is read before a table is opened and again after. Rows of the runs that were
-committed at the first time are visible. Rows of all other runs that had begun at the second time
-are hidden, so that no run is visible in part. All reading is by SQL queries on views of the files.
+The log of runs is read twice: before a table is opened, and after. Rows of runs that were committed
+at the first reading are visible. Rows of all other runs that had begun at the second reading are
+hidden. So no run is visible in part. All reading is by SQL queries on views of the files.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OTHER_TABLES = (RUNS, "responses", *STATEMENT_TABLES, CHANGES)
 
 
 def quoted(value: Any) -> str:
-    """Format a value as an SQL literal.
+    """Return a value as an SQL literal.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def quoted(value: Any) -> str:
 
 
 def identifier(name: str) -> str:
-    """Format a name as an SQL identifier.
+    """Return a name as a quoted SQL identifier.
 
     Examples
     --------
@@ -59,20 +59,20 @@ def identifier(name: str) -> str:
 
 
 def in_list(column: str, values: Iterable[str]) -> str:
-    """Return the SQL condition that a column has one of some values; ``false`` without values."""
+    """Return the SQL condition that a column has one of the values; ``false`` if there are none."""
     texts = ", ".join(map(quoted, sorted(values)))
     return f"{identifier(column)} IN ({texts})" if texts else "false"
 
 
 @cache
 def _database(process_id: int) -> Any:
-    """Return the DuckDB connection of this process."""
+    """Return the DuckDB connection of the process with this ID; each process has its own."""
     atexit.register(_database.cache_clear)
     return _new_database()
 
 
 def _new_database() -> Any:
-    """Return a DuckDB connection in memory, which installs no extensions."""
+    """Return a new DuckDB connection in memory that installs no extensions."""
     config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     connection = duckdb().connect(config=config)
     connection.execute("SET TimeZone = 'UTC'")
@@ -112,7 +112,7 @@ class Selection:
         until: When | None = None,
         scope: Scope | None = None,
     ) -> Selection:
-        """Return the selection for the arguments of a user.
+        """Return the selection for arguments as a user gives them.
 
         Raises
         ------
@@ -132,13 +132,13 @@ class Selection:
         return cls(names, first_moment, last_moment, scope)
 
     def before(self, limit: datetime | None) -> Selection:
-        """Return the selection limited to responses fetched until a moment; unchanged for None."""
+        """Return the selection, limited to responses fetched until a moment; None is no limit."""
         if limit is None:
             return self
         return replace(self, until=limit if self.until is None else min(self.until, limit))
 
     def period_conditions(self, column: str) -> list[str]:
-        """Return the SQL conditions for a column to be in the selected period."""
+        """Return the SQL conditions that a time column lies in the selected period."""
         limits = {">=": self.since, "<=": self.until}
         return [f"{column} {sign} {quoted(limit)}" for sign, limit in limits.items() if limit]
 
@@ -169,9 +169,9 @@ class Selection:
 
 
 def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime | None:
-    """Return the value of an argument in UTC; for a day its start or, if ``is_last``, its end.
+    """Return a moment in UTC; for a day its beginning or, with ``is_last``, its end.
 
-    None stays None. ``name`` is the name of the argument, for messages.
+    None stays None. ``name`` is the name of the argument, for error messages.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime 
 
 @dataclass(frozen=True)
 class VisibleFiles:
-    """The files of one table, and the runs whose rows are hidden.
+    """The data files of one table, and the runs whose rows in them are hidden.
 
     Parameters
     ----------
@@ -238,9 +238,9 @@ class Snapshot:
     store
         The archive.
     committed
-        The runs whose rows are visible; by default those that were committed.
+        The runs whose rows are visible; by default all committed runs.
     tables
-        Tables that are open already, by name; they are read in this version.
+        Tables that are already open, by name; their rows are read in the opened version.
     """
 
     def __init__(
@@ -255,14 +255,14 @@ class Snapshot:
         self._files: dict[str, VisibleFiles] = {}
 
     def files(self, name: str) -> VisibleFiles:
-        """Return the files of a table, and the runs whose rows in them are hidden."""
+        """Return the data files of a table, with the runs whose rows in them are hidden."""
         if name not in self._files:
             table = self._tables.get(name) or self.store.peek(name)
             self._files[name] = VisibleFiles(None) if table is None else self._files_of(name, table)
         return self._files[name]
 
     def has(self, name: str) -> bool:
-        """Whether a table exists."""
+        """Return whether a table exists."""
         return self.files(name).table is not None
 
     def _files_of(self, name: str, table: Any) -> VisibleFiles:
@@ -281,10 +281,10 @@ class Snapshot:
     def query(
         self, sql: str, *names: str, values: list[Any] | None = None, **views: Any
     ) -> pa.Table:
-        """Run an SQL query on tables, and return an Arrow table.
+        """Run an SQL query on tables, and return the result as an Arrow table.
 
-        ``names`` are tables that the query uses by their path. ``views`` are other names that the
-        query uses, each for the path of a table or for an Arrow table.
+        ``names`` are the paths of tables that the query uses under these paths. ``views`` are other
+        names in the query; each stands for the path of a table or for an Arrow table.
 
         Raises
         ------
@@ -309,7 +309,7 @@ class Snapshot:
         return list(self.query(sql, *names, **options).to_pylist())
 
     def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:
-        """Create an SQL view of those visible rows of a table that meet a condition.
+        """Create an SQL view of the visible rows of a table that meet a condition.
 
         Raises
         ------
@@ -342,11 +342,11 @@ class Snapshot:
             # Files lack columns that were added later, and there may be no file.
             connection.register(f"{view} without rows", files.schema.empty_table())
             sources.append(identifier(f"{view} without rows"))
-        union = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
+        union_sql = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
         columns = ", ".join(identifier(field.name) for field in files.schema)
         try:
             connection.execute(
-                f"CREATE TEMP VIEW {identifier(view)} AS SELECT {columns} FROM ({union}) "
+                f"CREATE TEMP VIEW {identifier(view)} AS SELECT {columns} FROM ({union_sql}) "
                 f"WHERE {where}"
             )
         except duckdb().Error as error:
@@ -357,7 +357,7 @@ class Snapshot:
 
     @cached_property
     def _extended_tables(self) -> frozenset[str]:
-        """The tables that got columns later, so that older files lack them."""
+        """The tables that got columns later; their older files lack these columns."""
         return frozenset(
             path_of(row["section"], row["table"])
             for row in self.store.rows_of(CHANGES) or []
@@ -374,8 +374,8 @@ class Snapshot:
         query
             One SELECT.
         tables
-            The tables by their names in SQL: the path of a table, a function that returns an Arrow
-            table, or a list if the name is ambiguous.
+            The tables by their names in SQL. Each is the path of a table, a function that returns
+            an Arrow table, or a list of full names if the name is ambiguous.
         until
             The time of fetch up to which rows are visible.
 
@@ -419,7 +419,7 @@ class Snapshot:
 
     @contextlib.contextmanager
     def typed(self, tables: Iterable[str]) -> Iterator[None]:
-        """Convert the errors of DuckDB to `ArchiveError`; suggest similar names of ``tables``."""
+        """Convert DuckDB's errors in a block to `ArchiveError`; suggest similar names of tables."""
         try:
             yield
         except (duckdb().Error, UnicodeError) as error:

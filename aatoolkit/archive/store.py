@@ -2,14 +2,14 @@
 
 The table ``runs`` is a log of the states of runs. A run is ``begun`` before anything is written,
 ``alive`` while it goes on, and ``committed`` when all its rows are written. A dead run is
-``removing`` before its rows are removed, and ``removed`` after. ``forgotten``, ``rebuilding`` and
-``rebuilt`` are about all runs. Every append to the log carries a transaction, so that one of two
-appends at the same time fails: a writer has always seen all that was committed before.
+``removing`` before its rows are removed, and ``removed`` after that. ``forgotten``, ``rebuilding``
+and ``rebuilt`` are about all runs. Every append to the log carries a transaction: if two processes
+append at the same time, one fails. So a writer has always seen everything committed before.
 
 Checksums find damage that Delta does not find. Files of Delta tables never change: data files and
-the entries of logs are written once. Each run writes a file of checksums before it is committed;
-`replace_checksums` replaces all these files by one. A file of checksums is named by its own SHA-256
-and names the runs that it is about, so that its damage or loss can be noticed.
+log entries are written once. Each run writes a file of checksums before it is committed;
+`replace_checksums` replaces all these files by one. The name of a file of checksums is its own
+SHA-256, and the file lists its runs; so its damage or loss is noticed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ REMEDY = "archive.verify() says more, and archive.rebuild() makes tables anew fr
 
 
 def engine() -> ModuleType:
-    """Import and return deltalake.
+    """Import and return the package deltalake.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def engine() -> ModuleType:
 
 
 def duckdb() -> ModuleType:
-    """Import and return duckdb.
+    """Import and return the package duckdb.
 
     Raises
     ------
@@ -129,9 +129,9 @@ class ArchiveStore:
     def files(self) -> FileSystem:
         """The file system of the archive.
 
-        Files in a folder are read by Arrow's own file system. deltalake's, which is written in
-        Python, is released by threads of Arrow; while the interpreter shuts down, that ends the
-        process with an error.
+        Files in a folder are read with Arrow's own file system, not with deltalake's. The latter is
+        written in Python and released by threads of Arrow; if that happens while the interpreter
+        shuts down, the process ends with an error.
         """
         if self.is_local:
             return SubTreeFileSystem(self.root, LocalFileSystem())
@@ -140,7 +140,7 @@ class ArchiveStore:
         return PyFileSystem(DeltaStorageHandler(self.root, self.options or None))
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file atomically."""
+        """Write a file of the archive atomically."""
         if self.is_local:
             self.files.create_dir(path.rpartition("/")[0])
             with self.files.open_output_stream(f"{path}.part") as stream:
@@ -157,7 +157,7 @@ class ArchiveStore:
         return f"{self.root}/{name}"
 
     def open(self, name: str) -> Any | None:
-        """Return the latest version of a table, opened; None if there is no such table."""
+        """Open the latest version of a table, and return it; None if there is no such table."""
         deltalake = engine()
         with self.errors(name):
             if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
@@ -168,10 +168,10 @@ class ArchiveStore:
                 return None
 
     def peek(self, name: str) -> Any | None:
-        """Return the latest version of a table from a cache, to be read; None if there is no table.
+        """Return the latest version of a table for reading; None if there is no such table.
 
-        In a folder, the table is opened again only if the name or the time of the last file of its
-        log has changed. In an object store it is opened each time.
+        In a folder, an opened table is cached until its latest log file changes. In an object store
+        the table is opened each time.
         """
         last_identity, table = self._peeked_tables.get(name, (None, None))
         identity = self._log_identity(name) if self.is_local else None
@@ -198,7 +198,7 @@ class ArchiveStore:
         return table.to_pyarrow_dataset(filesystem=files)
 
     def _log_identity(self, name: str) -> tuple[Any, ...] | None:
-        """Return name, inode, time and size of a table's latest log file; None if there is none."""
+        """Return name, inode, time and size of a table's latest log file; None without a log."""
         folder = Path(self.uri(name), "_delta_log")
         with contextlib.suppress(OSError, ValueError):
             last_file = max(file for file in os.listdir(folder) if file.endswith(".json"))
@@ -214,7 +214,7 @@ class ArchiveStore:
         is_partitioned: bool = True,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
-        """Return a table, opened; create it if it does not exist."""
+        """Open a table and return it; create it first if it does not exist."""
         deltalake = engine()
         table = self.open(name)
         if table is not None:
@@ -242,8 +242,8 @@ class ArchiveStore:
     def append(self, table: Any, data: pa.Table, *, transaction: int | None = None) -> None:
         """Append rows in one commit.
 
-        With a ``transaction``, the commit fails if another commit with a transaction was made since
-        the table was opened. Without one, other commits do not matter.
+        With a ``transaction``, the commit fails if the table got another commit with a transaction
+        after it was opened. Without one, other commits do not matter.
 
         Raises
         ------
@@ -266,7 +266,7 @@ class ArchiveStore:
             commit()
 
     def actions(self, name: str, table: Any) -> list[dict[str, Any]]:
-        """Return one dict for each data file of an open table: its bytes, rows and month."""
+        """Return a dict for each data file of an open table: its size, row count and month."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
         fact_names = [name for name in _FILE_FACTS if name in actions.column_names]
@@ -274,7 +274,7 @@ class ArchiveStore:
 
     @contextlib.contextmanager
     def errors(self, name: str) -> Iterator[None]:
-        """Convert errors of deltalake and Arrow to errors of this package."""
+        """Convert errors of deltalake and Arrow in a block to errors of this package."""
         exceptions = engine().exceptions
         try:
             yield
@@ -300,9 +300,9 @@ class ArchiveStore:
 
     @contextlib.contextmanager
     def typed(self) -> Iterator[None]:
-        """Convert all errors that the files of an archive cause to `ArchiveError`.
+        """Convert all errors in a block that damaged files may cause to `ArchiveError`.
 
-        The files may contain anything: rows of other shapes, metadata that is no JSON.
+        The files may contain anything: rows of another shape, metadata that is not JSON.
         """
         try:
             yield
@@ -316,7 +316,7 @@ class ArchiveStore:
 
 
 def one_line(message: object) -> str:
-    """Return the message of an error as one line, without terminal colours."""
+    """Return an error message as one line of text, without terminal colours."""
     line = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(message)).split())
     return visible(line if len(line) <= 500 else f"{line[:499]}…")
 
@@ -336,9 +336,9 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
 
 
 def retry(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
-    """Return the result of a function; on an `ArchiveConflict`, wait longer each time and retry.
+    """Call ``act`` until it raises no `ArchiveConflict`, and return its result.
 
-    ``before`` is called before each retry.
+    The wait between tries grows. ``before`` is called before each further try.
     """
     for attempt in range(TRIES - 1):
         try:
@@ -374,7 +374,7 @@ DEAD_AFTER = timedelta(hours=24)
 
 
 def new_run() -> str:
-    """Return a name for a new run; names sort by time.
+    """Return a unique name for a new run; sorted names are in the order of time.
 
     Examples
     --------
@@ -386,7 +386,7 @@ def new_run() -> str:
 
 @dataclass(frozen=True)
 class RunLog:
-    """The log of runs at one moment.
+    """The log of runs as it was read at one moment.
 
     Parameters
     ----------
@@ -411,12 +411,12 @@ class RunLog:
 
     @property
     def begun(self) -> frozenset[str]:
-        """The runs that may have rows in the tables, committed or not."""
+        """The runs that may have rows in the tables, whether committed or not."""
         return self._runs_in("begun", "alive", "committed") - self._runs_in("removed")
 
     @property
     def removing(self) -> frozenset[str]:
-        """The runs whose rows are being removed, or were: they cannot be committed."""
+        """The runs whose rows are being removed or were removed; they can never be committed."""
         return self._runs_in("removing", "removed")
 
     @property
@@ -433,7 +433,7 @@ class RunLog:
 
 
 def read_runs(store: ArchiveStore) -> tuple[RunLog, bool]:
-    """Return the log of runs, and whether the archive exists."""
+    """Return the log of runs, empty if there is none, and whether the archive exists."""
     rows = store.rows_of(RUNS)
     return RunLog(rows or []), rows is not None
 
@@ -448,8 +448,8 @@ def log(
 ) -> None:
     """Append a row to the log of runs.
 
-    ``check`` is called with the log before that, and may raise an error to prevent it. ``counts``
-    are the numbers of ``responses`` and of ``failed`` requests.
+    ``check`` is called with the log first; it may raise an error, and then nothing is appended.
+    ``counts`` are the numbers of ``responses`` and of ``failed`` requests.
 
     Raises
     ------
@@ -519,11 +519,11 @@ class Checksums:
         for name, content in contents.items():
             if name not in replaced_names and content:
                 self.runs.update(content["runs"])
-                for table, sums in content["files"].items():
-                    self.files.setdefault(table, {}).update(sums)
+                for table, digests in content["files"].items():
+                    self.files.setdefault(table, {}).update(digests)
 
     def _read_part(self, name: str) -> dict[str, Any]:
-        """Return the content of one file of checksums; empty if it is damaged."""
+        """Return the content of one file of checksums as a dict; it is empty if damaged."""
         cache = self._store.checksums
         if name not in cache:
             with self._store.files.open_input_stream(f"{CHECKSUMS}/{name}") as stream:
@@ -569,12 +569,12 @@ class Checksums:
 def add_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()
 ) -> None:
-    """Record the checksums of those files of tables that have none yet.
+    """Record checksums for the files of tables that have none yet.
 
-    ``runs`` are recorded as runs of which all files have checksums.
+    ``runs`` are recorded as complete: all their files have checksums.
     """
     digests_by_table = Checksums(store).files
-    sums = {}
+    digests = {}
     for name, table in tables.items():
         recorded_digests = digests_by_table.get(name, {})
         new_digests = {
@@ -583,15 +583,15 @@ def add_checksums(
             if path not in recorded_digests
         }
         if new_digests:
-            sums[name] = new_digests
-    if runs or sums:
-        _write(store, {"runs": sorted(runs), "replaces": [], "files": sums})
+            digests[name] = new_digests
+    if runs or digests:
+        _write(store, {"runs": sorted(runs), "replaces": [], "files": digests})
 
 
 def replace_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], *, new_tables: Collection[str] = ()
 ) -> None:
-    """Record the checksums of all tables in one file, which replaces all others.
+    """Record the checksums of all tables in one new file; it replaces all earlier such files.
 
     Parameters
     ----------
@@ -604,7 +604,7 @@ def replace_checksums(
     """
     committed_runs = read_runs(store)[0].committed
     old_checksums = Checksums(store)
-    sums = {
+    digests = {
         name: dict(
             _hashes(
                 store, name, table, {} if name in new_tables else old_checksums.files.get(name, {})
@@ -613,7 +613,7 @@ def replace_checksums(
         for name, table in tables.items()
     }
     runs = sorted(committed_runs | old_checksums.runs)
-    latest_name = _write(store, {"runs": runs, "replaces": old_checksums.names, "files": sums})
+    latest_name = _write(store, {"runs": runs, "replaces": old_checksums.names, "files": digests})
     with store.errors(CHECKSUMS):
         for name in {*old_checksums.names} - {latest_name}:
             store.files.delete_file(f"{CHECKSUMS}/{name}")
@@ -622,7 +622,7 @@ def replace_checksums(
 def _hashes(
     store: ArchiveStore, name: str, table: Any | None, recorded_digests: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path and the checksum of each file of a table; recorded ones are not recomputed."""
+    """Yield path and checksum of each file of a table; only missing checksums are computed."""
     with store.errors(name):
         for path in () if table is None else paths_of(store, name, table):
             yield path, recorded_digests.get(path) or _sha256(store, f"{name}/{path}")
@@ -638,7 +638,7 @@ def _write(store: ArchiveStore, content: Mapping[str, Any]) -> str:
 
 
 def paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
-    """Yield the immutable files of a table: its data and its log."""
+    """Yield the paths of the immutable files of a table: data files and log entries."""
     # Not get_add_actions, which converts the statistics of every column.
     for uri in table.file_uris():
         yield unquote("/".join(uri.rsplit("/", 2)[-2 if "/month=" in unquote(uri) else -1 :]))
@@ -649,7 +649,7 @@ def paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
 
 
 def _version(path: str) -> int:
-    """Return the version of a log file; -1 for another file."""
+    """Return the table version that a log file has in its name; -1 for any other file."""
     folder, _, name = path.partition("/")
     return int(name[:20]) if folder == "_delta_log" and name[20:] == ".json" else -1
 

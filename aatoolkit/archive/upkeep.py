@@ -66,13 +66,13 @@ class UpkeepReport:
     Attributes
     ----------
     files, bytes : tuple of int
-        The number of data files and of their bytes, before and after.
+        How many data files and bytes there were before and after: a pair each.
     rows : int
         The number of rows that were removed.
     hosts : int
         The number of hosts that are left.
     busy : tuple of str
-        The tables that were left as they are, since another process was writing to them.
+        The tables that were skipped because another process was writing to them.
     """
 
     files: tuple[int, int]
@@ -91,12 +91,12 @@ class UpkeepReport:
 
 
 def names_of(store: ArchiveStore) -> list[str]:
-    """Return the names of the tables with the responses, and with rows derived from them."""
+    """Return the names of the tables with responses, and of those derived from them."""
     return [RESPONSES, *stored_tables(store), *STATEMENT_TABLES]
 
 
 def all_tables(store: ArchiveStore) -> dict[str, Any]:
-    """Return all tables of an archive, opened, by name."""
+    """Open all tables of an archive, and return them by name."""
     tables = {name: store.open(name) for name in (*names_of(store), RUNS, CHANGES)}
     return {name: table for name, table in tables.items() if table is not None}
 
@@ -104,7 +104,7 @@ def all_tables(store: ArchiveStore) -> dict[str, Any]:
 def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepReport:
     """Remove dead runs (see `RunLog.dead`), join and sort small files, and delete old files.
 
-    ``rows`` is the number of rows that were removed before, for the report.
+    ``rows`` is the number of rows that the caller has already removed, for the report.
     """
     counts_before = _count_files(store, all_tables(store))
     _sweep(store)
@@ -158,7 +158,9 @@ def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> N
 def forget(
     store: ArchiveStore, hosts: Sequence[str] | None, before: datetime | None
 ) -> UpkeepReport:
-    """Delete the responses of hosts, or from before a moment, and all rows derived from them."""
+    """Delete the responses of ``hosts`` from before a moment, and all rows derived from them.
+
+    None for either means no restriction."""
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
     # From here on no run that began before can be committed: it may refer to deleted bodies.
@@ -190,7 +192,7 @@ def _literal(moment: datetime) -> str:
 
 
 def _delete(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
-    """Delete the rows that meet an SQL condition from all tables; return their number.
+    """Delete the rows that meet an SQL condition from all tables; return how many there were.
 
     ``before`` is the moment in the condition, if rows are deleted by their age.
     """
@@ -201,10 +203,10 @@ def _delete(store: ArchiveStore, condition: str, before: datetime | None = None)
 
 
 def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetime | None) -> int:
-    """Delete the rows that meet an SQL condition from one table; return their number.
+    """Delete the rows that meet an SQL condition from one table; return how many there were.
 
-    If rows from after ``before`` refer to the body in a deleted row, the body is moved to the first
-    of them.
+    If remaining rows (fetched at ``before`` or later) share the body of a deleted row, the body is
+    moved to the first of them.
     """
     table = store.open(name)
     if table is None:
@@ -238,9 +240,9 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
 
 
 def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
-    """Return the rows from after a moment that refer to the body in a row from before it.
+    """Return the responses from ``before`` or later whose body only an earlier row stores.
 
-    The first of them for each body has the body. ``before`` is the moment as an SQL literal.
+    For each body, the first of them gets the body. ``before`` is a moment as an SQL literal.
     """
     names = ", ".join(SCHEMA.names)
     return snapshot.query(
@@ -267,7 +269,7 @@ def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
 
 
 def _count_files(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the number of data files of tables, and of their bytes."""
+    """Return the number of data files of tables, and their total size in bytes."""
     rows = [row for name, table in tables.items() for row in store.actions(name, table)]
     return len(rows), sum(row["size_bytes"] or 0 for row in rows)
 
@@ -294,7 +296,7 @@ class ArchiveCheck:
     responses, tables : int
         The number of responses and of tables that were checked.
     problems : tuple of (str, str)
-        The table concerned, and what is wrong.
+        Pairs of a table's name and what is wrong with it.
     unchecked : int
         The number of files without a checksum, such as those of an interrupted compaction;
         `Archive.compact` records their checksums.
@@ -325,7 +327,7 @@ class ArchiveCheck:
 
 
 def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> ArchiveCheck:
-    """Verify files, responses and row counts; with ``replay``, also every row."""
+    """Verify files, responses and row counts; with ``replay``, every row too. Return the result."""
     checksums = Checksums(store, ignores_cache=True)
     problems = [
         (CHECKSUMS, f"the file {name} is not what was written") for name in checksums.damaged
@@ -364,7 +366,7 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
 
 
 def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
-    """Return the number of responses, and the problems: damaged bodies and duplicates."""
+    """Check all responses for damaged bodies and duplicates; return their count and problems."""
     response_count, problems = 0, []
     for group in groups_of(snapshot):
         response_count += len(group)
@@ -385,7 +387,7 @@ def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
 
 
 def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
-    """Yield a problem for each table and host with another number of rows than in its responses."""
+    """Yield a problem for each table and host whose row count is not that in its responses."""
     response_key = ", ".join(_RESPONSE_KEY)
     same_response_sql = " AND ".join(
         f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY
@@ -408,12 +410,12 @@ def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
 
 
 def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
-    """Derive the tables again from the responses; return a problem for each that differs."""
+    """Derive the tables again from the responses; return a problem for each table that differs."""
     problems: list[Problem] = []
     buffer = TableBuffer()
-    for row, derived in derive_stored(groups_of(snapshot), options):
-        if derived.error is None:
-            buffer.add(row, derived)
+    for row, derived_response in derive_stored(groups_of(snapshot), options):
+        if derived_response.error is None:
+            buffer.add(row, derived_response)
         if len(buffer) > _BATCH_SIZE:
             problems += _differences(snapshot, buffer)
             buffer = TableBuffer()
@@ -421,7 +423,7 @@ def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
 
 
 def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
-    """Yield each table that lacks rows of a buffer, with the hosts of these rows."""
+    """Yield a problem for each table that lacks rows of ``buffer``; it names their hosts."""
     for name in buffer.declared_tables:
         derived_rows = buffer.rows(name, declaration_of(snapshot.store, name).schema())
         if derived_rows is None:
@@ -440,7 +442,7 @@ def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
 def derive_stored(
     groups: Iterable[Sequence[ArchivedResponse]], options: ReadingOptions
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
-    """Yield each stored response with the tables derived from it, or the error if it is damaged."""
+    """Yield each stored response with the tables derived from it, or with its error if damaged."""
     for group in groups:
         payloads = []
         for row in group:
@@ -448,8 +450,8 @@ def derive_stored(
                 payloads.append((row, row.payload()))
             except ArchiveError as error:
                 yield row, DerivedResponse(None, error=error)
-        derived = derive([payload for _, payload in payloads], options)
-        yield from zip((row for row, _ in payloads), derived, strict=True)
+        derived_responses = derive([payload for _, payload in payloads], options)
+        yield from zip((row for row, _ in payloads), derived_responses, strict=True)
 
 
 # -- rebuild -----------------------------------------------------------------------------------
@@ -458,11 +460,11 @@ def derive_stored(
 def rebuild(
     store: ArchiveStore, options: ReadingOptions, progress: bool | None
 ) -> dict[str, AAToolkitError]:
-    """Replace the rows of all tables by rows that are derived from the responses again.
+    """Derive the rows of all tables from the responses again, and replace the old rows.
 
-    Each table changes in one commit. Until all tables have changed, nothing can be added; after an
-    interruption, another rebuild ends that. Returns the errors of the responses that give no
-    tables, by response.
+    Return the errors of the responses that give no tables, by response. Each table changes in one
+    commit. Until all tables have changed, nothing can be added; after an interruption, rebuild
+    again.
     """
     runs_before = read_runs(store)[0]
     name = new_run()
@@ -486,11 +488,11 @@ def rebuild(
                     pq.write_table(new_rows, paths[-1], compression="zstd")
 
         groups = progress_bar(groups_of(Snapshot(store)), progress, total=0, unit="host")
-        for row, derived in derive_stored(groups, options):
-            if derived.error is not None:
-                problems[row.name] = derived.error
+        for row, derived_response in derive_stored(groups, options):
+            if derived_response.error is not None:
+                problems[row.name] = derived_response.error
                 continue
-            buffer.add(row, derived)
+            buffer.add(row, derived_response)
             if buffer.size > _SPOOL_BYTES or len(buffer) >= _BATCH_SIZE:
                 spool()
                 buffer = TableBuffer()
@@ -511,7 +513,7 @@ def rebuild(
 def _replace(
     store: ArchiveStore, tables: Mapping[str, StoredTable], files: Mapping[str, Sequence[Path]]
 ) -> None:
-    """Replace the rows of tables, one table after the other."""
+    """Replace the rows of tables by those in ``files``, one table after the other."""
     old_tables = stored_tables(store)
     changes: list[Change] = []
     for name, table in tables.items():
@@ -540,7 +542,7 @@ def _replace(
 def _overwrite(
     store: ArchiveStore, name: str, delta_table: Any, schema: pa.Schema, files: Sequence[Path]
 ) -> None:
-    """Replace the rows of a table by those of Parquet files, if any, in one commit."""
+    """Replace all rows of a table, in one commit, by those in Parquet files; there may be none."""
     with store.errors(name):
         rows = schema.empty_table()
         if files:

@@ -1,6 +1,6 @@
-"""Derive rows of tables from responses, and write a run: the responses, then rows, then a commit.
+"""Derive the rows of tables from responses, and write a run: responses, rows, then a commit.
 
-Rows of many responses are collected in a `TableBuffer` until they are written.
+The rows of many responses are collected in a `TableBuffer` until they are written.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class DerivedResponse:
     Parameters
     ----------
     declaration : Section or str or None
-        The declaration by which it was read, or the section's name if that is in the default
-        profile.
+        The declaration with which the response was read; the section's name if it is the one in the
+        default profile.
     prefix : str
-        The prefix of the names of its tables in metadata.
+        The prefix of the tables' names in metadata.
     tables : mapping of str to pyarrow.Table
-        Its tables, without those that have no rows.
+        The tables that have rows, by name.
     statement_rows : list of tuple
-        Rows of `STATEMENT_TABLES` without context columns: the table's name and the row.
+        Pairs of the name of a table of `STATEMENT_TABLES`, and a row of it without context columns.
     error : AAToolkitError or None
         The error, if no tables could be derived.
     """
@@ -75,7 +75,7 @@ class DerivedResponse:
 
 @gc_paused()
 def derive(payloads: Sequence[Payload], options: ReadingOptions) -> list[DerivedResponse]:
-    """Return the tables derived from each response of one host, scope and run."""
+    """Return the tables derived from each response, one result per payload."""
     return [_derive_one(payload, options) for payload in payloads]
 
 
@@ -97,11 +97,11 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
     for table, built_table in built_tables.items():
         columns = built_table.metadata.columns.values()
         # Rows that a response lacks were withdrawn only if it could measure all of them.
-        is_whole = not any(column.statements for column in columns) and 2 * sum(
+        is_complete = not any(column.statements for column in columns) and 2 * sum(
             column.availability.status == Status.AVAILABLE for column in columns
         ) > len(columns)
         states = FrameMetadata(built_table.metadata.columns).dumps()
-        statement_rows.append((FRAMES, (section, table, states, is_whole, built_table.size)))
+        statement_rows.append((FRAMES, (section, table, states, is_complete, built_table.size)))
     arrow_tables = {
         table: built_table.arrow for table, built_table in built_tables.items() if built_table.size
     }
@@ -112,7 +112,7 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
 
 
 class TableBuffer:
-    """A buffer of rows that were derived from responses and are not written yet."""
+    """A buffer of rows that were derived from responses and are still to be written."""
 
     def __init__(self) -> None:
         self._responses: list[ArchivedResponse] = []
@@ -125,7 +125,7 @@ class TableBuffer:
         return len(self._responses)
 
     def add(self, response: ArchivedResponse, derived: DerivedResponse) -> None:
-        """Add the rows of one response."""
+        """Add the rows derived from one response."""
         response_number = len(self)
         self._responses.append(replace(response, body=None))  # bodies are stored by now
         self._statement_rows += ((response_number, *row) for row in derived.statement_rows)
@@ -140,14 +140,14 @@ class TableBuffer:
                 self.size += arrow.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
-        """Return the rows of a declared table with context columns, converted to a schema.
+        """Return the buffered rows of a table with context columns, converted to a schema.
 
-        Return None if there are none.
+        Return None if there are no rows.
 
         Raises
         ------
         ArchiveError
-            If they do not fit the schema.
+            If the rows do not fit the schema.
         """
         numbered_tables = self._tables.get(name, [])
         if not numbered_tables:
@@ -178,7 +178,7 @@ class TableBuffer:
             yield name, self._with_context(response_numbers, pa.Table.from_pylist(rows, row_schema))
 
     def leave_out(self, stored_table: StoredTable) -> None:
-        """Remove what the table ``frames`` would say of a table that cannot be stored."""
+        """Remove the buffered rows of the table ``frames`` about a table that cannot be stored."""
         section_and_table = (stored_table.section, stored_table.table.name)
         self._statement_rows = [
             row
@@ -187,9 +187,9 @@ class TableBuffer:
         ]
 
     def _with_context(self, response_numbers: Any, rows: pa.Table) -> pa.Table:
-        """Return rows with the context columns of their responses.
+        """Return rows with the context columns of their responses in front.
 
-        ``response_numbers`` are the positions of these responses in the buffer, one per row.
+        ``response_numbers`` has, for each row, the position of its response in the buffer.
         """
         contexts = [response.context for response in self._responses]
         table = pa.Table.from_pylist(contexts, CONTEXT_FIELDS)
@@ -210,7 +210,7 @@ Derive = Callable[[Sequence[ArchivedResponse]], list[DerivedResponse]]
 
 
 class _DuplicateResponses(Exception):
-    """A run that another process has committed meanwhile has some of the same responses."""
+    """Another process has meanwhile committed a run with some of the same responses."""
 
     def __init__(self, identities: set[Identity]) -> None:
         super().__init__()
@@ -245,7 +245,7 @@ class RunWriter:
         self._has_begun = False
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
-        """Store those responses that are not in the archive yet, in one commit; return them."""
+        """Store the responses that the archive lacks, in one commit; return the stored ones."""
         new_rows = [replace(row, run=self.run) for row in responses if not self.index.has(row)]
         rows = []
         for row in new_rows:
@@ -272,12 +272,12 @@ class RunWriter:
         self._log_at_begin = runs
 
     def take(self, pairs: Iterable[tuple[ArchivedResponse, DerivedResponse]]) -> None:
-        """Buffer the derived rows of stored responses, and write them when there are many."""
-        for response, derived in pairs:
-            if derived.error is None:
-                self._buffer.add(response, derived)
+        """Buffer the rows derived from stored responses; write them when there are many."""
+        for response, derived_response in pairs:
+            if derived_response.error is None:
+                self._buffer.add(response, derived_response)
             else:
-                self.problems[response.name] = derived.error
+                self.problems[response.name] = derived_response.error
         if self._buffer.size > FLUSH_BYTES or len(self._buffer) > FLUSH_RESPONSES:
             self.flush()
             log(self.store, self.run, "alive")
@@ -313,7 +313,7 @@ class RunWriter:
         Raises
         ------
         ArchiveConflict
-            If responses that it refers to were removed meanwhile; adding again continues.
+            If responses that the run refers to were removed meanwhile; adding again continues.
         """
         if not self._has_begun:
             return None
@@ -345,7 +345,7 @@ class RunWriter:
         return self.commit()
 
     def _check(self, runs: RunLog) -> None:
-        """Raise an error if what was logged meanwhile forbids to commit the run."""
+        """Raise an error if, by the new entries of the log, the run must not be committed."""
         if self.run in runs.removing:
             raise ArchiveConflict(
                 "this run gave no sign for so long that it was taken for dead and removed; add "
@@ -370,7 +370,7 @@ class RunWriter:
             self._last_log = runs
 
     def _identities(self, runs: frozenset[str]) -> set[Identity]:
-        """Return the identities of the responses of some runs."""
+        """Return the identities (request, time and hash) of all responses of the given runs."""
         snapshot = Snapshot(self.store, runs)
         if not snapshot.has(RESPONSES):
             return set()
