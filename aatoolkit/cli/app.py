@@ -52,9 +52,7 @@ from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
     NotWritten,
-    ScopeError,
     StudyError,
-    unknown,
 )
 from aatoolkit.scope import FILTERS, Scope
 
@@ -181,8 +179,6 @@ def read(args: Args) -> int:
             return 0
         tables = project.read(args.section, scope, refresh=args.refresh)
     name = args.table or next(iter(tables))
-    if name not in tables:
-        raise ScopeError(unknown(f"table of {tables.section}", name, tables), parameter="table")
     frame = tables[name]
     if format_name == "grid":
         show_frame(args, frame)

@@ -97,3 +97,14 @@ ALL_MENTIONS = whole(
     "Mentions of all brands: the sample size of the share of voice.",
     "mentions",
 )
+MENTION_RATE = fraction(
+    "mention_rate",
+    "Answers that mention the brand in focus, of all.",
+    over=("mention_count", "answer_count"),
+)
+PLACES = count("position_count", "Mentions with a place: the sample size of the mean place.")
+CITED_ANSWERS = count(
+    "cited_answer_count",
+    "Answers that cite the path; paths overlap.",
+    aggregate=refused("not additive: one answer may cite several paths"),
+)

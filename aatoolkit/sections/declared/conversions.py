@@ -7,6 +7,10 @@ those of the analytics property's time zone, which need not be the window's.
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
+_REVENUE = number("revenue", "Revenue of those conversions, in `currency`.", unit="`currency` units",
+    aggregate=Aggregation("sum", within="currency"))
+_CURRENCY = text("currency", "The currency of the revenue.", "$.source.currency", unit=ISO_4217)
+
 SECTION = Section(
     "conversions", "Observed visits from engines and their conversions.",
     Table("conversion_engines", "One row per engine.", records("engines"), key="engine", columns=(
@@ -17,12 +21,11 @@ SECTION = Section(
         count("conversions", "Conversions of those visits, on complete days."),
         fraction("conversion_rate", "Conversions per visit, on complete days.",
             aggregate=ratio("conversions", "complete_sessions", otherwise="sessions")),
-        number("revenue", "Revenue of those conversions, in `currency`.", unit="`currency` units",
-            aggregate=Aggregation("sum", within="currency")),
+        _REVENUE,
         fraction("engagement_rate", "Engaged visits, of all visits of which that is known.",
             aggregate=ratio("engaged_sessions", "rated_sessions", otherwise="sessions")),
         number("average_session_seconds", "Mean length of a visit.", unit=SECONDS, aggregate=weighted("sessions")),
-        text("currency", "The currency of the revenue.", "$.source.currency", unit=ISO_4217),
+        _CURRENCY,
         *optional(
             count("complete_sessions", "Visits of complete days: the sample size of the conversion rate."),
             count("engaged_sessions", "Engaged visits."),
@@ -59,11 +62,9 @@ SECTION = Section(
         text("path", "The path visits from engines began at, or (not set)."),
         count("sessions", "Visits that began there."),
         count("conversions", "Conversions of those visits, on complete days."),
-        number("revenue", "Revenue of those conversions, in `currency`.", unit="`currency` units",
-            aggregate=Aggregation("sum", within="currency")),
-        count("cited_answer_count", "Answers that cite the path; paths overlap.",
-            aggregate=refused("not additive: one answer may cite several paths")),
-        text("currency", "The currency of the revenue.", "$.source.currency", unit=ISO_4217),
+        _REVENUE,
+        CITED_ANSWERS,
+        _CURRENCY,
         count("complete_sessions", "Visits of complete days: what their conversions are of.",
             optional=True),
     )),

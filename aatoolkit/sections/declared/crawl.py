@@ -44,8 +44,7 @@ SECTION = Section(
         count("requests", "Requests for the path.", unit=REQUESTS),
         timestamp("last_crawled_at", "The last request for it, in UTC.", aggregate=MAX),
         integer("last_status", "The status that request was answered with.", unit=HTTP_STATUS),
-        count("cited_answer_count", "Answers that cite the path; paths overlap.",
-            aggregate=refused("not additive: one answer may cite several paths")),
+        CITED_ANSWERS,
     )),
     Table("crawl_path_bots", "One row per path and crawler.", keyed("paths[].byBot", key="bot"), key=("path", "bot"),
         columns=(

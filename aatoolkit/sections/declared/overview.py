@@ -13,9 +13,10 @@ def _of_counts(numerator: str, denominator: str) -> Aggregation:
 
 _MENTIONS = (
     count("mention_count", "Answers that mention the brand in focus.", among="answer_count"),
-    fraction("mention_rate", "Answers that mention the brand in focus, of all.",
-        over=("mention_count", "answer_count")),
+    MENTION_RATE,
 )
+
+_OF_METRIC = Aggregation("sum", within="metric")
 
 SECTION = Section(
     "overview", "Key figures, trends and top brands.",
@@ -27,16 +28,16 @@ SECTION = Section(
             number("previous_value", "The metric in the window before, in the unit of its row.", "previous",
                 unit=PER_UNIT, aggregate=_of_counts("previous_numerator", "previous_denominator")),
             number("numerator", "What the value counts or sums.", unit="count or sum",
-                aggregate=Aggregation("sum", within="metric")),
+                aggregate=_OF_METRIC),
             number("denominator", "The number that it is divided by: its sample size.", unit=COUNT,
-                aggregate=Aggregation("sum", within="metric")),
+                aggregate=_OF_METRIC),
         ),
         category("unit", "The unit of the row's values.", METRIC_UNITS),
         *optional(
             number("previous_numerator", "What the previous value counts or sums.", unit="count or sum",
-                aggregate=Aggregation("sum", within="metric")),
+                aggregate=_OF_METRIC),
             number("previous_denominator", "The number that it is divided by: its sample size.", unit=COUNT,
-                aggregate=Aggregation("sum", within="metric")),
+                aggregate=_OF_METRIC),
         ),
     )),
     Table("overview_trend", "One row per date.", records("trends.points"), key="date", columns=(
@@ -67,7 +68,7 @@ SECTION = Section(
         whole("answer_count", "Answers collected: the sample size of the mention rate.", "answers"),
         ALL_MENTIONS,
         *optional(
-            count("position_count", "Mentions with a place: the sample size of the mean place."),
+            PLACES,
             count("previous_mention_count", "Answers that mention it in the window before."),
         ),
         whole("previous_answer_count", "Answers collected in the window before.", "answers"),

@@ -14,8 +14,7 @@ _PREVIOUS = (
 
 _MENTIONS = (
     count("mention_count", "Answers that mention the brand in focus."),
-    fraction("mention_rate", "Answers that mention the brand in focus, of all.",
-        over=("mention_count", "answer_count")),
+    MENTION_RATE,
 )
 
 SECTION = Section(

@@ -31,7 +31,7 @@ SECTION = Section(
         count("mention_count", "Answers that mention it.", aggregate=MENTIONS),
         SHARE_OF_VOICE,
         *optional(
-            count("position_count", "Mentions with a place: the sample size of the mean place."),
+            PLACES,
             count("first_position_count", "Mentions in first place."),
             count("top_three_count", "Mentions in the first three."),
         ),

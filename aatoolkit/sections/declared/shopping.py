@@ -7,7 +7,10 @@ here, so that it is not taken for the availability of data.
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_STOCK = ("in_stock", "out_of_stock", "preorder", "unknown")
+_STOCK_STATUS = category("stock_status", "Whether it can be bought; not data availability.",
+    ("in_stock", "out_of_stock", "preorder", "unknown"), "availability")
+_MERCHANT = (text("merchant", "Who sells."), text("merchant_domain", "The seller's domain.", "domain"))
+
 _OVERLAP = "not additive across brands: one answer may show products of several"
 
 SECTION = Section(
@@ -34,7 +37,7 @@ SECTION = Section(
         number("price_max", "Its highest price, in `currency`.", "priceRange.max", unit=CURRENCY,
             aggregate=Aggregation("max", within="currency")),
         text("currency", "The currency of its prices.", "priceRange.currency", unit=ISO_4217),
-        category("stock_status", "Whether it can be bought; not data availability.", _STOCK, "availability"),
+        _STOCK_STATUS,
         *optional(
             count("position_count", "Answers that show it at a place: the sample size of the mean place."),
             count("first_position_count", "Answers that show it first."),
@@ -47,11 +50,10 @@ SECTION = Section(
         key=("product_id", "offer_position"), columns=(
         ref("product_id", "The product; refers to `shopping_products`."),
         rank("offer_position", "The offer's place for the product; lower is better.", "position"),
-        text("merchant", "Who sells."),
-        text("merchant_domain", "The seller's domain.", "domain"),
+        *_MERCHANT,
         number("price_amount", "The price, if shown.", "price.amount", unit="price_currency units"),
         text("price_currency", "The currency of the price.", "price.currency", unit=ISO_4217),
-        category("stock_status", "Whether it can be bought; not data availability.", _STOCK, "availability"),
+        _STOCK_STATUS,
         text("delivery_text", "What is said of delivery."),
         text("url", "Where it is sold."),
     )),
@@ -83,8 +85,7 @@ SECTION = Section(
             "placements"),
     )),
     Table("shopping_merchants", "One row per merchant.", records("merchants"), key="merchant", columns=(
-        text("merchant", "Who sells."),
-        text("merchant_domain", "The seller's domain.", "domain"),
+        *_MERCHANT,
         count("offer_count", "Offers of the merchant; engines share offers.", across=("merchant",)),
         fraction("offer_share", "Its offers, of those of all merchants.",
             aggregate=share(counts=("offer_count", "all_offer_count"))),
