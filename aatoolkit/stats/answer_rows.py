@@ -17,7 +17,7 @@ from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.scope import FILTERS
 from aatoolkit.stats.estimate import NAN, check_level, verdict_of
-from aatoolkit.stats.results import percent, result
+from aatoolkit.stats.results import percent, refusal, result
 from aatoolkit.stats.trace import (
     count_of,
     name_variables,
@@ -106,7 +106,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
         brands = {text for scope in scopes for text in scope.filters[[*FILTERS].index("brand")]}
         if len(brands) > 1:
             why = f"the answers are about {some_of(sorted(brands))}; name one by brand="
-            raise AvailabilityError(why, columns={"brand": why})
+            raise refusal("brand", "default", why)
         brand = next(iter(brands), None)
     return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
 

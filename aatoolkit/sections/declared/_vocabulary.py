@@ -108,3 +108,7 @@ CITED_ANSWERS = count(
     "Answers that cite the path; paths overlap.",
     aggregate=refused("not additive: one answer may cite several paths"),
 )
+ENGINE = text("engine", "The engine.")
+REPORTED_ENGINE = text("engine", "The engine; one that is absent is not reported, not 0.")
+BRAND_MENTIONS = count("mention_count", "Answers that mention it.", aggregate=MENTIONS)
+CITATION_SHARE = share(counts=("citation_count", "all_citation_count"))

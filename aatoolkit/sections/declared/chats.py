@@ -3,6 +3,8 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
+_CHAT = ref("chat_id", "The answer; refers to `chats`.")
+
 SECTION = Section(
     "chats", "Sampled answers.",
     Table("chats", "One row per sampled answer.", records("chats"), key="chat_id", columns=(
@@ -24,7 +26,7 @@ SECTION = Section(
     )),
     Table("chat_mentions", "One row per answer and brand that it mentions.", records("chats[].mentions"),
         key=("chat_id", "brand"), columns=(
-        ref("chat_id", "The answer; refers to `chats`."),
+        _CHAT,
         *BRAND,
         rank("position", "Its place in the answer; lower is better.", aggregate=MEAN),
         category("sentiment", "The tone of the mention.", TONES),
@@ -33,7 +35,7 @@ SECTION = Section(
     )),
     Table("chat_citations", "One row per answer and source.", records("chats[].citations"), key=("chat_id", "n"),
         columns=(
-        ref("chat_id", "The answer; refers to `chats`."),
+        _CHAT,
         integer("n", "The source's place in the answer, from 1.", unit="position"),
         text("url", "The source's address, as the engine gave it."),
         text("source_domain", "Its domain.", "domain"),
@@ -43,7 +45,7 @@ SECTION = Section(
     )),
     Table("chat_fanouts", "One row per answer and query that the engine made of the prompt.",
         records("chats[].fanouts"), key=("chat_id", "query_index"), columns=(
-        ref("chat_id", "The answer; refers to `chats`."),
+        _CHAT,
         integer("query_index", "The query's place, from 0.", "#0"),
         text("query", "The query.", "."),
     )),

@@ -71,7 +71,7 @@ SECTION = Section(
     Table("conversion_daily", "One row per date and engine.", keyed("daily[].byEngine", key="engine"),
         key=("date", "engine"), columns=(
         date("date", "The day, in the analytics property's time zone.", "^date"),
-        text("engine", "The engine; one that is absent is not reported, not 0."),
+        REPORTED_ENGINE,
         count("sessions", "Visits of the day."),
         count("conversions", "Conversions of those visits; missing until they are complete."),
     )),

@@ -6,6 +6,8 @@ What robots.txt declares and what the server does are two things, in two columns
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
+_HTTP_STATUS = integer("http_status", "The status it came with.", unit=HTTP_STATUS)
+
 SECTION = Section(
     "crawlability", "How well crawlers and assistants can use the site.",
     Table("crawlability_score", "One row per fetch.", single(), key="domain", columns=(
@@ -29,12 +31,12 @@ SECTION = Section(
     Table("crawlability_files", "One row per well-known file.", keyed("files", key="file"), key="file", columns=(
         category("file", "Which file.", ("robotsTxt", "llmsTxt", "sitemapXml")),
         flag("present", "Whether it is there."),
-        integer("http_status", "The status it came with.", unit=HTTP_STATUS),
+        _HTTP_STATUS,
         integer("bytes", "Its size.", unit=BYTES),
     )),
     Table("crawlability_pages", "One row per page examined.", records("pages"), key="url", columns=(
         text("url", "The page's address."),
-        integer("http_status", "The status it came with.", unit=HTTP_STATUS),
+        _HTTP_STATUS,
         flag("indexable", "Whether it may be indexed."),
         flag("requires_javascript", "Whether its text needs JavaScript."),
         fraction("visible_text_ratio", "Its text without JavaScript, of all its text.", aggregate=NO_SAMPLE),

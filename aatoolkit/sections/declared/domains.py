@@ -3,6 +3,9 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
+_ALL_CITATIONS = count("all_citation_count", "Citations of all domains: the sample size of the share.",
+    "$.totals.citationCount", aggregate=refused("the same citations in every row"))
+
 SECTION = Section(
     "domains", "Source domains that engines cite.",
     Table("source_domains", "One row per cited domain.", records("domains"), key="source_domain", columns=(
@@ -25,8 +28,7 @@ SECTION = Section(
         words("brands_mentioned", "Brands found on its pages, if any was examined."),
         integer("rank_change", "Places gained since the previous window; upwards is positive.", unit="places"),
         *optional(
-            count("all_citation_count", "Citations of all domains: the sample size of the share.",
-                "$.totals.citationCount", aggregate=refused("the same citations in every row")),
+            _ALL_CITATIONS,
             integer("retrieved_answer_count", "Distinct answers that read it; domains overlap.",
                 unit="distinct answers", aggregate=NOT_ADDITIVE),
         ),
@@ -36,16 +38,15 @@ SECTION = Section(
     Table("source_domain_engines", "One row per cited domain and engine.", keyed("domains[].byEngine", key="engine"),
         key=("source_domain", "engine"), columns=(
         ref("source_domain", "The domain; refers to `source_domains`.", "^domain"),
-        text("engine", "The engine; one that is absent is not reported, not 0."),
+        REPORTED_ENGINE,
         count("citation_count", "Citations of the domain in the engine's answers.", "."),
     )),
     Table("source_domain_types", "One row per domain type.", records("typeBreakdown"), key="domain_type", columns=(
         category("domain_type", "Kind of site; may be unclassified.", (*DOMAIN_TYPES, "unclassified")),
         count("citation_count", "Citations of domains of the type."),
         fraction("citation_share", "Its citations, of all; sums to 1.",
-            aggregate=share(counts=("citation_count", "all_citation_count"))),
-        count("all_citation_count", "Citations of all domains: the sample size of the share.", "$.totals.citationCount",
-            aggregate=refused("the same citations in every row"), optional=True),
+            aggregate=CITATION_SHARE),
+        *optional(_ALL_CITATIONS),
     )),
     kept=("totals.uniqueDomains", "totals.answerCount", "totals.ownCitationShare"),
 )

@@ -21,7 +21,7 @@ SECTION = Section(
     Table("fanout_query_engines", "One row per query and engine.", keyed("queries[].byEngine", key="engine"),
         key=("query", "engine"), columns=(
         ref("query", "The query; refers to `fanout_queries`."),
-        text("engine", "The engine; one that is absent is not reported, not 0."),
+        REPORTED_ENGINE,
         count("occurrences", "Times the engine made the query.", "."),
     )),
     Table("fanout_query_prompts", "One row per query and prompt that it was made of.", records("queries[].promptIds"),
@@ -34,7 +34,7 @@ SECTION = Section(
         count("occurrences", "Times it occurs in a query."),
     )),
     Table("fanout_engine_support", "One row per engine.", records("engineSupport"), key="engine", columns=(
-        text("engine", "The engine."),
+        ENGINE,
         flag("exposes_fanouts", "Whether it shows its queries; if not, its rows are not applicable."),
     )),
     kept=("totals.uniqueQueries", "totals.answersWithFanouts", "totals.fanoutsPerAnswer"),

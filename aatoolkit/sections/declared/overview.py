@@ -57,7 +57,7 @@ SECTION = Section(
     Table("overview_top_brands", "One row per brand.", records("topBrands"), key="brand", columns=(
         *BRAND,
         rank("rank", "Its place among the brands; lower is better."),
-        count("mention_count", "Answers that mention it.", aggregate=MENTIONS),
+        BRAND_MENTIONS,
         fraction("mention_rate", "Answers that mention it, of all; brands overlap.",
             aggregate=refused("not additive across brands: one answer may mention several",
             ("mention_count", "answer_count"))),
@@ -74,7 +74,7 @@ SECTION = Section(
         whole("previous_answer_count", "Answers collected in the window before.", "answers"),
     )),
     Table("overview_engines", "One row per engine.", records("engines"), key="engine", columns=(
-        text("engine", "The engine."),
+        ENGINE,
         count("answer_count", "Answers collected from the engine; without any, the rest is missing."),
         *_MENTIONS,
         date("last_run_day", "The last day it ran; missing if it never did.",

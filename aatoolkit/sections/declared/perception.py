@@ -59,7 +59,7 @@ SECTION = Section(
         keyed("attributes[].byEngine", key="engine"), key=("brand", "attribute", "engine"), columns=(
         ref("brand", "The brand."),
         ref("attribute", "What answers ascribe to it, in words."),
-        text("engine", "The engine; one that is absent is not reported, not 0."),
+        REPORTED_ENGINE,
         count("occurrences", "Answers of the engine that ascribe it to the brand.", "."),
     )),
     Table("perception_claims", "One row per claim.", records("claims"), key="claim_id", columns=(

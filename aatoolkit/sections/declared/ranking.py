@@ -17,6 +17,9 @@ def _share_of(numerator: str, denominator: str) -> Aggregation:
     """
     return Aggregation("ratio", over=(numerator, denominator), across=("engine", "prompt_id"))
 
+_PREVIOUS_MENTIONS = count("previous_mention_count", "Answers of the window before that mention it.",
+    aggregate=MENTIONS)
+
 SECTION = Section(
     "ranking", "How brands rank among each other.",
     Table("ranking_leaderboard", "One row per brand.", records("leaderboard"), key="brand", columns=(
@@ -28,7 +31,7 @@ SECTION = Section(
             aggregate=ratio("first_position_count", "position_count", otherwise="mention_count")),
         fraction("top_three_rate", "Mentions in the first three, of those with a place.",
             aggregate=ratio("top_three_count", "position_count", otherwise="mention_count")),
-        count("mention_count", "Answers that mention it.", aggregate=MENTIONS),
+        BRAND_MENTIONS,
         SHARE_OF_VOICE,
         *optional(
             PLACES,
@@ -39,7 +42,7 @@ SECTION = Section(
         *optional(
             fraction("previous_share_of_voice", "Its share of voice in the window before.",
                 aggregate=share(counts=("previous_mention_count", "previous_all_mention_count"))),
-            count("previous_mention_count", "Answers of the window before that mention it.", aggregate=MENTIONS),
+            _PREVIOUS_MENTIONS,
         ),
         whole("previous_all_mention_count", "Mentions of all brands in the window before.", "mentions"),
     )),
@@ -78,7 +81,7 @@ SECTION = Section(
                 aggregate=_OVER_PROMPTS),
             fraction("share_of_voice", "Mentions of the brand, of those of all brands.",
                 aggregate=_share_of("mention_count", "all_mention_count")),
-            count("previous_mention_count", "Answers of the window before that mention it.", aggregate=MENTIONS),
+            _PREVIOUS_MENTIONS,
             count("previous_all_mention_count", "Mentions of all brands in the prompt's answers of the window before.",
                 "^previousMentionCount", aggregate=_OVER_PROMPTS),
             fraction("previous_share_of_voice", "Its share of voice in the window before.",

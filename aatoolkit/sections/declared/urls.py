@@ -14,7 +14,7 @@ SECTION = Section(
         category("domain_type", "What kind of site it is on.", DOMAIN_TYPES),
         count("citation_count", "Citations of the page."),
         fraction("citation_share", "Its citations, of all citations.",
-            aggregate=share(counts=("citation_count", "all_citation_count"))),
+            aggregate=CITATION_SHARE),
         count("retrieval_count", "Times an engine read it, cited or not."),
         integer("answer_count", "Distinct answers that cite it; pages overlap.", unit="distinct answers",
             aggregate=NOT_ADDITIVE),
