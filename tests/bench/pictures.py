@@ -1,8 +1,8 @@
 """Contact sheets of the pictures of the demonstration, to be looked at one by one.
 
 ``python tests/bench/pictures.py FOLDER [--theme dark] [--size 6x4] [--only WORD]`` draws the
-picture of every table, of results of statistics and of options of ``df.aa.plot``, and pastes them
-into numbered sheets of twelve. A picture that is refused is listed with the reason.
+picture of every table and of results of statistics, and pastes them into numbered sheets of
+twelve. A picture that is refused is listed with the reason.
 """
 
 from __future__ import annotations
@@ -22,10 +22,6 @@ from aatoolkit.errors import AAToolkitError
 
 Drawing = tuple[str, Callable[..., Any]]
 COLUMNS, ROWS, WIDTH, CAPTION = 3, 4, 640, 18
-OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("conversions", "conversion_daily", {"x": "date", "y": "sessions", "color": "engine"}),
-    ("prompts", "prompts", {"x": "topic", "y": "mention_rate", "color": "intent"}),
-)
 VERBS: tuple[tuple[str, str, str, tuple[Any, ...]], ...] = (
     ("overview", "overview_engines", "interval", ("mention_rate",)),
     ("overview", "overview_trend", "changes", ("mention_rate",)),
@@ -39,9 +35,6 @@ def drawings(data: aa.Dataset) -> Iterator[Drawing]:
     for tables in data.values():
         for name, frame in tables.items():
             yield name, frame.aa.plot
-    for section, table, options in OPTIONS:
-        frame = data[section][table]
-        yield f"{table} {options}", lambda frame=frame, o=options, **more: frame.aa.plot(**o | more)
     for section, table, verb, arguments in VERBS:
         call = getattr(data[section][table].aa, verb)
         yield (

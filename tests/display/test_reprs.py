@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Page
+from pages import Page, hostile
 from pickers import HOSTILE, options_of
 from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit import Dataset
-from aatoolkit.errors import ScopeError
 
 TAGS = {
     *("div", "p", "b", "small", "code", "pre", "bdi", "ul", "li", "wbr", "details", "summary"),
@@ -21,13 +20,6 @@ TAGS = {
 }
 
 NASTY = "".join(HOSTILE[:8]) + "n" * 3000
-
-
-def hostile_tables() -> aa.Tables:
-    """Tables of a section that an answer has named."""
-    document = {"items": [{"id": NASTY[:40], "n": 1, NASTY[:30]: None}], "note": NASTY}
-    section = aa.sections.propose(document, "novel").section
-    return aa.normalize(section, document)
 
 
 def everything() -> Iterator[tuple[str, Any]]:
@@ -41,13 +33,9 @@ def everything() -> Iterator[tuple[str, Any]]:
     )
     yield "SectionPicker", aa.SectionPicker()
     yield "Tables", tables
-    yield "Tables of another shape", hostile_tables()
-    yield (
-        "Dataset",
-        Dataset(
-            {"domains": tables, NASTY: hostile_tables()}, {"urls": ScopeError(NASTY, parameter="x")}
-        ),
-    )
+    data = hostile()
+    yield "Tables of another shape", next(iter(data.values()))
+    yield "Dataset", data
     yield "Section", section
     yield "Table", section.tables[0]
     yield "Column", section.tables[0].columns[0]
