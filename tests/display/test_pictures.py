@@ -103,12 +103,8 @@ KINDS: dict[str, Draw] = {
 }
 FINDINGS = {
     "gap": "Share of voice and previous share of voice by brand: Acme CRM: share of voice ",
-    "line": "chatgpt: 2026-10-22 sessions ",
-    "heatmap": "Acme CRM: 2026-10-22 rank ",
     "comparison": "Nothing is shown to have changed",
-    "effect": "effect of 2026-11-05: ",
     "samples": "1: 326 in 326 prompts",
-    "intervals": "Interval of the mention rate in each row: ",
     "changes": "When the rate changed: 2026-01-3",
     "empty": "Not measured. ",
     "table": "Action Get listed on reviews.example, Text ",
@@ -188,6 +184,8 @@ def test_the_interactive_form_has_the_same_marks_and_words(kind: str) -> None:
         hover = trace.customdata is not None and trace.hovertemplate
         assert hover or trace.hoverinfo == "skip"
     json.loads(figure.to_json())
+    with pytest.raises(AttributeError, match=r"\.write_html\(path\) saves it"):
+        _ = figure.save
     assert figure.layout.xaxis.unifiedhovertitle.text == (axes.spec.x.label or " ")
     highest = max(note.y for note in figure.layout.annotations if note.yref == "paper")
     assert (1 - highest) * figure.layout.height >= 30, "the tool bar covers nothing"

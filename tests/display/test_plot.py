@@ -22,7 +22,6 @@ from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 
 HOSTS = ("acme.example", "globex.example", "initech.example")
 KINDS = {
-    "actions": "bars",
     "ads": "counts",
     "conversions": "bars",
     "conversion_totals": "figures",

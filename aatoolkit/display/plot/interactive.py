@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import plotly.io as pio
-from matplotlib.axes import Axes
 
 from aatoolkit.display.plot.draw import Picture
 from aatoolkit.display.plot.layout import MARGIN, Layout, Text
@@ -52,15 +51,16 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
         figure = {"application/vnd.plotly.v1+json": json.loads(self.to_json())}
         return {**figure, **still, "text/plain": repr(self)}, metadata
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"a picture has no {name!r}: .write_html(path) saves it")
+
     def __repr__(self) -> str:
         return f"<InteractivePicture: {(self.layout.meta or {}).get('finding', '')}>"
 
 
-def interactive_form(picture: Axes) -> InteractivePicture:
+def interactive_form(picture: Any) -> InteractivePicture:
     """Return a picture as a plotly figure."""
-    assert isinstance(picture, Picture)
-    layout, palette = picture.layout, picture.palette
-    spec = picture.spec
+    spec, layout, palette = picture.spec, picture.layout, picture.palette
     high = layout.height + _TOOLS
     traces: list[Any] = []
     for mark in spec.marks:
@@ -68,9 +68,8 @@ def interactive_form(picture: Axes) -> InteractivePicture:
         lines = ", " if spec.kind == "line" else "\n"
         tips = [_plain(tip.replace("\n", lines)) for tip in mark.tips]
         for trace, look in _traces(mark, spec, layout, palette) if len(mark) else ():
-            hover: dict[str, Any] = {"hoverinfo": "skip"}
-            if tips:
-                hover = {"customdata": tips, "hovertemplate": "%{customdata}<extra></extra>"}
+            told = {"customdata": tips, "hovertemplate": "%{customdata}<extra></extra>"}
+            hover = told if tips else {"hoverinfo": "skip"}
             traces.append(trace(**hover, **look))
     bottom = high - layout.top - _TOOLS - layout.high
     scales = {
