@@ -1,14 +1,15 @@
-"""The availability of columns, and of some of their rows, as a response states it.
+"""The availability of columns and of single rows, as a response states it.
 
 A statement about an engine, about days or about single rows is stored with conditions on the
-columns that identify these rows, so that it holds after a filter. If a table lacks such a column,
-its numbers are sums over the rows: then the whole column is partial, for the same reason.
+columns that identify these rows, so that it still holds after filtering. If a table lacks such a
+column, its numbers are sums over these rows and others: the whole column is then ``partial``, with
+the same reason.
 
-A response *denies* a number if it states that the number was not measured, such as ``hasData:
-false`` beside a 0. The number is then missing in the table. The narrowest statement about a value
-counts: a statement about its row or cell, else about its engine, its field, or the section. Values
-of small samples and of incomplete data are partial, and stay; so do keys, positions and sample
-sizes.
+A response *denies* a number if it states that the number was not measured, as by ``hasData: false``
+beside a 0. The number is then missing in the table. The narrowest statement about a value decides:
+one about its row or cell, or else one about its engine, its field, or the section. Values of small
+samples and of incomplete data are kept, as ``partial``. Keys, positions and sample sizes are kept,
+too.
 """
 
 from __future__ import annotations
@@ -50,17 +51,17 @@ from aatoolkit.normalizer.rows import TablePlan, listing
 from aatoolkit.sections.section import ENVELOPE, Column, Section
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
-PathOf = Callable[[int], str | None]
-"""A function that returns the JSON path of a column's value in a row."""
+PathOfRow = Callable[[int], str | None]
+"""A function from a row position to the JSON path of a column's value there, or None."""
 
 INFERRED = "options"
-"""The rule of statements that come from scope options: they do not change the tables."""
+"""The name of the rule by which scope options state availability; it does not change tables."""
 
 WHY = "denied"
 """The reason in ``extra`` for a number that a response denies."""
 
-_MOST_ROWS = 500
-"""A statement about more rows than this applies to the whole column."""
+_MAX_ROWS = 500
+"""If a statement is about more rows than this, it is applied to the whole column."""
 
 _MEASURED = Availability(Status.AVAILABLE)
 _ABSENT = Availability(Status.UNKNOWN, Cause.ABSENT)
@@ -80,10 +81,10 @@ class TableStatements:
     signals
         The statements of the response.
     array_of
-        A function that returns a column of the table by its name. Only columns that identify rows
-        are asked for: those of the key, engine and day.
+        A function that returns a column of the table by its name. It is called only for columns
+        that identify rows: those of the key, of engines and of days.
     size
-        The number of rows.
+        The number of rows in the table.
     """
 
     def __init__(
@@ -103,22 +104,22 @@ class TableStatements:
         self._section_state = section_state(self._signals) or UNKNOWN
 
     def describe(
-        self, column: Column, name: str, is_absent: bool, is_measured: bool, path: PathOf
+        self, column: Column, name: str, is_absent: bool, is_measured: bool, path: PathOfRow
     ) -> ColumnMetadata:
-        """Return the metadata of one column.
+        """Return the metadata of one column, with its availability.
 
         Parameters
         ----------
         column
-            The declared column.
+            The declaration of the column.
         name
-            Its name in metadata.
+            The name of the column in metadata.
         is_absent
-            Whether the response lacks its field.
+            Whether the response lacks the field of the column.
         is_measured
-            Whether it has any value.
+            Whether the column has any value.
         path
-            A function that returns the JSON path of its value in a row.
+            A function from a row position to the JSON path of the value, or None.
         """
         if is_absent and self._section_state.status not in EMPTY:
             return ColumnMetadata(name, _ABSENT)
@@ -140,11 +141,11 @@ class TableStatements:
         states, _ = RowStatus(values, self._size, values).states(base, statements)
         return ColumnMetadata(name, combine(states), tuple(statements), base)
 
-    def denied_rows(self, column: Column, is_valid: Mask, path: PathOf) -> Mask:
-        """Return the mask of the rows whose number was not measured, as the response states.
+    def denied_rows(self, column: Column, is_valid: Mask, path: PathOfRow) -> Mask:
+        """Return a mask of the rows whose number the response denies.
 
-        ``is_valid`` is the mask of the rows that have a value; ``path`` returns the JSON path of a
-        row's value, or None.
+        ``is_valid`` is a mask of the rows that have a value. ``path`` is a function from a row
+        position to the JSON path of the value, or None.
         """
         states = self._cell_states(column)
         denied_rows: Mask = is_valid & self._denied_by_engine(
@@ -158,10 +159,7 @@ class TableStatements:
 
     @property
     def denies_some(self) -> bool:
-        """Whether the response may deny a number, i.e. state that it was not measured.
-
-        This is computed without the columns' values.
-        """
+        """Whether the response may deny some number, judged without the values of columns."""
         if not any(map(denies, self._signals)):
             return False
         is_empty = self._section_state.status in EMPTY
@@ -171,17 +169,17 @@ class TableStatements:
 
     @cached_property
     def _engines(self) -> dict[Any, bool]:
-        """By engine, whether the response states that its numbers were not measured.
+        """By engine with a statement in the response, whether it denies the engine's numbers.
 
-        Empty if the table has no column of engines.
+        It is empty if the table has no column of engines.
         """
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
     def _denied_by_engine(self, is_empty: bool) -> Mask:
-        """Return the mask of rows for whose engine the response states that nothing was measured.
+        """Return a mask of the rows whose engine was not measured, by the response's statements.
 
-        Rows of engines about which it says nothing get ``is_empty``.
+        Rows of engines without a statement get ``is_empty``.
         """
         if not self._engines:
             return np.full(self._size, is_empty)
@@ -190,9 +188,9 @@ class TableStatements:
         )
 
     def _cell_states(self, column: Column) -> dict[str, Availability]:
-        """Return the availability that the response states of single values of a column.
+        """Return the stated availability of single values of a column, by JSON path.
 
-        The keys are the JSON paths of these values, or of what they are in.
+        A path leads to such a value, or to the row or object that contains it.
         """
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
@@ -201,9 +199,9 @@ class TableStatements:
         }
 
     def _column_state(self, column: Column) -> Availability:
-        """Return the availability of a column.
+        """Return the availability of a whole column.
 
-        It is that of the narrowest statement about the whole column, or else that of the section.
+        It comes from the narrowest statement about the column, or else from the section.
         """
         states: dict[int, list[Availability]] = {}
         for signal in self._narrow_signals:
@@ -214,10 +212,11 @@ class TableStatements:
         return combine(states[max(states)]) if states else self._section_state
 
     def _group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about engines and days, with conditions on the columns of these.
+        """Return statements about engines and days, and the states that make the column partial.
 
-        If the table lacks such a column, its numbers are sums over engines or days. Then the
-        availability that is stated of an engine or day is in the second list, as ``partial``.
+        The statements have conditions on the columns of engines or days. If the table lacks such a
+        column, its numbers are sums over engines or days; the state of an engine or a day is then
+        in the second list, as ``partial``.
         """
         statements = []
         group_states = []
@@ -243,12 +242,12 @@ class TableStatements:
         return statements, list(dict.fromkeys(group_states))
 
     def _row_statements(
-        self, column: Column, path: PathOf
+        self, column: Column, path: PathOfRow
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about single rows, with conditions on the key, and an empty list.
+        """Return the statements about single rows of a column, and the states of rows without key.
 
-        If the key cannot identify the rows, return no statements, and the availability of the rows
-        in the second list.
+        The statements have conditions on the key. If the key cannot identify the rows, there are no
+        statements, and the second list has the states of the rows; otherwise it is empty.
         """
         states = self._cell_states(column)
         rows_by_state: dict[Availability, list[int]] = {}
@@ -269,9 +268,10 @@ class TableStatements:
         ], []
 
     def _key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
-        """Return conditions on the key that only these rows meet; empty if the key cannot say it.
+        """Return alternative conditions on the key that only these rows meet.
 
-        A row meets the conditions of one of the tuples.
+        A row meets them if it meets all conditions of one tuple. The list is empty if the key
+        cannot identify the rows.
         """
         names = self._table.key
         texts = [
@@ -279,7 +279,7 @@ class TableStatements:
             for name in names
         ]
         keys = [*zip(*texts, strict=True)]
-        if len(rows) > _MOST_ROWS or not keys or any(None in keys[row] for row in rows):
+        if len(rows) > _MAX_ROWS or not keys or any(None in keys[row] for row in rows):
             return []
         for name, values in zip(names, texts, strict=True):
             row_values = dict.fromkeys(values[row] for row in rows)
@@ -295,18 +295,18 @@ class TableStatements:
 
 
 def _combine_with_rows(state: Availability, row_states: Sequence[Availability]) -> Availability:
-    """Return the availability of a column, combined with that of some of its rows.
+    """Return the availability of a column combined with the states of some of its rows.
 
-    If the column's own is unknown, it is that of the rows.
+    If the column's own state is unknown, only the states of the rows are combined.
     """
     return combine(row_states if row_states and state == UNKNOWN else [state, *row_states])
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
-    """Return the availability of the section; None without a statement about it.
+    """Return the combined availability of the whole section; None if no statement is about it.
 
-    If the HTTP status or headers state it, other statements do not count. Several statements are
-    combined. Statements about some of the rows do not count.
+    If the HTTP status states it, other statements are ignored. Statements about some of the rows
+    are ignored, too.
     """
     section_signals = [
         signal for signal in signals if signal.scope == "section" and not signal.rows
@@ -318,9 +318,9 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
 
 def is_error_response(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Whether a response has an error instead of data, i.e. no declared field, but a reason.
+    """Whether a response has an error instead of data: no declared field, but a stated reason.
 
-    Its tables are then empty for that reason, and the missing fields are no drift.
+    Its tables are then empty for this reason, and its missing fields are not reported as drift.
     """
     if not any(
         signal.scope == "section" and signal.rule in ("transport", "error") and denies(signal)
@@ -333,14 +333,14 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
 
 
 def denies(signal: Signal) -> bool:
-    """Whether a statement says that nothing was measured; one from scope options never does."""
+    """Whether a statement of the response, not of the scope options, denies all measurement."""
     return signal.availability.status in EMPTY and signal.rule != INFERRED
 
 
 def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str | None:
-    """Return the longest prefix of a JSON path that is a key of ``states``.
+    """Return the longest path among the keys of ``states`` that leads to a value or around it.
 
-    If none is, return an empty path, or None for None.
+    Return an empty text if there is none, and None if ``path`` is None.
 
     Examples
     --------
@@ -354,7 +354,9 @@ def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str 
 
 @lru_cache(maxsize=4096)
 def target_steps(target: str) -> tuple[Step, ...]:
-    """Return the target of a statement as steps of a path; a text that is no path is one field.
+    """Return the target of a statement as the steps of a path.
+
+    A text that is not a path is taken for the name of one field.
 
     Examples
     --------
@@ -369,10 +371,10 @@ def target_steps(target: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def reach(target: str, pattern: str) -> str | None:
-    """Return how many of a column's values a statement is about: ``all``, ``some`` or None of them.
+    """Return whether a statement is about ``all`` or ``some`` values of a column; else None.
 
-    ``target`` is the path that the statement names. A name alone stands for all fields of that
-    name, and for the fields inside of them. ``pattern`` is the path of the column's values.
+    ``target`` is the path that the statement names; a single name stands for all fields with this
+    name, and for the fields inside them. ``pattern`` is the path of the column's values.
     """
     steps, column_steps = target_steps(target), parse_path(pattern)
     if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column_steps:
@@ -392,22 +394,22 @@ def reach(target: str, pattern: str) -> str | None:
 
 
 def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str:
-    """Return the availability of a table in words.
+    """Return the availability of a table, combined over its columns, as text.
 
-    It is that of all columns but those of the key. If the section has the same status with a
-    reason, it is that of the section.
+    Columns of the key are ignored. If the section has the same status and a reason, the
+    availability of the section is returned.
     """
     columns = metadata.columns
     states = [column.availability for name, column in columns.items() if name not in metadata.key]
     states = states or [column.availability for column in columns.values()]
-    overall = combine(dict.fromkeys(states))  # most columns share theirs
+    table_state = combine(dict.fromkeys(states))  # most columns share theirs
     section = section_state(signals)
-    has_reason = section is not None and section.reason and section.status == overall.status
-    return str(section if has_reason else overall)
+    has_reason = section is not None and section.reason and section.status == table_state.status
+    return str(section if has_reason else table_state)
 
 
 def signal_table(signals: list[Signal]) -> pd.DataFrame:
-    """Return the statements as a DataFrame; one row ``unknown`` if there are none."""
+    """Return statements as a DataFrame; without statements, it has one row with ``unknown``."""
     signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
     return listing(
         SIGNAL,
@@ -420,7 +422,7 @@ def signal_table(signals: list[Signal]) -> pd.DataFrame:
 
 
 def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
-    """Return the statements as rows for a DataFrame, with a value for each column of `SIGNAL`."""
+    """Return statements as rows of a DataFrame with the columns `SIGNAL`."""
     sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     return [

@@ -1,8 +1,8 @@
 """The typed columns of one declared table, with their metadata, and DataFrames of them.
 
-Columns of one dtype are converted together, to one Arrow array with one column after the other (a
-`Block`), and become pandas arrays together. Where a value does not fit, the columns are converted
-one by one, value by value. Numbers that the response states were not measured are masked.
+Columns of one dtype are converted together to one Arrow array, which has one column after the other
+(a `Block`), and then to pandas arrays. If a value does not fit the dtype, the columns are converted
+one by one, value by value. Numbers that the response states were not measured become missing.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ from aatoolkit.normalizer.rows import DriftReport, TableRows, values_at
 from aatoolkit.sections.section import Column
 
 Member = tuple[Column, Vector, RowIndex]
-"""A column, the vector of its values, and for each row of the table its row in the vector."""
+"""A column, the vector of its values, and for each row of the table its position in the vector."""
 
 Block = tuple[str, pa.Array, Sequence[str]]
-"""A dtype, an array of the values of some columns, one column after the other, and their names."""
+"""A dtype, an array with the values of one column after the other, and the columns' names."""
 
 _SMALL_SIZE = 1000
-"""Up to this number of rows, the overhead of a call exceeds the time of its work."""
+"""Up to this number of rows, calling a function takes longer than its work on the rows."""
 
 
 class BuiltTable:
-    """One table of a response: its typed columns and their metadata.
+    """A table of a response: its typed columns and their metadata.
 
     Parameters
     ----------
     rows : TableRows
         The rows in the response.
     name : str
-        The table's name in metadata.
+        The name of the table in metadata.
     signals : list of Signal
         The statements of the response about availability.
     source : Source
         The source of the response.
     report : DriftReport
-        Where drift and the values for ``extra`` are recorded.
+        The report to which drift and the values for ``extra`` are added.
     """
 
     def __init__(
@@ -98,10 +98,10 @@ class BuiltTable:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _is_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
-        """Return whether a column is to hold the request's host, as the response has no domain.
+        """Return whether a column must hold the request's host, because the response has no domain.
 
-        Also record columns whose field is absent: in `absent_columns`, and, unless they are
-        optional, in the report.
+        Columns whose field is absent are also added to `absent_columns`, and to the report unless
+        they are optional.
         """
         rows = self.rows
         if rows.absent_path or (self.size and vector.is_absent):
@@ -116,7 +116,7 @@ class BuiltTable:
         return False
 
     def _convert(self, members: Sequence[Member]) -> bool:
-        """Convert columns of one dtype together; return whether every value fits the dtype."""
+        """Convert columns of one dtype together; return False if a value does not fit the dtype."""
         column = members[0][0]
         if column.name in self.rows.plan.parsed:
             return False
@@ -137,8 +137,8 @@ class BuiltTable:
     def _read(self, column: Column, vector: Vector, index: RowIndex, report: DriftReport) -> None:
         """Convert a column value by value.
 
-        ``index`` has the row in ``vector`` of each row of the table. Values that do not fit are
-        missing in the column, and recorded in the report.
+        ``index`` has, for each row of the table, the position of its value in ``vector``. Values
+        that do not fit become missing in the column, and are added to the report.
         """
 
         def rows_of(vector_rows: Sequence[int]) -> RowIndex:  # only those of rows of the table
@@ -178,9 +178,9 @@ class BuiltTable:
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask(self, statements: TableStatements, report: DriftReport) -> None:
-        """Make the numbers missing that the response states were not measured.
+        """Set the numbers that the response states were not measured to missing.
 
-        They are recorded in the report, to be in ``extra``.
+        They are added to the report, and so to ``extra``.
         """
         for block_number, (dtype, array, names) in enumerate(self._blocks):
             is_valid = ~_missing(array).reshape(len(names), self.size)
@@ -201,7 +201,7 @@ class BuiltTable:
                 self._blocks[block_number] = dtype, masked, names
 
     def check_key(self, report: DriftReport) -> None:
-        """If the table's key is not unique, add a column ``_row`` of row numbers and record it."""
+        """If the table's key is not unique, report it, and add a column ``_row`` of positions."""
         if not self.table.key:
             return
         path = f"{self.table.name}({', '.join(self.table.key)})"
@@ -216,13 +216,13 @@ class BuiltTable:
             self._blocks.append(("Int64", pa.array(np.arange(self.size)), ["_row"]))
 
     def array(self, name: str) -> pa.Array:
-        """Return the values of one column."""
-        block, number = self._positions[name]
-        return self._blocks[block][1].slice(number * self.size, self.size)
+        """Return the values of one column as an Arrow array."""
+        block, position = self._positions[name]
+        return self._blocks[block][1].slice(position * self.size, self.size)
 
     @cached_property
     def arrow(self) -> pa.Table:
-        """The table as Arrow."""
+        """The table as an Arrow table."""
         arrays = map(self.array, self._positions)
         return pa.table(
             [array.cast(_FILE_TYPES.get(array.type, array.type)) for array in arrays],
@@ -230,14 +230,14 @@ class BuiltTable:
         )
 
     def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
-        """Return the table as a DataFrame, with its metadata and the responses it was read from."""
+        """Return the table as a DataFrame, with its metadata and the responses it comes from."""
         names, blocks, size = tuple(self._positions), self._blocks, self.size
         rows = partial(_frame_of, names, blocks, size, dtype_backend)
         return attrs.frame_with(rows, lambda: self.metadata, responses)
 
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:
-        """The metadata of the columns."""
+        """The metadata of the table and its columns."""
         statements = self._statements()
         columns = {
             column.name: statements.describe(
@@ -254,7 +254,7 @@ class BuiltTable:
 
 
 def _count_distinct(columns: Sequence[pa.Array]) -> int:
-    """Return the number of different keys, i.e. of different rows of the key's columns."""
+    """Return the number of distinct keys, i.e. of distinct rows in the columns of the key."""
     if len(columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
         value_lists = [
             column.to_pylist()
@@ -275,8 +275,8 @@ def _count_distinct(columns: Sequence[pa.Array]) -> int:
 def _encode(texts: pa.Array, column: Column, new_levels: Sequence[str] = ()) -> pa.Array:
     """Return texts as an Arrow array of categories.
 
-    The levels, i.e. the possible values, are those of the column, then ``new_levels``. Texts that
-    are no level are null.
+    The levels, i.e. the possible values, are the levels of the column and then ``new_levels``. All
+    other texts become null.
     """
     all_levels = _levels((*column.levels, *new_levels))
     codes = pc.index_in(texts, all_levels.cast(texts.type), memory_pool=POOL)
@@ -291,7 +291,7 @@ def _levels(levels: tuple[str, ...]) -> pa.Array:
 # --- frames ----------------------------------------------------------------------------------
 
 _FILE_TYPES = {pa.large_string(): pa.string()}
-"""The types in files, by those in memory."""
+"""The Arrow types in files, by the types in memory."""
 
 _DTYPES = {
     **{
@@ -309,10 +309,10 @@ _ARRAY_CLASSES = {"Int64": "IntegerArray", "Float64": "FloatingArray", "boolean"
 def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataFrame:
     """Convert an Arrow table to a DataFrame.
 
-    Days and instants are ``datetime64[us]``, instants in UTC; missing values are ``pd.NA`` or
-    ``NaT``, never NaN and never zero. A category is a pandas category with either backend. A list
-    is a tuple in an ``object`` column, which pandas can compare, count and write to files; with
-    ``dtype_backend="pyarrow"`` it is Arrow's own.
+    Days and instants are ``datetime64[us]``, instants in UTC. Missing values are ``pd.NA`` or
+    ``NaT``, never NaN and never zero. Categories are pandas categories with either backend. Lists
+    are tuples in an ``object`` column, which pandas can compare, count and write to files; with
+    ``dtype_backend="pyarrow"`` they are Arrow lists.
     """
     blocks = []
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -330,9 +330,9 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 def _frame_of(
     names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
 ) -> pd.DataFrame:
-    """Return a DataFrame of blocks of columns, without type inference, which would be slower.
+    """Return a DataFrame of blocks of columns; their types are not inferred, which would be slow.
 
-    ``names`` are the names of all columns in order, ``size`` is the number of rows.
+    ``names`` are the names of all columns in order, and ``size`` is the number of rows.
     """
     arrays = []
     index, positions = _column_index(names)
@@ -356,7 +356,7 @@ def _convert_block(
 ) -> Any:
     """Return the columns of a block as a list of writable pandas arrays.
 
-    If pandas has no such arrays, as for days, return one NumPy array of all columns.
+    For dtypes without pandas arrays, such as days, return one NumPy array of all columns.
     """
     column_slices = [slice(size * number, size * (number + 1)) for number in range(column_count)]
     if dtype == "category":
@@ -389,7 +389,7 @@ def _convert_block(
 
 
 def _numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the numbers of an array as NumPy has them, and the mask of missing ones."""
+    """Return a copy of the numbers of an Arrow array, and a mask of the missing ones, as NumPy."""
     is_missing, buffer_bytes = _missing(array), array.buffers()[1] if len(array) else b""
     if array.type == pa.bool_():
         return _bits(buffer_bytes, array) & ~is_missing, is_missing
@@ -398,21 +398,21 @@ def _numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray
 
 
 def _missing(array: pa.Array) -> np.ndarray[Any, Any]:
-    """Return the mask of missing values."""
+    """Return a mask of the missing values of an Arrow array."""
     if not array.null_count:
         return np.zeros(len(array), bool)
     return ~_bits(array.buffers()[0], array)
 
 
 def _bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
-    """Return the bits of a buffer as booleans; ten times as fast as Arrow for few values."""
+    """Return the bits of a buffer as booleans; for few values, ten times as fast as Arrow."""
     buffer_bytes, end = np.frombuffer(buffer, np.uint8), array.offset + len(array)
     return np.unpackbits(buffer_bytes, count=end, bitorder="little")[array.offset :].view(bool)
 
 
 @cache
 def _pandas_dtype(dtype: str) -> Any:
-    """Return the pandas dtype of text and of timestamps; None for other dtypes."""
+    """Return the pandas dtype for ``string`` or ``timestamp``; None for other dtypes."""
     if dtype == "timestamp":
         return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
     return pd.StringDtype() if dtype == "string" else None
@@ -420,11 +420,11 @@ def _pandas_dtype(dtype: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _column_index(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
-    """Return the column names as an index, and the position of each name as an array of one.
+    """Return an index of column names, and for each name its position as an array of length 1.
 
-    The result is cached: give frames a view of the index.
+    The result is cached, so a frame must get a view of the index.
     """
-    positions = {name: np.array([number]) for number, name in enumerate(names)}
+    positions = {name: np.array([position]) for position, name in enumerate(names)}
     return pd.Index(names, dtype="str"), positions
 
 
@@ -434,7 +434,7 @@ def _category(levels: tuple[str, ...], ordered: bool) -> pd.CategoricalDtype:
 
 
 def as_tuples(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
-    """Convert lists to tuples, and null to ``pd.NA``.
+    """Convert an Arrow column of lists to an array of tuples, and null to ``pd.NA``.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """`normalize`: convert a response to tables by the declaration of its section.
 
-A response that does not fit its declaration at all is read by a draft declaration, which is made
+A response that does not fit its declaration at all is read by a draft, i.e. by a declaration made
 from the response itself.
 """
 
@@ -53,16 +53,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OWNER = "draft"
-"""The name that metadata has for the profile of a drafted declaration."""
+"""The name of the profile in the metadata of tables that a draft declares."""
 
 _BACKENDS = ("numpy_nullable", "pyarrow")
 
-_SILENT = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
-_EMPTY: tuple[Any, ...] = (None, MISSING, "", [], {})
-_WATCHED = "the profile lists this path as perhaps about availability, and no rule reads it"
+_WHY_EMPTY = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
+_EMPTY_VALUES: tuple[Any, ...] = (None, MISSING, "", [], {})
+_WHY_WATCHED = "the profile lists this path as perhaps about availability, and no rule reads it"
 
 _warning_registry: dict[Any, Any] = {}
-"""The registry of warnings, so that the warning about drafts is given once."""
+"""The registry by which Python shows the warning about drafts only once."""
 
 
 @gc_paused()
@@ -76,31 +76,31 @@ def normalize(
     options: ScopeOptions | None = None,
     max_nodes: int = MAX_NODES,
 ) -> Tables:
-    """Normalise the response of one section to tidy tables, without a network.
+    """Convert the response of one section to tidy tables, without sending requests.
 
-    Column names, their order and dtypes depend on the section, never on the response. Values that
+    The names, order and dtypes of columns depend on the section, never on the response. Values that
     no column has are in ``.extra``, differences from the declaration in ``.drift``.
 
-    A draft declaration is made from the response if that does not fit the shipped declaration at
-    all, or if the profile lacks the section. It has the service's own names, and no units or rules
-    of aggregation.
+    If the response does not fit the shipped declaration at all, or if the profile lacks the
+    section, a draft declaration is made from the response. It has the names of the service, and no
+    units or rules of aggregation.
 
     Parameters
     ----------
     section : str
-        The section's name, or your own declaration.
+        The name of the section, or its declaration.
     response : Payload, bytes, str, dict or list
         The response, raw or decoded.
     profile : Profile, module, str or path, optional
         The declarations of the service; by default `aa.sections.default_profile`.
     strict : bool
-        Whether drift is an error.
+        Whether to raise an error if there is drift.
     dtype_backend : {"numpy_nullable", "pyarrow"}
-        The dtypes, as in pandas.
+        The kind of dtypes, as in pandas.
     options : ScopeOptions, optional
-        The scope options of the project, which say which engines could not report.
+        The scope options of the project, which say which engines never ran.
     max_nodes : int
-        The most different JSON paths that the response may have.
+        The greatest number of distinct JSON paths that the response may have.
 
     Returns
     -------
@@ -114,15 +114,15 @@ def normalize(
     DecodeError
         If the response is not one JSON document.
     PayloadError
-        If ``strict`` and there is drift, with every problem; if the response is no JSON value, or
-        has more different paths than ``max_nodes``.
+        If there is drift and ``strict`` is True; if the response is not a JSON value; or if it has
+        more than ``max_nodes`` distinct paths.
 
     Warns
     -----
     SchemaDriftWarning
-        If there is drift; once per process, if a response is read by a draft; and if a word about
-        availability is not known, which is read as unknown. A `Rule` of the declaration can define
-        its meaning.
+        If there is drift; if a response is read by a draft (once per process); and if the response
+        has an unknown word about availability, whose meaning a `Rule` of the declaration can
+        define.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def normalize(
 
 @dataclass(frozen=True)
 class _Reader:
-    """The options of `normalize`, with the methods that need them."""
+    """Reads responses with the options of `normalize`."""
 
     strict: bool
     backend: str
@@ -174,9 +174,9 @@ class _Reader:
         owner: str,
         is_tentative: bool = False,
     ) -> Tables:
-        """Return the tables of a response, as its section declares them or as a draft infers them.
+        """Return the tables of a response, read by the declaration of its section or by a draft.
 
-        The draft is used if ``is_tentative`` and the declaration does not fit at all; see `_fits`.
+        A draft is used if ``is_tentative`` and the declaration does not fit at all; see `_fits`.
         ``owner`` is the name of the profile that declares the section, or ``own``.
         """
 
@@ -206,7 +206,7 @@ class _Reader:
         value = document.values[0]
         has_many = walk.most_keys > MAX_FIELDS
         detection = detect(
-            _abridge(value) if has_many else value,
+            _with_frequent_keys(value) if has_many else value,
             declared.availability,
             vector=None if has_many else document,
             **detect_options,
@@ -295,18 +295,18 @@ def _source(declared: Section, response: Any, document: Any) -> attrs.Source:
     )
 
 
-def _abridge(value: Any) -> Any:
-    """Return a JSON value with only the envelope and the `MAX_FIELDS` most frequent keys."""
+def _with_frequent_keys(value: Any) -> Any:
+    """Return a JSON value that has only the keys of the envelope and the most frequent keys."""
     if isinstance(value, dict):
-        return _abridge([value])[0]
+        return _with_frequent_keys([value])[0]
     if not isinstance(value, list):
         return value
     keys = Counter(chain.from_iterable(record for record in value if isinstance(record, dict)))
-    common = {*ENVELOPE, *dict(keys.most_common(MAX_FIELDS))}
+    kept_keys = {*ENVELOPE, *dict(keys.most_common(MAX_FIELDS))}
     return [
-        {key: _abridge(item) for key, item in record.items() if key in common}
+        {key: _with_frequent_keys(item) for key, item in record.items() if key in kept_keys}
         if isinstance(record, dict)
-        else _abridge(record)
+        else _with_frequent_keys(record)
         for record in value
     ]
 
@@ -315,16 +315,15 @@ def _abridge(value: Any) -> Any:
 
 
 def _hint_table(hints: list[Hint]) -> pd.DataFrame:
-    by_path = {hint.path: [*vars(hint).values()] for hint in hints}
-    return listing(("path", "value", "why"), by_path.values())
+    rows_by_path = {hint.path: [*vars(hint).values()] for hint in hints}
+    return listing(("path", "value", "why"), rows_by_path.values())
 
 
 def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
-    """Yield hints, i.e. values that may be about availability and that no rule reads.
+    """Yield hints, i.e. values that may be about availability but are read by no rule.
 
-    These are the rarest value at each path that the section lists as watched. If the response
-    states nothing about its availability, they are also the values that the section lists as
-    perhaps empty and that are empty.
+    They are the rarest value at each path in `Section.watched`. If the response states nothing
+    about its availability, they are also the empty values at the paths in `Section.emptied`.
     """
     if not section.watched and not section.emptied:
         return
@@ -333,13 +332,15 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
     for path in section.emptied if is_unstated else ():
         path_steps = parse_pattern(path) if path != "$" else ()
         value = document.descend([step for step in path_steps if isinstance(step, Field)]).values[0]
-        if value != "" and value in _EMPTY:
+        if value != "" and value in _EMPTY_VALUES:
             evidence = raw(None if value is MISSING else value)
-            yield Hint("$" if path == "$" else f"$.{path}", evidence, _SILENT)
+            yield Hint("$" if path == "$" else f"$.{path}", evidence, _WHY_EMPTY)
     signal_paths = [signal.path for signal in signals if signal.path not in ("", "$")]
     for pattern in section.watched:
         vector, values, path_end = _values_at(document, parse_pattern(pattern))
-        texts_by_row = {row: repr(value) for row, value in enumerate(values) if value not in _EMPTY}
+        texts_by_row = {
+            row: repr(value) for row, value in enumerate(values) if value not in _EMPTY_VALUES
+        }
         counts = Counter(texts_by_row.values())
         for row in sorted(texts_by_row, key=lambda row: counts[texts_by_row[row]])[:1]:
             path = vector.path(row) + path_end
@@ -347,14 +348,15 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
                 is_within(path, signal_path) or is_within(signal_path, path)
                 for signal_path in signal_paths
             ):
-                yield Hint(path, raw(values[row]), _WATCHED)
+                yield Hint(path, raw(values[row]), _WHY_WATCHED)
 
 
 def _values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
-    """Return the vector that a path leads to, its values, and what follows the paths of its rows.
+    """Return the vector at a path, the values there, and the end of the values' JSON paths.
 
-    If the path ends in a column of a grid, i.e. of an array of arrays with names in another array,
-    the values are those in the column, and its position follows the paths. Otherwise nothing does.
+    If the path leads to a column of a grid, i.e. of an array of arrays with names in another array,
+    the vector has the rows of the grid, the values are those of the column, and the end is the
+    position of the column, such as ``[2]``. Otherwise the end is empty.
     """
     column = steps[-1]
     if not isinstance(column, Named):
@@ -375,8 +377,8 @@ def _values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[An
 def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]) -> bool:
     """Whether a declaration fits a response at all.
 
-    It fits if the response states that it has no data, if at least half of the main table's columns
-    have values, or if columns have at least half of the response's values.
+    It fits if the response states that nothing was measured, if at least half of the columns of the
+    main table have values, or if columns have at least half of the values in the response.
     """
     counts_of_tables = (
         [table.size - table.array(name).null_count for name in table.table.names]
@@ -395,10 +397,10 @@ def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[S
 
 
 def _draft_of(response: Any, name: str, declared: Section | None) -> Section | None:
-    """Return a declaration drafted from one response; None if nothing in it can be made a table.
+    """Return a declaration drafted from one response; None if no part of it can be made a table.
 
-    It has the service's own names and the availability rule of the declaration, if any; units and
-    rules of aggregation are open.
+    The draft has the names of the service, and the availability rules of ``declared``, if any.
+    Units and rules of aggregation are open.
     """
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None

@@ -1,9 +1,9 @@
-"""Provenance: the JSON path of every cell of declared tables, to rebuild the response.
+"""Provenance: the JSON path of every cell of tables, by which the response can be rebuilt.
 
-The provenance has a row for each leaf value of the response that is not in ``extra``. The row has
-the value's path and, if a cell has the value, the cell and the value's format. If no cell has it,
-as for null and for values that a column parses, the row has its JSON text. `rebuild` puts the
-response together from cells, provenance and ``extra``.
+The provenance has one row for each leaf value of the response that is not in ``extra``. The row has
+the path of the value. If a cell of a table has the value unchanged, the row also has the cell and
+the format of the value; otherwise, as for null and parsed values, it has the JSON text of the
+value. `rebuild` makes the response again from the cells, the provenance and ``extra``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ZONE = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
 _FULL, _INTEGER, _NUMBER = "T26Z", "integer", "number"
 _Cell = tuple[str, str, int, str]
-"""The table, the column and the row of a cell, and the format of its value."""
+"""The table, column and row position of a cell, and the format of its value (`_format_of`)."""
 
 _SCHEMA = pa.schema(
     {"path": pa.string(), "table": pa.dictionary(pa.int32(), pa.string())}
@@ -44,7 +44,7 @@ _SCHEMA = pa.schema(
 def provenance(
     document: Vector, tables: Sequence[BuiltTable], extra: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Return the provenance of a response: a row for each leaf value that is not in ``extra``."""
+    """Return the provenance of a response: one row per leaf value that is not in ``extra``."""
     columns = [
         (table, column)
         for table in tables
@@ -66,22 +66,22 @@ def provenance(
 
 
 def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
-    """Yield the path and the cell (`_Cell`) of each value that a column has unchanged."""
+    """Yield pairs of path and cell (`_Cell`) for the values that a column has unchanged."""
     vector, index = table.rows.values_of(column.source or "")
     is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
     rows = np.flatnonzero((index >= 0) & np.asarray(table.array(column.name).is_valid()))
     paths, values = vector.paths, vector.values
     for row, source_row in zip(rows.tolist(), index[rows].tolist(), strict=True):
         if is_unchanged[source_row]:
-            style = _style(values[source_row], column.dtype)
-            yield paths[source_row], (table.table.name, column.name, row, style)
+            form = _format_of(values[source_row], column.dtype)
+            yield paths[source_row], (table.table.name, column.name, row, form)
 
 
-def _style(value: Any, dtype: str) -> str:
-    """Return the format of a value, by which it is written as in the response.
+def _format_of(value: Any, dtype: str) -> str:
+    """Return the format in which the response has a value.
 
-    It is ``integer`` or ``number``, or for a timestamp its separator, length and time zone, such as
-    ``T26Z``. It is empty for other dtypes.
+    For numbers it is ``integer`` or ``number``. For timestamps it is the separator, the length and
+    the time zone, such as ``T26Z``. It is empty for other dtypes.
     """
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
@@ -95,26 +95,27 @@ def _style(value: Any, dtype: str) -> str:
 def rebuild(
     tables: Mapping[str, pd.DataFrame], extra: pd.DataFrame, provenance: Mapping[str, pa.Table]
 ) -> Any:
-    """Rebuild the response, as a JSON value, from the tables that `normalize` made.
+    """Rebuild the response, as a JSON value, from the tables that `normalize` returned.
 
-    Values are taken from the columns and from ``extra`` as they are now; the provenance has their
-    paths and formats. Keys of objects may come in another order.
+    Values are taken from the present columns and ``extra``; the provenance has their paths and
+    formats. The keys of objects may have another order than in the response.
 
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        The tables of the section, all rows in their order; also those read back from Parquet.
+        The tables of the section, with all rows in their original order. They may have been read
+        back from Parquet.
     extra : pandas.DataFrame
-        The values that no column has: ``path`` and ``value``.
+        The values that no column has, with the columns ``path`` and ``value``.
     provenance : mapping of str to pyarrow.Table
-        The path of every other value.
+        The paths of all other values, as `provenance` returned them.
 
     Raises
     ------
     PayloadError
-        If a table or column is missing, or has fewer rows than when it was read.
+        If a table or column is missing, or if a table has lost rows.
     MetadataError
-        If the provenance has not the tables and columns of a provenance.
+        If the provenance lacks its table or columns.
     """
     try:
         columns = provenance["values"].select(_SCHEMA.names).to_pydict().values()
@@ -122,13 +123,13 @@ def rebuild(
         raise MetadataError("the provenance of the tables is missing; write them again") from None
     response = [None]
     cells = {}
-    for path, table, column, row, style, text in zip(*columns, strict=True):
+    for path, table, column, row, form, text in zip(*columns, strict=True):
         if text is None:
-            if (table, column, style) not in cells:
-                cells[table, column, style] = _written_cells(tables, table, column, style)
-            if row >= len(cells[table, column, style]):
+            if (table, column, form) not in cells:
+                cells[table, column, form] = _written_cells(tables, table, column, form)
+            if row >= len(cells[table, column, form]):
                 raise PayloadError(f"the table {table} has lost rows")
-        value = json.loads(text) if text is not None else cells[table, column, style][row]
+        value = json.loads(text) if text is not None else cells[table, column, form][row]
         _set_value(response, path, value)
     for path, text in zip(extra["path"], extra["value"], strict=True):
         if not path.endswith(KEY_SIGN):
@@ -137,39 +138,39 @@ def rebuild(
 
 
 def _written_cells(
-    tables: Mapping[str, pd.DataFrame], table: str, column: str, style: str
+    tables: Mapping[str, pd.DataFrame], table: str, column: str, form: str
 ) -> list[Any]:
-    """Return the cells of a column as JSON values, as the response has them.
+    """Return the cells of a column as the JSON values that the response has.
 
-    ``style`` is the format of numbers or timestamps, as `_style` returns it.
+    ``form`` is the format of numbers or timestamps, from `_format_of`.
     """
     if table not in tables or column not in tables[table]:
         raise PayloadError(f"the column {column} of the table {table} is missing")
     values = pa.array(tables[table][column], from_pandas=True)
     write: Callable[[Any], Any] = lambda value: value  # noqa: E731
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values, write = values.cast(pa.timestamp("us", "UTC")), partial(_format_moment, style)
+        values, write = values.cast(pa.timestamp("us", "UTC")), partial(_format_moment, form)
     elif pa.types.is_temporal(values.type):
         values, write = values.cast(pa.date32()), str
-    elif style == _INTEGER:
+    elif form == _INTEGER:
         write = lambda value: int(value) if value == int(value) else value  # noqa: E731
-    elif style == _NUMBER:
+    elif form == _NUMBER:
         write = float
     return [None if value is None else write(value) for value in values.to_pylist()]
 
 
-def _format_moment(style: str, moment: datetime) -> str:
-    """Return a timestamp as text in a format of `_style`; in full if this would drop digits."""
-    zone = style[3:]
+def _format_moment(form: str, moment: datetime) -> str:
+    """Return a timestamp as text in a format of `_format_of`; in full if digits would be lost."""
+    zone = form[3:]
     local = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
-    text = local.isoformat(style[0], "microseconds")[: int(style[1:3])] + zone
+    text = local.isoformat(form[0], "microseconds")[: int(form[1:3])] + zone
     return text if datetime.fromisoformat(text) == moment else _format_moment(_FULL, moment)
 
 
 def _set_value(response: Any, path: str, value: Any) -> None:
-    """Set the value at a path; objects and arrays that are missing on the path are created.
+    """Set the value at a path in ``response``; missing objects and arrays on the path are created.
 
-    Values may come in any order: an array element is null until its value is set.
+    Values may be set in any order: elements of arrays are null until their value is set.
     """
     steps: list[Any] = [0]
     for part in parse_path(path):

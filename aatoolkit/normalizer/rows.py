@@ -1,8 +1,9 @@
-"""The rows of declared tables in one document, and the vectors that hold their columns' values.
+"""Find the rows of declared tables in a document, and the values of their columns.
 
-The declaration of a section is compiled once, into a `TablePlan` for each table; `TableRows` are
-the rows of a table in a response. The values of a column are a `Vector` and a row index into it,
-with one entry for each row of the table. `Walk` finds the values that no column reads.
+The declaration of a section is compiled once, to one `TablePlan` per table. `TableRows` has the
+rows of a table in one response. The values of a column are a `Vector` and a row index, which has
+for each row of the table the position of its value in the vector. `Walk` finds the values that no
+column reads.
 """
 
 from __future__ import annotations
@@ -42,36 +43,36 @@ Path = tuple[Step, ...]
 Rows = Sequence[int] | RowIndex
 
 RowValues = tuple[Vector, RowIndex]
-"""A vector, and for each row of a table the row of its value in the vector; -1 for none."""
+"""A vector, and for each row of a table the position of its value there; -1 without a value."""
 
 ElementRead = tuple[Vector, RowIndex, RowIndex]
-"""Array elements that are read by position: the vector of all elements; for each row of a table,
-the row of its array; and for each row of the table, the row of its element in the vector."""
+"""Elements of arrays that are read by position: the vector of all elements of the arrays; for each
+row of a table, the position of its array; for each row, the position of its element."""
 
 
 class TablePlan(NamedTuple):
-    """A compiled declaration of a table: what does not depend on a response.
+    """The compiled declaration of a table, which is the same for all responses.
 
     Attributes
     ----------
     table : Table
         The declaration.
     kind : type or None
-        The type of rows, list or dict; None for any type.
+        The type of the rows in the response, list or dict; None for any type.
     is_filtered : bool
-        Whether rows are filtered by their values.
+        Whether the rows are filtered by their values.
     outer_sources : frozenset of str
-        The sources (paths of columns) of values outside of the row, which no table reads as part of
-        a row. If rows are filtered, all sources.
+        The sources (paths of columns) that lead to values outside the rows of all tables. If rows
+        are filtered, these are the sources of all columns.
     measures : frozenset of str
-        The columns of measured numbers: no keys, labels or sample sizes.
+        The names of columns of measured numbers: no keys, labels or sample sizes.
     dimensions : dict
-        The names of the columns of engines and of days, by which statements about availability
-        select rows; None if the table has no such column.
+        The names of the column of engines (``engine``) and of the column of days (``date``), by
+        which statements about availability select rows; None if the table has no such column.
     parsed : frozenset of str
-        The columns whose values are not plain JSON of their dtype.
+        The names of columns whose values are not plain JSON of their dtype.
     separate : frozenset of str
-        The columns that are converted one by one: the parsed ones, and categories.
+        The names of columns that are converted one by one: parsed columns and categories.
     """
 
     table: Table
@@ -86,7 +87,7 @@ class TablePlan(NamedTuple):
 
 @lru_cache(maxsize=128)
 def plans(section: Section) -> tuple[TablePlan, ...]:
-    """Compile the declaration of a section: return the plan of each of its tables."""
+    """Compile the declaration of a section; return one plan per table."""
     value_columns = [column for table in section for column in table.columns if not column.is_label]
     patterns_inside = {
         column.pattern for column in value_columns if (column.source or "")[0] not in "^$"
@@ -138,8 +139,8 @@ def _is_measure(table: Table, column: Column) -> bool:
 def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
     """Parse the source of a column, i.e. the path of its values from the row.
 
-    Return how many records it goes up (``^``), its sign (``@``, ``#``, ``$`` or none), and the
-    steps of its path. After ``@`` and ``#`` a number is returned in place of the steps.
+    Return the number of ``^``, the sign after them (``@``, ``#``, ``$`` or empty), and the steps of
+    the path; for ``@`` and ``#``, the number that follows instead of steps.
     """
     source_below = source.lstrip("^")
     levels_up = len(source) - len(source_below)
@@ -156,9 +157,9 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
 def sources_read(
     source: str, valid: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
-    """List the paths that a column reads: of its values, and of the flag that they are valid.
+    """Return the paths that a column reads: the path of its values and of its validity flag.
 
-    With each path, list the paths of the arrays that have names for its elements. Paths to
+    Each path is paired with a list: the paths of the headers that name elements on it. Paths to
     positions and keys (``@``, ``#``) are left out.
     """
     sources = []
@@ -171,28 +172,27 @@ def sources_read(
 
 
 class TableRows:
-    """The rows of one table in one document.
+    """The rows of one table in one response.
 
     Parameters
     ----------
     document : Vector
         The response.
     plan : TablePlan
-        The declared table.
+        The compiled declaration of the table.
 
     Attributes
     ----------
     vectors : list of Vector
-        The vectors at each step of the path to the rows, the document first.
+        The vectors at each step of the path to the rows, first that of the response.
     row_index : numpy.ndarray
-        For each row of the table, its row in the last of the vectors.
+        For each row of the table, its position in the last of the vectors.
     absent_path : str or None
-        The path up to the first field that the document lacks; None if it has all fields.
+        The path up to the first field that the response lacks; None if it has all fields.
     is_null : bool
-        Whether the path leads to null, so that the number of rows is not known to be zero.
+        Whether the path leads to null; the number of rows is then unknown, and not zero.
     reads : list of ElementRead
-        The array elements that columns read by position: the elements of all arrays, and for each
-        row its array and its element.
+        The elements of arrays that columns read by position.
     """
 
     def __init__(self, document: Vector, plan: TablePlan) -> None:
@@ -202,12 +202,12 @@ class TableRows:
         self.is_null = False
         self.vectors = [vector := document]
         for step_count, step in enumerate(rows.steps, 1):
-            outer, vector = vector, vector.descend((step,))
+            parent, vector = vector, vector.descend((step,))
             self.vectors.append(vector)
             is_absent = vector.is_absent
             is_limited = isinstance(step, Entries) and bool(step.only)
             if not isinstance(step, Field):
-                is_absent = is_limited and not len(vector) and (dict in outer.kinds or is_absent)
+                is_absent = is_limited and not len(vector) and (dict in parent.kinds or is_absent)
             if is_absent and self.absent_path is None:
                 self.absent_path = format_path(rows.steps[:step_count])
             self.is_null |= vector.is_null and (isinstance(step, Field) or is_limited)
@@ -240,13 +240,14 @@ class TableRows:
 
     @property
     def size(self) -> int:
-        """The number of rows."""
+        """The number of rows of the table."""
         return len(self.row_index)
 
     def _single_row(self) -> RowIndex:
-        """Return the row of a table with a single row; no row if its object and fields are absent.
+        """Return the row index of a table with a single row.
 
-        A field outside of the row, such as the response's domain, does not make a row.
+        It is empty if the object and the fields of the row are absent. Fields outside the row, such
+        as the domain of the response, do not count.
         """
         vectors = [self.vector] if self.table.rows.steps else []
         for column in self.table.columns:
@@ -258,7 +259,7 @@ class TableRows:
         return self.vector.level.rows if is_present else np.arange(0)
 
     def values_of(self, source: str) -> RowValues:
-        """Return the vector with a column's values, and for each row of the table its row there."""
+        """Return a vector with the values of a source, and each row's position in it."""
         values = self._values.get(source)
         if values is None:
             values = self._values[source] = self._values_of(source, self.reads)
@@ -289,10 +290,10 @@ class TableRows:
     def _follow(
         self, vector: Vector, index: RowIndex, steps: Sequence[Step], reads: list[ElementRead]
     ) -> RowValues:
-        """Follow a path from a vector; return the vector it leads to, and each row's row in it.
+        """Follow a path from a vector; return the vector at its end, and the row index into it.
 
-        ``index`` has the row in ``vector`` of each row of the table. A step may lead to another
-        element of an array for each row; such steps are added to ``reads``.
+        A row index has, for each row of the table, a position in the vector. Steps to single
+        elements of arrays, which may differ from row to row, are added to ``reads``.
         """
         for step in steps:
             if type(step) is Field:
@@ -314,9 +315,9 @@ class TableRows:
         return vector, index
 
     def _positions_by_name(self, step: Named) -> RowIndex:
-        """Return for each row the position that a name has in the header, an array of names.
+        """Return, for each row of the table, the position of a name in the header; -1 if absent.
 
-        It is -1 if the name is not there.
+        The header is an array of names.
         """
         last_array = max(
             number for number, header_step in enumerate(step.header) if header_step == Each()
@@ -328,10 +329,10 @@ class TableRows:
         return compose_index(element_rows, elements.level.positions)
 
     def _items_of_row(self, vector: Vector, index: RowIndex, number: int) -> RowValues:
-        """Return for each row the item of its array or object at the row's own position or key.
+        """Return, for each row, the item of an array or object at the row's own position or key.
 
-        ``number`` says in which array or object on the path to the row, the outermost being 0. As
-        for `values_of`, the items are a vector and the row index into it.
+        The position or key is that in array or object ``number`` on the path to the rows, counted
+        from 0. The result is a vector of items and the row index into it.
         """
         steps = self.table.rows.steps
         at = [at for at, step in enumerate(steps, 1) if isinstance(step, Each | Entries)][number]
@@ -347,10 +348,11 @@ class TableRows:
     def _rows_by_label(
         self, vector: Vector, labels: Sequence[Any], index: RowIndex, keys: list[str]
     ) -> RowIndex:
-        """Return for each row of the table the item of its array or object that has a label.
+        """Return, for each row of the table, the position in ``vector`` of the item with a label.
 
-        ``vector`` has all items, ``labels`` the label of each. ``index`` has each row's array or
-        object, ``keys`` the label that is looked for. It is -1 if no item has it.
+        ``vector`` has the items of all arrays or objects, and ``labels`` their labels. For each row
+        of the table, ``index`` has its array or object, and ``keys`` the label of the wanted item.
+        The position is -1 if no item has the label.
         """
         parents_and_labels = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
         rows = {pair: row for row, pair in enumerate(parents_and_labels)}
@@ -358,7 +360,7 @@ class TableRows:
         return np.array([rows.get(pair, -1) for pair in pairs], np.int64)
 
     def _ancestor_rows(self, at: int) -> RowIndex:
-        """Return for each row of the table its row in ``vectors[at]``, which is above the rows."""
+        """Return, for each row of the table, the position in ``vectors[at]`` that contains it."""
         level, index = self.vector.level, self.row_index
         while level is not self.vectors[at].level:
             index = compose_index(index, level.parents)
@@ -367,7 +369,7 @@ class TableRows:
         return index
 
     def path_finder(self, column: Column) -> Callable[[int], str | None]:
-        """Return a function that returns the JSON path of a row's value; None if it has none."""
+        """Return a function from a row position to the JSON path of the value there, or None."""
 
         def path(row: int) -> str | None:
             vector, index = self.values_of(column.source or "")
@@ -376,9 +378,9 @@ class TableRows:
         return path
 
     def rows_of_elements(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield for each row of the table the element that contains it, as a row of ``elements``.
+        """Yield an index with the position in ``elements`` of the element that contains each row.
 
-        Yield nothing if the rows are not inside of such elements.
+        Yield nothing if the rows of the table are not inside these elements.
         """
         level = self.vector.level
         index = level.rows
@@ -389,7 +391,7 @@ class TableRows:
 
 
 def values_at(vector: Vector, index: RowIndex) -> Sequence[Any]:
-    """Return the values of a vector in the rows of an index; None where the index is -1."""
+    """Return the values of a vector at the positions of an index; None where the index is -1."""
     if index is vector.level.rows:
         return vector.values  # type: ignore[no-any-return]
     values = [*vector.values, None]  # None is the last, at -1
@@ -397,7 +399,7 @@ def values_at(vector: Vector, index: RowIndex) -> Sequence[Any]:
 
 
 def _computed_rows(vector: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
-    """Return the rows that a function computes from the values of a vector, as a vector."""
+    """Return a vector of the rows that a function computes from the values of a vector."""
     try:
         rows = [
             [] if value is None or value is MISSING else [dict(row) for row in function(value)]
@@ -412,10 +414,10 @@ def _computed_rows(vector: Vector, table: str, function: Callable[[Any], Iterabl
 
 
 def _enclosing_record(vector: Vector, index: RowIndex) -> RowValues:
-    """Return the records around the arrays of the rows, and for each row the record it is in.
+    """Return a vector of the records around rows, and for each row the position of its record.
 
-    A record is an element of an array. ``index`` has the row in ``vector`` of each row of the
-    table.
+    A record is an element of an array. ``index`` has, for each row of the table, its position in
+    ``vector``.
     """
     level, is_inside = vector.level, bool(vector.field_names)
     while not (is_inside and level.in_array):
@@ -427,9 +429,9 @@ def _enclosing_record(vector: Vector, index: RowIndex) -> RowValues:
 
 
 def _elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
-    """Return the elements of all arrays of a vector, and the index of one of them for each row.
+    """Return a vector of the elements of all arrays, and for each row the position of one of them.
 
-    It is the element at ``positions[row]`` of the array ``index[row]``; -1 if there is none.
+    It is the element at ``positions[row]`` in the array ``index[row]``; -1 if there is none.
     """
     elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)
@@ -444,10 +446,9 @@ def unread_values(
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
     """Yield values at declared paths that no row reads, as arguments of `DriftReport.add_extra`.
 
-    These are rows that a filter drops and no other table reads; fields of a record without rows
-    inside; rows before the first that the table has; and names in a list that is longer than the
-    arrays it names elements of. With the reason ``new``, they are the elements that no column reads
-    in arrays that are read by position.
+    They are rows that a filter drops and no other table has, fields of records without rows inside,
+    elements before the first row, and names in a header without an element. With the reason
+    ``new``, they are unread elements of arrays that are read by position.
     """
     reasons = {}
     reads: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
@@ -479,9 +480,9 @@ def unread_values(
 
 
 def _unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
-    """Return those of the given rows of a vector that are in no row index.
+    """Return those of ``rows`` that are in none of ``indexes``; all are positions in a vector.
 
-    Each of ``indexes`` has the rows that a column reads.
+    Each index has the positions that a column reads.
     """
     is_unread = np.ones(len(vector) + 1, bool)  # the last is where -1 points
     for index in indexes:
@@ -493,16 +494,16 @@ def _unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) ->
 
 
 class FieldNode:
-    """A node in the tree of a section's declared paths.
+    """A node in the tree of the paths that a section declares.
 
     Attributes
     ----------
     children : dict
-        The child nodes, by the name of a field, and by `Each` and `Entries`.
+        The child nodes, by name of a field, or by `Each` or `Entries`.
     is_read : bool
-        Whether a column reads the value.
+        Whether a column reads the values at this path.
     reason : str or None
-        The reason in ``extra`` of a value that is expected and not read: ``envelope`` or ``known``.
+        The reason in ``extra`` for expected values that no column reads: ``envelope`` or ``known``.
     """
 
     def __init__(self) -> None:
@@ -511,7 +512,7 @@ class FieldNode:
         self.reason: str | None = None
 
     def nodes_at(self, steps: Sequence[Step]) -> list[FieldNode]:
-        """Return the nodes at a path below this one: one, or one for each key in `Entries.only`."""
+        """Return the nodes at a path below this one: one, or one per key of `Entries.only`."""
         if not steps:
             return [self]
         step, other_steps = steps[0], steps[1:]
@@ -525,7 +526,7 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def field_map(section: Section) -> FieldNode:
-    """Return a tree of paths: those that a section's columns read, and others that are expected."""
+    """Return the tree of the paths that columns of a section read, and of other expected paths."""
     root = FieldNode()
     for name in ENVELOPE:
         root.nodes_at((Field(name),))[0].reason = "envelope"
@@ -558,18 +559,19 @@ def field_map(section: Section) -> FieldNode:
 
 @dataclass(frozen=True)
 class Drift:
-    """One difference between a response and its declaration.
+    """A difference between a response and its declaration.
 
     Parameters
     ----------
     kind : str
         ``new``, ``absent``, ``wrong type``, ``new level``, ``null key`` or ``duplicate key``.
     path : str
-        The path pattern, with ``[]`` and ``{}`` for any item; for keys, the table and its columns.
+        The path pattern, with ``[]`` and ``{}`` for any item; for keys, the table with the columns
+        of its key.
     count : int
-        The number of values.
+        The number of values that differ.
     example : str or None
-        One value, as JSON text.
+        One of these values, as JSON text.
     """
 
     kind: str
@@ -589,14 +591,14 @@ class Drift:
 
 
 class DriftReport:
-    """The drift of a response, and its values for the table ``extra``.
+    """The drift of a response, and its values for ``extra``, which no column has.
 
     Attributes
     ----------
     extra_values : list of tuple
-        The values that no column has: a vector, its rows, and the reason.
+        The values that no column has, as tuples of a vector, positions in it, and the reason.
     differences : dict
-        The drift, by kind and path.
+        The differences (`Drift`) by kind and path.
     """
 
     def __init__(self) -> None:
@@ -606,16 +608,16 @@ class DriftReport:
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
         """Record a difference.
 
-        If one with the same kind and path is recorded, only the one with more values is kept.
+        Of several differences with the same kind and path, only the one with most values is kept.
         """
         drift = self.differences.get((kind, path))
         if drift is None or drift.count < count:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
     def add_extra(self, vector: Vector, rows: Rows, reason: str, path: str | None = None) -> None:
-        """Record values of a vector, in some rows, for ``extra``, unless a function computed them.
+        """Record values in some rows of a vector for ``extra``, unless a function computed them.
 
-        With a path, they are recorded as drift too.
+        With ``path``, the values are also recorded as drift.
         """
         if len(rows) and not vector.level.is_computed:
             self.extra_values.append((vector, rows, reason))
@@ -623,27 +625,30 @@ class DriftReport:
             self.record(reason, path, len(rows), _first_leaf(vector.values[rows[0]]))
 
     def extend(self, report: DriftReport) -> None:
-        """Append the drift and the values of another report."""
+        """Add the differences and values of another report."""
         self.extra_values += report.extra_values
         for (kind, path), drift in report.differences.items():
             self.record(kind, path, drift.count, drift.example)
 
     def permit_absence(self, paths: Iterable[str]) -> None:
-        """Remove the drift of absent fields and rows at, or below, the paths."""
+        """Remove the drift about absent fields and rows at the paths or below them."""
         prefixes = tuple(f"{path}." for path in paths)
         for kind, path in [*self.differences]:
             if kind == "absent" and f"{path}.".startswith(prefixes):
                 del self.differences[kind, path]
 
     def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
-        """Yield the values for ``extra``: value, path and reason; by default for all reasons."""
+        """Yield value, path and reason of the values for ``extra`` that have one of ``reasons``.
+
+        Without ``reasons``, yield all.
+        """
         for vector, rows, reason in self.extra_values:
             for row in map(int, rows) if not reasons or reason in reasons else ():
                 yield vector.values[row], vector.path(row), reason
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
-        """The JSON text and the reason of every leaf value for ``extra``, by JSON path."""
+        """By JSON path of each leaf value for ``extra``, its JSON text and its reason."""
         return {
             leaf_path: (text, reason)
             for value, path, reason in self.values()
@@ -651,7 +656,7 @@ class DriftReport:
         }
 
     def extra_frame(self) -> pd.DataFrame:
-        """Return ``extra`` as a frame; the values of fields that are expected come last."""
+        """Return ``extra`` as a DataFrame; values of expected fields come last."""
         rank_of_reason = {"envelope": 2, "known": 1}
         rows = [(path, *text_and_reason) for path, text_and_reason in self.extra.items()]
         return listing(
@@ -659,12 +664,12 @@ class DriftReport:
         )
 
     def drift_frame(self) -> pd.DataFrame:
-        """Return the drift as a frame, one row per difference."""
+        """Return the drift as a DataFrame, one row per difference."""
         rows = [[*vars(drift).values()] for drift in self.differences.values()]
         return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
-        """Raise an error for drift if ``strict``; else warn of the first differences."""
+        """Raise an error for drift if ``strict`` is True; else warn of the first differences."""
         problems = [*map(str, self.differences.values())]
         if problems and strict:
             raise PayloadError(
@@ -682,7 +687,7 @@ class DriftReport:
 
 
 def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any) -> pd.DataFrame:
-    """Return a DataFrame with columns of text; ``dtypes`` has the dtypes of other columns."""
+    """Return a DataFrame of text columns; ``dtypes`` has the dtypes of columns of other kinds."""
     columns = [*zip(*rows, strict=True)] or [()] * len(names)
     return pd.DataFrame(
         {
@@ -693,14 +698,14 @@ def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: An
 
 
 def _first_leaf(value: Any) -> str:
-    """Return the first scalar, or empty object or array, inside of a JSON value, as JSON text."""
+    """Return the first scalar or empty container in a JSON value, as JSON text."""
     while value and isinstance(value, dict | list):
         value = next(iter(value.values())) if isinstance(value, dict) else value[0]
     return json_text(value)
 
 
 class Walk(Census):
-    """A walk through a response, which counts its paths and keys and reports undeclared values.
+    """Walks through a response: counts its paths and keys, and reports undeclared values.
 
     Parameters
     ----------
@@ -715,9 +720,9 @@ class Walk(Census):
     def visit(
         self, vector: Vector, node: FieldNode, depth: int = 0, reason: str | None = None
     ) -> None:
-        """Visit the values at a declared path, and the values inside of them.
+        """Visit the values at a declared path, and the values inside them.
 
-        ``node`` has the declared paths below it; ``reason`` is that of a node above, or None.
+        ``node`` is the node of the path; ``reason`` is the reason of a node above it, or None.
         """
         value_types, reason = vector.kinds, node.reason or reason
         self.count_path(vector.values, value_types, depth)
@@ -750,10 +755,10 @@ class Walk(Census):
     def _visit_fields(
         self, vector: Vector, node: FieldNode, depth: int, reason: str | None
     ) -> None:
-        """Visit the declared fields of objects, and report their other fields.
+        """Visit the declared fields of objects, and report their undeclared fields.
 
-        More than `MAX_FIELDS` other fields are taken for keys that are data, and reported as one
-        path.
+        If there are more than `MAX_FIELDS` undeclared fields, their names are taken for data, and
+        they are reported as one path.
         """
         names = vector.fields()
         self.add_keys(vector.objects, len(names))

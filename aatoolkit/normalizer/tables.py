@@ -1,4 +1,4 @@
-"""`Tables`: the frames of one section, as a read returns them."""
+"""`Tables`: the DataFrames of one section, as returned by reading or normalising it."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _EMPTY = {
     "unavailable": "unavailable: the service gives no reason",
     "unknown (absent)": "unknown: the response gives nothing here",
 }
-"""The availability of an empty table in words, where the status alone does not explain it."""
+"""The text for an empty table, by its availability, if the status alone would not explain it."""
 
 
 @dataclass(eq=False)
 class ResponseAtHand:
-    """A response that is in memory, and the function that normalises it again.
+    """A response in memory, with the function that normalises it again.
 
     Parameters
     ----------
@@ -60,10 +60,10 @@ class ResponseAtHand:
     response : Payload, bytes or str
         The response.
     read : callable
-        A function that normalises a response in the way that this one was.
+        A function that normalises a response with the same options as this one.
     beside : sequence of ResponseAtHand
-        All responses of the same dataset. They may have the names for ids in this response, such as
-        those of prompts.
+        All responses of the same dataset, in which names for the ids of this response, such as ids
+        of prompts, can be looked up.
     """
 
     source: Source
@@ -73,37 +73,37 @@ class ResponseAtHand:
 
     @property
     def body(self) -> bytes:
-        """The bytes of the response."""
+        """The body of the response, as bytes."""
         response = self.response
         if isinstance(response, Payload):
             return response.body
         return response.encode() if isinstance(response, str) else response
 
     def tables(self) -> Tables:
-        """Normalise the response again; return its tables."""
+        """Normalise the response again, without warnings, and return its tables."""
         return quietly(self.read, self.response)
 
 
 def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Call a function and return its result; warnings of this package are not shown meanwhile."""
+    """Return the result of a function, called without showing warnings of this package."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
         return read(*arguments, **options)
 
 
 class TableParts(NamedTuple):
-    """The data from which the frames of a section are built, for writers and explanations.
+    """The data from which the DataFrames of a section are built, for writers and explanations.
 
     Parameters
     ----------
     built : mapping
-        The built tables, by name.
+        The tables with typed columns, by name.
     rows : callable
-        A function that returns the rows of the tables in the response, by name.
+        A function that returns the `TableRows` of each table, by name.
     signals : sequence of Signal
         The statements of the response about availability.
     held : sequence
-        The response, if it is in memory.
+        The response as the only item, if it is in memory; else empty.
     """
 
     built: Mapping[str, BuiltTable] = {}
@@ -120,24 +120,25 @@ class Tables(Keyed[str, "pd.DataFrame"]):
     main : pandas.DataFrame
         The section's main table.
     extra : pandas.DataFrame
-        Every value of the response that no column has: ``path`` (its JSON path), ``value`` (as JSON
-        text) and ``why`` (``envelope``, ``known``, ``new``, ``wrong type`` …).
+        The values of the response that no column has, with the columns ``path`` (the JSON path),
+        ``value`` (as JSON text) and ``why`` (``envelope``, ``known``, ``new``, ``wrong type`` …).
     availability : pandas.DataFrame
-        The statements of the response about availability: ``scope``, ``target``, ``rows``,
-        ``status``, ``cause``, ``reason``, ``sample_size``, ``as_of``, ``evidence``, ``rule``,
-        ``raw``.
+        The statements of the response about availability, with the columns ``scope``, ``target``,
+        ``rows``, ``status``, ``cause``, ``reason``, ``sample_size``, ``as_of``, ``evidence``,
+        ``rule``, ``raw``.
     drift : pandas.DataFrame
-        The differences between response and declaration: ``kind``, ``path``, ``count``,
-        ``example``.
+        The differences between response and declaration, with the columns ``kind``, ``path``,
+        ``count``, ``example``.
     hints : pandas.DataFrame
-        Values that may be about availability, which no rule reads: ``path``, ``value``, ``why``.
-        `Section.with_rule` adds a rule.
+        Values that may be about availability but are read by no rule, with the columns ``path``,
+        ``value``, ``why``. `Section.with_rule` adds a rule.
     payload : Payload or None
         The response, if it was fetched.
     declaration : Section or None
         The declaration by which the response was normalised.
     drafted : bool
-        Whether the declaration was drafted from this response; another may have other columns.
+        Whether the declaration was drafted from this response; if so, another response may have
+        other columns.
 
     Examples
     --------
@@ -178,7 +179,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return self._frames[name]
 
     def __eq__(self, other: object) -> bool:
-        """Whether another mapping has the same tables with the same values."""
+        """Whether another mapping has tables of the same names with the same values."""
         if not isinstance(other, Mapping):
             return NotImplemented
         same = self is other or self.keys() == other.keys()
@@ -213,7 +214,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def _words(self) -> dict[str, str]:
-        """The availability of each table in words."""
+        """The availability of each table as text, by name of the table."""
         return self._listings["words"]()  # type: ignore[no-any-return]
 
     @cached_property
@@ -233,19 +234,19 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def hints(self) -> pd.DataFrame:
-        """Values that may be about availability, which no rule reads, one row each."""
+        """Values that may be about availability but are read by no rule, one row each."""
         return self._listing("hints")
 
     @cached_property
     def _provenance(self) -> dict[str, pa.Table]:
-        """The JSON path of every cell, for `rebuild`; see `aatoolkit.normalizer.provenance`."""
+        """The JSON paths of all cells, for `rebuild`; see `aatoolkit.normalizer.provenance`."""
         return self._listings.get("provenance", dict)()  # type: ignore[no-any-return]
 
     def _listing(self, name: str) -> pd.DataFrame:
         return show_as(self._listings[name]())
 
     def explain(self, path: str) -> Explanation:
-        """Explain a value of the response: the cells that have it, or why none does.
+        """Explain a value of the response: which cells have it, or why no cell has it.
 
         Parameters
         ----------
@@ -255,13 +256,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Returns
         -------
         Explanation
-            The value with its bytes; its children are the cells that have it or parts of it, and
-            the values in ``extra`` with their reasons.
+            The value with its bytes. Its children are the cells that have the value or parts of it,
+            and values in ``extra`` with their reasons.
 
         Raises
         ------
         ArgumentError
-            If it is not the path of one value.
+            If ``path`` is not the path of one value.
 
         Examples
         --------
@@ -278,13 +279,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return explain_path(self, path)
 
     def rebuild(self) -> Any:
-        """Rebuild the response from the tables and ``extra`` as they are now.
+        """Rebuild the response from the present tables and ``extra``.
 
         Returns
         -------
         object
-            The JSON value. Values that were changed in a frame are changed in it; keys of
-            objects may come in another order.
+            The response as a JSON value. It has the values that were changed in a frame; keys of
+            objects may have another order.
 
         Raises
         ------
@@ -304,13 +305,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Returns
         -------
         list of Path
-            The files; it prints how many there are.
+            The paths of the files; the list prints as their number.
 
         Raises
         ------
         NotWritten
-            If the name is that of a file of another format, or a column or file cannot be written;
-            an existing file is unchanged.
+            If ``folder`` has the name of a file of another format, or if a column or file cannot be
+            written. Existing files are then unchanged.
 
         Examples
         --------
@@ -330,20 +331,20 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Parameters
         ----------
         path : str or path
-            The file, ending in ``.xlsx``; its folder is created if it does not exist.
+            The path of the file, ending in ``.xlsx``; its folder is created if it does not exist.
 
         Returns
         -------
         Path
-            The file.
+            The path of the file.
 
         Raises
         ------
         NotWritten
-            If the file's name does not end in ``.xlsx``, or the file cannot be written; an existing
-            file is unchanged.
+            If the file's name does not end in ``.xlsx``, or if the file cannot be written. An
+            existing file is then unchanged.
         PackageMissing
-            If xlsxwriter is not installed; it says what to install.
+            If xlsxwriter is not installed; the message says what to install.
 
         Examples
         --------
@@ -380,21 +381,21 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         )
 
     def _state(self, name: str) -> str:
-        """Return the availability of a table as text with a symbol; if it is empty, the reason."""
+        """Return the availability of a table as a symbol and text; if empty, with the reason."""
         words = joined(self._words[name])
         symbols = (symbol for status, symbol in _SYMBOLS.items() if words.startswith(status))
         return f"{next(symbols, '?')} {words if self.rows[name] else _EMPTY.get(words, words)}"
 
     @property
     def _symbols(self) -> str:
-        """The symbols of the availability of all tables, in their order."""
+        """The symbols for the availability of all tables, in the order of the tables."""
         return "".join(self._state(name)[0] for name in self)
 
     def _notes(self) -> str:
-        """Return the end of the repr, with numbers of drifts and hints.
+        """Return the notes in the first line of the repr.
 
-        Drifts are differences from the declaration; hints are values that may be about
-        availability. It also says whether the declaration was drafted from this response.
+        They say whether the declaration was drafted from this response, and how many drifts
+        (differences from the declaration) and hints (values perhaps about availability) there are.
         """
         draft_note = ", drafted from this response" if self.drafted else ""
         drift_note = f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
