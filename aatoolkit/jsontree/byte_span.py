@@ -1,8 +1,8 @@
 """Find the byte spans of values in a document by their paths.
 
-An object or array is tokenized once, when the first of its items is looked up; further items are
-found in an index. Bodies are those that `~aatoolkit.jsontree.decode.decode` accepts: they are not
-validated again.
+An object or array is tokenized when the first of its items is looked up; its other items are then
+found in an index. Bodies are not validated, because `~aatoolkit.jsontree.decode.decode` has
+accepted them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TOKEN = re.compile(rb"[\[\]{}]|" + _STRING + rb"|[^\s,:\]}\[{]+", re.S)
 
 
 class ByteIndex:
-    r"""An index of the byte spans of values in a body.
+    r"""Finds the byte spans of values in a body by their paths, with an index.
 
     Parameters
     ----------
@@ -51,12 +51,13 @@ class ByteIndex:
         Parameters
         ----------
         path : str
-            A concrete path, such as ``$.points[0].rate``; with ``~`` at its end, that of the key.
+            A concrete path, such as ``$.points[0].rate``; with ``~`` at its end, the path of the
+            key.
 
         Raises
         ------
         ValueError
-            If it is no path, or a pattern.
+            If ``path`` is not a path, or is a pattern.
         """
         steps = parse_path(path.removesuffix(KEY_SIGN))
         key = value = self._root
@@ -68,9 +69,10 @@ class ByteIndex:
         return key if path.endswith(KEY_SIGN) else value
 
     def _items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
-        """Return the items of the object or array that starts at a byte, by key or position.
+        """Return the byte spans of the items of an object or array, by key or position.
 
-        Each item has two spans: that of its key, which is None in arrays, and that of its value.
+        The object or array starts at the byte ``start``. Each item has two spans: that of its key
+        (None in arrays) and that of its value.
         """
         if start not in self._items_of:
             spans = [*self._values(start + 1)] if self.body[start] in b"[{" else []
@@ -84,7 +86,7 @@ class ByteIndex:
         return self._items_of[start]
 
     def _values(self, start: int) -> Iterator[ByteSpan]:
-        """Yield the spans of keys and values from a byte to the end of its object or array."""
+        """Yield the byte spans of keys and values from a byte to the end of its object or array."""
         depth = value_start = 0
         for token in _TOKEN.finditer(self.body, start):
             value_start = value_start if depth else token.start()

@@ -1,8 +1,8 @@
-"""Convert JSON values to typed Arrow arrays; values that do not fit are reported, never guessed.
+"""Convert JSON values to typed Arrow arrays; values that do not fit a dtype are reported.
 
-A boolean is no number, a number in quotes is text, and a timestamp without a time zone does not
-fit. A column whose values are written in another way declares how they are parsed
-(`aatoolkit.sections.Column`: ``parse``, ``scale``, ``missing``).
+Values are never guessed: a boolean is not a number, a number in quotes is text, and a timestamp
+without a time zone does not fit. Columns with other notations declare how their values are parsed
+(``parse``, ``scale`` and ``missing`` of `aatoolkit.sections.Column`).
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ ARROW: dict[str, pa.DataType] = {
     "category": pa.string(),
     "list<string>": pa.list_(pa.string()),
 }
-"""The Arrow type of each declared dtype; categories are text until their levels are known."""
+"""The Arrow types by dtype of columns; categories are text until their levels are known."""
 
 _TYPES = {**ARROW, "string": pa.large_string()}
-"""The Arrow types in memory, with text in the type that pandas uses."""
+"""The Arrow types in memory, by dtype; text has the type that pandas uses."""
 
 POOL = pa.system_memory_pool()
-"""The allocator of columns; Arrow's default one does not free the buffers of growing columns."""
+"""The memory pool for columns; Arrow's default pool does not free buffers of growing columns."""
 
 _NULL = type(None)
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
@@ -62,11 +62,11 @@ class Parsed(NamedTuple):
     Attributes
     ----------
     array : pyarrow.Array
-        The values; null where a value is missing or does not fit.
+        The values; null for values that are missing or do not fit.
     invalid : list of int
-        The rows whose value does not fit.
+        The positions of values that do not fit.
     missing : list of int
-        The rows whose value is declared to mean "missing", such as ``"—"``.
+        The positions of values that are declared to mean "missing", such as ``"—"``.
     """
 
     array: pa.Array
@@ -75,14 +75,15 @@ class Parsed(NamedTuple):
 
 
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
-    """Convert values to an Arrow array of a dtype; return the array and the rows that do not fit.
+    """Convert values to an Arrow array of a dtype.
 
-    Values that do not fit are null in the array. Null and missing values fit.
+    Return the array and the positions of values that do not fit, which are null in the array. Null
+    and missing values fit.
 
     Parameters
     ----------
     values : sequence
-        JSON values, and `MISSING`.
+        JSON values or `MISSING`.
     dtype : str
         A dtype of `ARROW`; a ``category`` is converted to text.
 
@@ -97,12 +98,12 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
 
 
 def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
-    """Convert values that all fit a dtype to an Arrow array.
+    """Convert values to an Arrow array of a dtype, which all of them must fit.
 
     Parameters
     ----------
     values : iterable
-        JSON values, and `MISSING`.
+        JSON values or `MISSING`.
     kinds : set of type
         The types of the values.
     dtype : str
@@ -113,10 +114,10 @@ def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array
     ValueError, OverflowError
         If a value does not fit.
     """
-    if not kinds <= _EXACT[dtype]:
+    if not kinds <= _EXACT_TYPES[dtype]:
         raise ValueError
-    if dtype in _TIMES:
-        return _array(map(_TIMES[dtype].__getitem__, values), dtype)
+    if dtype in _TIME_MEMOS:
+        return _array(map(_TIME_MEMOS[dtype].__getitem__, values), dtype)
     if Missing in kinds:
         values = [None if value is MISSING else value for value in values]
     if dtype == "list<string>":
@@ -131,16 +132,16 @@ def _array(values: Iterable[Any], dtype: str) -> pa.Array:
 
 
 def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) -> Parsed:
-    """Parse the values of a column in the way that it declares.
+    """Parse the values of a column as it declares.
 
     Parameters
     ----------
     values : sequence
-        JSON values, and `MISSING`.
+        JSON values or `MISSING`.
     reading : Reading or Column
-        The dtype and how values are parsed.
+        The dtype, and how values are parsed.
     year : optional
-        For ``month day``: the year, or the latest day that a value can stand for.
+        For ``month day``: the year, or the latest day that a value can mean.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     >>> parsed.array.to_pylist(), parsed.invalid, parsed.missing
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
-    dtype, read = reading.dtype, _READ[reading.dtype]
+    dtype, read = reading.dtype, _CONVERTERS[reading.dtype]
     missing_values = {*map(identity, reading.missing)}
     missing_rows = (
         [row for row, value in enumerate(values) if identity(value) in missing_values]
@@ -161,7 +162,7 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
         rows[row] = None
     invalid_rows = []
     if reading.parse is None:
-        exact_types = _EXACT[dtype]
+        exact_types = _EXACT_TYPES[dtype]
         invalid_rows = _read_rows(
             rows, [row for row, value in enumerate(rows) if type(value) not in exact_types], read
         )
@@ -179,9 +180,10 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
 def _read_rows(
     values: list[Any], positions: Iterable[int], read: Callable[[Any], Any]
 ) -> list[int]:
-    """Convert with ``read`` the values of ``values`` at the given positions, in place.
+    """Convert values at some positions in place, by the function ``read``.
 
-    Return the positions of the values that do not fit: for these ``read`` returns None, or raises.
+    Return the positions of values that do not fit, for which ``read`` returns None or raises an
+    error.
     """
     memo: dict[str, Any] = {}
     invalid_positions = []
@@ -205,12 +207,12 @@ def _read_rows(
 
 
 def _parse_if_short(read: Callable[[Any], Any], value: Any) -> Any:
-    """Parse a value with ``read``; return None for a text too long for regular expressions."""
+    """Parse a value with ``read``; return None for texts that are too long to be parsed."""
     return None if type(value) is str and len(value) > LONGEST else read(value)
 
 
 def identity(value: Any) -> Any:
-    """Return a hashable key of a JSON value, by which True differs from 1.
+    """Return a hashable key for a JSON value, which differs for True and 1.
 
     Return None for objects and arrays.
     """
@@ -218,7 +220,7 @@ def identity(value: Any) -> Any:
 
 
 def _scale(array: pa.Array, scale: float | None) -> pa.Array:
-    """Return numbers times a scale; exactly if the scale is one over a whole number, as 0.01."""
+    """Return numbers multiplied by a scale; scales such as 0.01 divide by 100, which is exact."""
     if scale is None:
         return array
     import pyarrow.compute as pc
@@ -233,9 +235,9 @@ def _scale(array: pa.Array, scale: float | None) -> pa.Array:
 
 
 class _Memo(dict[Any, Any]):
-    """A cache of parsed texts: the numbers by which Arrow stores days or timestamps, by text.
+    """A cache of parsed days or timestamps: the numbers by which Arrow stores them, by text.
 
-    A text that has not the format ``form`` raises ValueError.
+    Looking up a text that does not have the format ``form`` raises ValueError.
     """
 
     def __init__(self, form: str, read: Callable[[str], int]) -> None:
@@ -252,35 +254,35 @@ class _Memo(dict[Any, Any]):
 
 
 def _day_number(day: date) -> int:
-    """Return the days since 1970, as Arrow stores a date."""
+    """Return the number of days since 1970-01-01, by which Arrow stores a date."""
     return day.toordinal() - date(1970, 1, 1).toordinal()
 
 
 def _instant_number(instant: datetime) -> int:
-    """Return the microseconds since 1970, as Arrow stores a timestamp."""
+    """Return the number of microseconds since 1970, by which Arrow stores a timestamp."""
     return (instant - _EPOCH) // _MICROSECOND
 
 
-_TIMES = {
+_TIME_MEMOS = {
     "date": _Memo(_DAY, lambda text: _day_number(date.fromisoformat(text))),
     "timestamp": _Memo(_INSTANT, lambda text: _instant_number(datetime.fromisoformat(text))),
 }
 
 
-def _text(value: Any) -> str:
+def _checked_text(value: Any) -> str:
     if type(value) is not str or not is_unicode(value):
         raise ValueError
     return value
 
 
-def _texts(value: Any) -> Any:
+def _checked_texts(value: Any) -> Any:
     if type(value) is not list:
         raise ValueError
-    return [None if text is None else _text(text) for text in value]
+    return [None if text is None else _checked_text(text) for text in value]
 
 
-def _integer(value: Any) -> int:
-    """Return a whole number of 64 bits, which may be a float with an exact whole value."""
+def _checked_integer(value: Any) -> int:
+    """Return a value that is a whole number of 64 bits, also as a float; else raise ValueError."""
     if type(value) is float and value.is_integer() and abs(value) <= EXACT_FLOAT:
         value = int(value) if value or copysign(1, value) > 0 else None  # no integer is -0.0
     if type(value) is not int or not -(2**63) <= value < 2**63:
@@ -288,47 +290,47 @@ def _integer(value: Any) -> int:
     return value
 
 
-def _float(value: Any) -> float:
-    """Return a float, also from a whole number that a float can represent exactly."""
+def _checked_float(value: Any) -> float:
+    """Return a value that a float can represent exactly, as a float; else raise ValueError."""
     if type(value) is float or (type(value) is int and abs(value) <= EXACT_FLOAT):
         return float(value)
     raise ValueError
 
 
 _TEXT: set[type] = {str, _NULL, Missing}
-_EXACT: dict[str, set[type]] = {
+_EXACT_TYPES: dict[str, set[type]] = {
     **dict.fromkeys(("string", "category", "date", "timestamp"), _TEXT),
     "Int64": {int, _NULL, Missing},
     "Float64": {float, int, _NULL, Missing},
     "boolean": {bool, _NULL, Missing},
     "list<string>": {list, _NULL, Missing},
 }
-"""The Python types that Arrow converts to a dtype without a change."""
+"""By dtype, the Python types that Arrow converts to it without changing values."""
 
-_READ: dict[str, Callable[[Any], Any]] = {
-    "string": _text,
-    "category": _text,
-    "Int64": _integer,
-    "Float64": _float,
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {
+    "string": _checked_text,
+    "category": _checked_text,
+    "Int64": _checked_integer,
+    "Float64": _checked_float,
     "boolean": lambda value: value if type(value) is bool else None,
-    "date": lambda value: _TIMES["date"][_text(value)],
-    "timestamp": lambda value: _TIMES["timestamp"][_text(value)],
-    "list<string>": _texts,
+    "date": lambda value: _TIME_MEMOS["date"][_checked_text(value)],
+    "timestamp": lambda value: _TIME_MEMOS["timestamp"][_checked_text(value)],
+    "list<string>": _checked_texts,
 }
-"""The conversion of a single value to a dtype; None or an error if it does not fit."""
+"""By dtype, the function that converts a value to it; for other values, None or an error."""
 
 # --- other notations --------------------------------------------------------------------------
 
 _SPACES = "' \u00a0\u2009\u202f\u2019"
 _DIGITS = r"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[{0}" + _SPACES + r"][0-9]{{3}})+|[0-9]+)"
 LONGEST = 100
-"""Longer texts are not parsed as numbers, amounts, durations, days or timestamps."""
+"""The greatest length of texts that are parsed as numbers, amounts, durations, days or times."""
 _NUMBERS = {
     ".": re.compile(_DIGITS.format(",") + r"(?:\.[0-9]+)?\s*%?\s*"),
     ",": re.compile(_DIGITS.format(".") + r"(?:,[0-9]+)?\s*%?\s*"),
 }
 _SIGNS = str.maketrans({"\u2212": "-", **dict.fromkeys("#+%\t\n\r\f\v" + _SPACES)})
-_SHORT = re.compile(r"\s*#?([+\-\u2212]?\d+(?:\.\d+)?)\s?([kKmMbB])\s*")
+_ABBREVIATED = re.compile(r"\s*#?([+\-\u2212]?\d+(?:\.\d+)?)\s?([kKmMbB])\s*")
 _THOUSANDS = {"k": 10**3, "m": 10**6, "b": 10**9}
 _FLAGS = {
     **dict.fromkeys(("true", "yes", "y", "on", "1", "t"), True),
@@ -347,44 +349,44 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
 _SECONDS = {unit: float(seconds) for unit, seconds in pairs("seconds_of").items()}
 
 
-def _number_of(dtype: str, value: Any) -> Any:
-    """Convert a JSON number to the dtype ``Float64`` or ``Int64``.
+def _number_as(dtype: str, value: Any) -> Any:
+    """Return a JSON number as a float (``Float64``) or integer (``Int64``).
 
-    Raise ValueError if it does not fit.
+    Raise ValueError if it does not fit the dtype.
     """
     if dtype == "Float64":
-        return _float(value)
-    return _integer(value + 0.0 if type(value) is float else value)
+        return _checked_float(value)
+    return _checked_integer(value + 0.0 if type(value) is float else value)
 
 
-def _number(decimal_mark: str, dtype: str, _: Any, value: Any) -> Any:
+def _parse_number(decimal_mark: str, dtype: str, _: Any, value: Any) -> Any:
     if type(value) is not str:
-        return _number_of(dtype, value)
-    match = _SHORT.fullmatch(value) if decimal_mark == "." else None
+        return _number_as(dtype, value)
+    match = _ABBREVIATED.fullmatch(value) if decimal_mark == "." else None
     if match is not None:
-        return _number_of(dtype, float(match[1].translate(_SIGNS)) * _THOUSANDS[match[2].lower()])
+        return _number_as(dtype, float(match[1].translate(_SIGNS)) * _THOUSANDS[match[2].lower()])
     if not _NUMBERS[decimal_mark].fullmatch(value):
         return None
     text = value.translate(_SIGNS).replace(",."[decimal_mark == ","], "").replace(",", ".")
     return (
-        _integer(int(text))
+        _checked_integer(int(text))
         if dtype == "Int64" and "." not in text
-        else _number_of(dtype, float(text))
+        else _number_as(dtype, float(text))
     )
 
 
-def _of_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any:
-    """Return what ``parse`` returns for a text, or a JSON number itself in a column of floats.
+def _parse_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any:
+    """Return a text parsed by ``parse``, or a JSON number unchanged if the dtype is ``Float64``.
 
-    Return None for other values, as they do not fit.
+    Return None for other values, which do not fit.
     """
     if type(value) is str:
         return parse(value)
-    return _number_of(dtype, value) if dtype == "Float64" else None
+    return _number_as(dtype, value) if dtype == "Float64" else None
 
 
-def _money(text: str) -> float | None:
-    """Return the amount of a price in text; None if the text is no price, or an ambiguous one."""
+def _amount_of(text: str) -> float | None:
+    """Return the amount in the text of a price; None if the text is no price or is ambiguous."""
     match = _MONEY.fullmatch(text)
     if match is None or (match[1] and match[3]):
         return None
@@ -396,13 +398,13 @@ def _money(text: str) -> float | None:
 
 
 def currency(text: str) -> str | None:
-    """Return the currency sign or code of a price in text; None if it has none."""
+    """Return the currency sign or code in the text of a price; None if there is none."""
     match = _MONEY.fullmatch(text)
     return None if match is None else match[2] or match[5]
 
 
-def _duration(text: str) -> float | None:
-    """Return the seconds of a duration in text, such as ``1m 30s``; None for another text."""
+def _seconds_of(text: str) -> float | None:
+    """Return a duration in text, such as ``1m 30s``, as seconds; None for other texts."""
     word = text.strip().lower()
     clock, period = _CLOCK.fullmatch(word), _PERIOD.fullmatch(word)
     if clock is not None:
@@ -416,24 +418,24 @@ def _duration(text: str) -> float | None:
     return sum(number * unit if unit >= 1 else number / 1000 for number, unit in seconds)
 
 
-def _of_any(dtype: str, _: Any, value: Any) -> str | None:
-    """Return a text, a number or a boolean as text; None for other values."""
+def _as_plain_text(dtype: str, _: Any, value: Any) -> str | None:
+    """Return a text unchanged, a number or boolean as JSON text, and None for other values."""
     if type(value) in (int, float, bool):
         return json.dumps(value)
     return value if type(value) is str else None
 
 
-def _in_parts(dtype: str, _: Any, value: Any) -> Any:
+def _number_in_parts(dtype: str, _: Any, value: Any) -> Any:
     """Return the number that an object of two numbers stands for.
 
-    It is a ratio, as in ``{"num": 1, "den": 4}``, or a sum, as in ``{"units": 1, "nanos": 5}``.
-    Return `MISSING` if the denominator is 0 or the object is empty, and None if the value is no
-    object.
+    ``{"num": 1, "den": 4}`` is a ratio, ``{"units": 1, "nanos": 5}`` a sum of units and billionths.
+    Return `MISSING` if the denominator is 0 or if the object has no such numbers, and None if the
+    value is not an object.
     """
     if type(value) is not dict:
         return None
     numbers = {
-        name: _number(".", dtype, _, part) for name, part in value.items() if part is not None
+        name: _parse_number(".", dtype, _, part) for name, part in value.items() if part is not None
     }
     match numbers:
         case {"num": num, "den": den} | {"numerator": num, "denominator": den}:
@@ -443,15 +445,15 @@ def _in_parts(dtype: str, _: Any, value: Any) -> Any:
     return MISSING
 
 
-def _boolean(dtype: str, _: Any, value: Any) -> bool | None:
+def _parse_boolean(dtype: str, _: Any, value: Any) -> bool | None:
     if type(value) is str:
         return _FLAGS.get(value.strip().lower())
     return bool(value) if type(value) in (bool, int) and value in (0, 1) else None
 
 
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH_DAY = r"(?:(?P<first>\d\d?)\.?[\s-]+)?(?P<name>[A-Za-z]{3,9})\.?(?:\s+(?P<day>\d\d?))?"
-_DAYS = {
+_DAY_NOTATIONS = {
     "YYYYMMDD": r"(?P<year>\d{4})(?:(?=\d{4}(?:00)?$)|[/.年])"
     r"(?P<month>\d\d?)[/.月]?(?P<day>\d\d?)(?:日|00)?",
     "DD/MM/YYYY": r"(?P<day>\d\d?)([/.\-])(?P<month>\d\d?)\2(?P<year>\d{4})",
@@ -461,22 +463,25 @@ _DAYS = {
     "month day": _MONTH_DAY,
     "month day year": _MONTH_DAY + r",?[\s-]+(?P<year>\d{4})",
 }
-"""The notations of days; a week, month or quarter stands for its first day."""
+"""Regular expressions for days, by ``parse``; weeks, months and quarters mean their first day."""
 
 
-def _day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
-    """Return a day in the notation ``form`` as Arrow stores it; None if it does not fit.
+def _parse_day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
+    """Return a day in the notation ``form`` as its number in Arrow; None if it does not fit.
 
-    A day without a year is in ``year``. If this is a day, it is the latest such day up to it.
+    If the day has no year, its year is ``year``. If ``year`` is a day, it is the latest such day
+    that is not after it.
     """
     match = form.fullmatch(str(value).strip()) if type(value) in (str, int) else None
     if match is None:
         return None
     parts = match.groupdict()
     if "name" in parts:
-        if parts["name"][:3].lower() not in _MONTHS or bool(parts["first"]) == bool(parts["day"]):
+        if parts["name"][:3].lower() not in _MONTH_NAMES or bool(parts["first"]) == bool(
+            parts["day"]
+        ):
             return None
-        parts["month"] = _MONTHS.index(parts["name"][:3].lower()) + 1
+        parts["month"] = _MONTH_NAMES.index(parts["name"][:3].lower()) + 1
         parts["day"] = parts["first"] or parts["day"]
     if "quarter" in parts and parts["month"] is None:
         parts["month"] = 3 * int(parts["quarter"]) - 2
@@ -494,8 +499,8 @@ def _day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None
     return _day_number(parsed_day) * (1 if dtype == "date" else 86_400_000_000)
 
 
-def _utc(dtype: str, _: Any, value: Any) -> int | None:
-    """Return a timestamp in text as Arrow stores it; without a time zone it is taken as UTC."""
+def _parse_utc(dtype: str, _: Any, value: Any) -> int | None:
+    """Return a timestamp in text as its number in Arrow; without a time zone it is in UTC."""
     if type(value) is not str or len(value) < 16 or value[10] not in "T ":
         return None
     moment = datetime.fromisoformat(value)
@@ -508,14 +513,14 @@ _EPOCH_TEXT = re.compile(
 )
 
 
-def _epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> int | None:
+def _parse_epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> int | None:
     if type(value) is str:
         match = _EPOCH_TEXT.fullmatch(value)
         value = (
             None if match is None else float(match[1]) if match[2] or match[3] else int(match[1])
         )
     elif type(value) is float and (dtype == "date" or per_second == 1000):
-        value = _integer(value)
+        value = _checked_integer(value)
     if type(value) not in (int, float):
         return None
     micros: int = round(value * Fraction(1_000_000) / per_second)
@@ -524,19 +529,22 @@ def _epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> int | 
 
 
 _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
-    "number": partial(_number, "."),
-    "decimal comma": partial(_number, ","),
-    "money": partial(_of_text, _money),
-    "currency": partial(_of_text, currency),
-    "any": _of_any,
-    "duration": partial(_of_text, _duration),
-    "parts": _in_parts,
-    "boolean": _boolean,
-    **{parse: partial(_day, re.compile(regex, re.ASCII)) for parse, regex in _DAYS.items()},
-    "utc": _utc,
-    "epoch s": partial(_epoch, 1),
-    "epoch ms": partial(_epoch, 1000),
-    "epoch ns": partial(_epoch, 10**9),
-    "epoch days": partial(_epoch, Fraction(1, 86400)),
+    "number": partial(_parse_number, "."),
+    "decimal comma": partial(_parse_number, ","),
+    "money": partial(_parse_text, _amount_of),
+    "currency": partial(_parse_text, currency),
+    "any": _as_plain_text,
+    "duration": partial(_parse_text, _seconds_of),
+    "parts": _number_in_parts,
+    "boolean": _parse_boolean,
+    **{
+        parse: partial(_parse_day, re.compile(regex, re.ASCII))
+        for parse, regex in _DAY_NOTATIONS.items()
+    },
+    "utc": _parse_utc,
+    "epoch s": partial(_parse_epoch, 1),
+    "epoch ms": partial(_parse_epoch, 1000),
+    "epoch ns": partial(_parse_epoch, 10**9),
+    "epoch days": partial(_parse_epoch, Fraction(1, 86400)),
 }
-"""The parsers of single values, given dtype and year, by the name that ``parse`` has."""
+"""By ``parse``, the function that parses a value; its arguments are dtype, year and value."""

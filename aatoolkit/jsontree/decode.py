@@ -1,8 +1,8 @@
-"""Decode JSON strictly: one document in UTF-8, or an error that names the problem.
+"""Decode JSON strictly: accept only one document in UTF-8, or raise an error with the problem.
 
-Bodies are decoded by orjson, which is fast and not strict: it keeps the last of two equal keys,
-converts integers beyond 64 bits to floats, and allows 1024 levels of nesting. Where the body or the
-result may have any of these, Python's own decoder is used instead, with hooks that raise errors.
+Bodies are decoded by orjson, which is fast but not strict: it keeps the last of two equal keys,
+converts integers beyond 64 bits to floats, and allows 1024 levels of nesting. If a document may
+have one of these, it is decoded by Python's own decoder, with hooks that raise errors.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from aatoolkit.jsontree.layout import MAX_DEPTH, Census, Inexact
 T = TypeVar("T")
 
 BOM = b"\xef\xbb\xbf"
-"""The UTF-8 byte order mark, with which a document may begin; it is skipped."""
+"""The UTF-8 byte order mark, which is skipped if a document begins with it."""
 
 EXACT_FLOAT = 2**53
-"""The largest number up to which floats can represent every whole number."""
+"""The greatest number up to which a float can represent every whole number."""
 
 _BLOCK, _EXCERPT = 1 << 17, 200
 _QUOTE, _BACKSLASH, _COLON, _SPACE = b'"\\: '
@@ -38,29 +38,29 @@ _END_OF_KEY = re.compile(rb'(?<!\\)(?:\\\\)*"\s*\Z')
 
 
 class _Invalid(Exception):
-    """A document is not valid; the two arguments are the problem in a word and in a sentence."""
+    """Raised for invalid documents; its arguments are the problem in a word and in a sentence."""
 
 
 def decode(response: bytes | str | Any, **facts: Any) -> Any:
     """Decode one JSON document from bytes or text, or check a decoded one.
 
-    A byte-order mark is ignored. Integers are exact, whatever their size.
+    A byte-order mark is ignored. Integers of any size are exact.
 
     Parameters
     ----------
     response
         The document: bytes in UTF-8, text, or a JSON value.
     **facts
-        Facts for the error: ``url``, ``status``, ``section``, ``scope``.
+        Attributes for the error: ``url``, ``status``, ``section``, ``scope``.
 
     Raises
     ------
     DecodeError
-        If it is not one valid JSON document; ``.problem`` says why in a word. Unlike with other
-        decoders, these are errors too: duplicate keys, numbers that are not finite, text that is
+        If it is not one valid JSON document; ``.problem`` says why in a word. Other than most
+        decoders, this one also refuses duplicate keys, numbers that are not finite, text that is
         not Unicode, and nesting deeper than 128.
     PayloadError
-        If a Python object is no JSON value.
+        If a Python object is not a JSON value.
 
     Examples
     --------
@@ -80,18 +80,18 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
 def read_document(
     response: bytes | str | Any, survey: Callable[[Any, bool], tuple[T, int]], **facts: Any
 ) -> T:
-    """Decode a document as `decode` does, and return what a function computes from it.
+    """Decode a document as `decode` does, and return the result of ``survey`` for it.
 
     Parameters
     ----------
     response
         The document.
     survey
-        A function that takes the decoded value and whether that is certainly exact. It returns its
-        result and the number of keys of all objects. If the value turns out not to be exact, the
-        function is called again with one that is.
+        A function of two arguments: the decoded value, and whether it is certainly exact. It
+        returns a pair: its result, and the number of keys of all objects. If the value turns out
+        not to be exact, the function is called again with the exact value.
     **facts
-        Facts for the error.
+        Attributes for the error.
     """
     if not isinstance(response, bytes | str):
         return survey(checked_value(response, **facts), True)[0]
@@ -109,8 +109,8 @@ def read_document(
 def keys_in(body: bytes) -> int:
     """Return the number of keys in the bytes of a document.
 
-    If the decoded document has fewer, orjson dropped duplicate keys. A key is a quote before a
-    colon, with or without white space between.
+    If the decoded document has fewer keys, orjson dropped duplicate keys. A key is recognised by
+    its quote before a colon, with or without white space between them.
     """
     key_count, codes = 0, np.frombuffer(body, np.uint8)
     for start in range(0, len(codes), _BLOCK):
@@ -128,7 +128,7 @@ def keys_in(body: bytes) -> int:
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:
-    """Decode one JSON document by the standard library: slower than orjson, and always exact."""
+    """Decode one JSON document by the standard library, which is slower than orjson but exact."""
     try:
         return _read(body.removeprefix(BOM))
     except _Invalid as invalid:
@@ -143,12 +143,12 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
 
 
 def checked_value(response: Any, **facts: Any) -> Any:
-    """Return a copy of a JSON value.
+    """Return a copy of a JSON value, after checking that it is one.
 
     Raises
     ------
     PayloadError
-        If an object in it is of another type.
+        If it is not a JSON value.
     """
     try:
         value = decode_exactly(json.dumps(response).encode(), **facts)
@@ -163,7 +163,7 @@ def checked_value(response: Any, **facts: Any) -> Any:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Disable the garbage collector within a block that creates many objects without cycles."""
+    """Disable the garbage collector in a block that creates many objects without cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -186,7 +186,7 @@ def excerpt(body: bytes) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be encoded: it has no unpaired surrogate."""
+    """Whether a text can be encoded in UTF-8, i.e. has no unpaired surrogate."""
     try:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
@@ -194,7 +194,7 @@ def is_unicode(text: str) -> bool:
 
 
 def _read(body: bytes) -> Any:
-    """Decode one document with Python's decoder, or raise `_Invalid`."""
+    """Decode one document with Python's decoder; raise `_Invalid` if it is not valid."""
     start = body[:512].lstrip()
     if not body.strip():
         raise _Invalid("empty", "it is empty")

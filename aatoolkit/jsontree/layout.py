@@ -1,4 +1,4 @@
-"""The limits of a document: paths and depth; and the test for objects whose keys are data."""
+"""Check the limits of a document (paths, depth), and recognise objects whose keys are data."""
 
 from __future__ import annotations
 
@@ -13,40 +13,41 @@ from typing import Any
 from aatoolkit.errors import PayloadError
 
 MAX_NODES = 100_000
-"""The most different paths of a document, by default; responses have some hundreds."""
+"""The default limit on the distinct paths of a document; responses have some hundreds."""
 
 MAX_FIELDS = 1000
-"""The keys of an object with more keys than this are data, not names of fields."""
+"""If an object has more keys than this, they are data, and not names of fields."""
 
 MAX_DEPTH = 128
-"""The deepest nesting that a document may have."""
+"""The greatest depth of nesting that a document may have."""
 
-_FEWEST_KEYS, _MANY_KEYS = 3, 64
+_MIN_KEYS, _MANY_KEYS = 3, 64
 _DATE_OR_NUMBER, _ADDRESS = r"[+-]?\d.*", r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
 _HOST, _UUID = r"(?:[\w-]+\.)+[a-z]{2,}(?:/.*)?", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_DATA = re.compile("|".join((_DATE_OR_NUMBER, _ADDRESS, _HOST, _UUID)), re.I | re.S)
-_WORD = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
+_DATA_KEY = re.compile("|".join((_DATE_OR_NUMBER, _ADDRESS, _HOST, _UUID)), re.I | re.S)
+_FIELD_NAME = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
 
 
 class Inexact(Exception):
-    """A document that orjson may not have decoded exactly."""
+    """Raised if orjson may not have decoded a document exactly."""
 
 
 class Census:
-    """Counts the paths and keys of a document, and checks its limits and numbers while counting.
+    """Counts the paths and keys of a document, and checks its limits and numbers.
 
     Parameters
     ----------
     limit : int
-        The most different paths that the document may have.
+        The greatest number of distinct paths that the document may have.
     is_exact : bool
-        Whether the document was decoded exactly, however large its numbers are.
+        Whether the document was certainly decoded exactly, even if it has large numbers.
 
     Attributes
     ----------
     paths, keys, most_keys : int
-        The number of different paths, the number of keys of all objects, and the most keys of one
-        object, or of the records at one path together.
+        ``paths`` is the number of distinct paths, ``keys`` the number of keys of all objects
+        together. ``most_keys`` is the greatest number of keys of an object, or of distinct keys of
+        the records at one path.
     """
 
     def __init__(self, limit: int = 2**63, is_exact: bool = False) -> None:
@@ -61,7 +62,7 @@ class Census:
         PayloadError
             If the document has too many paths.
         Inexact
-            If a number may not be exact, or the values are nested too deep.
+            If a number may not be exact, or if the values are nested too deeply.
         """
         self.paths += 1
         if self.paths > self.limit:
@@ -81,10 +82,10 @@ class Census:
                 raise Inexact
 
     def add_keys(self, objects: Sequence[dict[str, Any]], field_count: int = 0) -> None:
-        """Add the keys of the objects at one path to the counts.
+        """Count the keys of the objects at one path.
 
         If the objects are records, i.e. elements of arrays, ``field_count`` is the number of their
-        different fields.
+        distinct fields.
         """
         sizes = [*map(len, objects)]
         self.keys += sum(sizes)
@@ -93,9 +94,9 @@ class Census:
     def survey(
         self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
     ) -> None:
-        """Count one path, then the paths and keys inside of the values at it.
+        """Count one path, and the paths and keys inside the values at it.
 
-        ``kinds`` are the types of the values; ``are_records`` says that they are elements of
+        ``kinds`` are the types of the values; ``are_records`` says whether they are elements of
         arrays.
         """
         self.count_path(values, kinds, depth)
@@ -103,7 +104,7 @@ class Census:
             self.walk(values, depth, are_records)
 
     def walk(self, values: Sequence[Any], depth: int = 0, are_records: bool = False) -> None:
-        """Count the paths and keys inside of values; all keys that are data count as one path."""
+        """Count the paths and keys inside values; keys that are data count as one path."""
         arrays = [value for value in values if type(value) is list]
         objects = [value for value in values if type(value) is dict]
         children: dict[str | None, list[Any]] = {}
@@ -121,7 +122,7 @@ class Census:
 
 
 def columns_of(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return the values of objects by key, in time proportional to the number of values."""
+    """Return the lists of the values of objects, by key."""
     columns = common_fields(objects)
     if not columns:
         columns = defaultdict(list)
@@ -132,7 +133,7 @@ def columns_of(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def common_fields(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return the values of objects by key if all have the same keys; else an empty dict."""
+    """Return the lists of the values of objects by key, if all have the same keys; else {}."""
     if {*map(len, objects)} == {len(objects[0])}:
         try:
             return {name: [*map(itemgetter(name), objects)] for name in objects[0]}
@@ -144,21 +145,20 @@ def common_fields(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:
     """Whether the keys of the objects at one path are data, such as dates, and not field names.
 
-    They are if there are three or more different keys and
+    The keys are data if there are at least three distinct keys, and one of these is true:
 
-    * 80 % of the keys look like data (dates, numbers, hosts, addresses, UUIDs). If all values are
-      numbers, or all have one other type than text, keys that cannot be names of fields, such as
-      ``Acme CRM``, look like data as well;
-    * or there are more than 64 keys, and the objects have less than a third of them on average;
-    * or there are more than 64 keys, all values have one type and there are fewer objects than
-      keys;
-    * or all values are objects that have 80 % of their fields in common;
-    * or there are more than `MAX_FIELDS` keys.
+    * 80 % of the keys look like data: dates, numbers, hosts, addresses, UUIDs. If all values are
+      numbers, or all have another type than text, keys that cannot be names of fields, such as
+      ``Acme CRM``, look like data, too.
+    * There are more than 64 keys, and the objects have on average less than a third of them.
+    * There are more than 64 keys, all values have one type, and there are fewer objects than keys.
+    * All values are objects that share 80 % of their fields.
+    * There are more than `MAX_FIELDS` keys.
 
-    Null values do not count.
+    Null values are ignored.
     """
     keys = Counter(chain.from_iterable(objects))
-    if not _FEWEST_KEYS <= len(keys) <= MAX_FIELDS:
+    if not _MIN_KEYS <= len(keys) <= MAX_FIELDS:
         return len(keys) > MAX_FIELDS
     values = [
         value for value in chain.from_iterable(map(dict.values, objects)) if value is not None
@@ -180,7 +180,7 @@ def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:
 
 @lru_cache(1 << 14)
 def _key_kind(key: str) -> str:
-    """Classify a key: it looks like ``data``, like the ``name`` of a field, or like ``other``."""
-    if _DATA.fullmatch(key):
+    """Return the kind of a key by its look: ``data``, the ``name`` of a field, or ``other``."""
+    if _DATA_KEY.fullmatch(key):
         return "data"
-    return "name" if _WORD.fullmatch(key) else "other"
+    return "name" if _FIELD_NAME.fullmatch(key) else "other"

@@ -1,20 +1,20 @@
-"""JSON paths: one grammar for patterns and for the path of a single value.
+"""Parse and format JSON paths: patterns, and paths of single values, in one grammar.
 
 ======================  ==========================================================================
 ``domains[].byEngine``  a pattern: names joined by dots, ``[]`` for every element of an array,
-                        ``{}`` for every entry of an object, ``{a,b}`` for those with some keys
-``$.domains[0].id``     a concrete path: it begins at the document, ``$``, and numbers elements
-``$.a["b.c"]``          a name of other characters is quoted, as JSON text, in brackets or not:
-``a."b.c"``             concrete paths are written the first way, patterns the second
+                        ``{}`` for every entry of an object, ``{a,b}`` for some of its entries
+``$.domains[0].id``     a concrete path: it begins at the document, ``$``, and has positions of
+                        elements
+``$.a["b.c"]``          names with other characters are quoted as JSON text: in brackets in
+``a."b.c"``             concrete paths, after a dot in patterns; both forms can be read
 ``days[@0]``            in the path of a column: the element at the row's own position in the
                         first array on the path to the row; ``hits{@0}`` the entry with its key
 ``rows[]["cols[]"="n"]``  the element at the position that the name ``n`` has in another array
 ======================  ==========================================================================
 
-`parse_path` reads all of them and `parse_pattern` patterns alone; `format_path` writes patterns,
-`format_json_path` concrete paths.
-Names of the tables of `~aatoolkit.jsontree.shred.shred` are escaped in another way, since they must
-be file names too.
+`parse_path` reads all of them, and `parse_pattern` only patterns; `format_path` writes patterns,
+and `format_json_path` concrete paths. Names of tables of `~aatoolkit.jsontree.shred.shred` are
+escaped in another way, because they must be valid names of files.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ from typing import Any, Final
 from aatoolkit._util.text import json_text, plain_json
 
 KEY_SIGN: Final = "~"
-"""The last character of the path of a key; the rest is the path of its value."""
+"""The sign at the end of the path of a key; the part before it is the path of the key's value."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One named field of an object."""
+    """A step to the field of an object with a name."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Position:
-    """One element of an array, by its position from 0."""
+    """A step to the element of an array at a position, counted from 0."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Each:
-    """All elements of an array; with ``at``, the element at the position of a row.
+    """A step to all elements of an array; with ``at``, to the element at the position of a row.
 
-    ``at`` counts the arrays and objects on the path to the row from 0, the outermost first: the
-    position is that of the row in this array.
+    ``at`` says which of the arrays and objects on the path to the row gives the position. They are
+    counted from 0, from the outermost.
     """
 
     at: int | None = None
@@ -59,9 +59,9 @@ class Each:
 
 @dataclass(frozen=True)
 class Entries:
-    """All entries of an object whose keys are data, or those with the keys ``only``.
+    """A step to the entries of an object whose keys are data, with ``only`` to those of these keys.
 
-    With ``at``, the entry with the key of a row; see `Each`.
+    With ``at``, it is a step to the entry with the key of a row, as for `Each`.
     """
 
     only: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Named:
-    """One element of an array, at the position of a name in a header, which is another array."""
+    """A step to the element of an array at the position of a name in another array, the header."""
 
     header: tuple[Step, ...]
     name: str
@@ -97,12 +97,12 @@ def parse_path(path: str) -> tuple[Step, ...]:
     Parameters
     ----------
     path : str
-        The path; a leading ``$`` is the document and is optional.
+        The path; a leading ``$`` for the document is optional.
 
     Raises
     ------
     ValueError
-        If it is not a path.
+        If ``path`` is not a valid path.
 
     Examples
     --------
@@ -144,12 +144,12 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def parse_pattern(path: str) -> tuple[Step, ...]:
-    """Parse a pattern, such as declarations have.
+    """Parse a pattern, such as the paths in declarations.
 
     Raises
     ------
     ValueError
-        If it is not a path, or names one element of an array.
+        If ``path`` is not a valid path, or has the position of an element.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def _unquoted(path: str, text: str) -> str:
 
 
 def format_path(steps: Iterable[Step]) -> str:
-    """Format steps as a pattern; the keys to which `Entries` are limited are left out.
+    """Return steps as the text of a pattern; the keys ``only`` of `Entries` are left out.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def format_path(steps: Iterable[Step]) -> str:
 
 
 def format_json_path(steps: Iterable[Step]) -> str:
-    """Format steps as a concrete path, which starts at the document, ``$``.
+    """Return steps as the text of a concrete path, which starts at the document, ``$``.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def format_json_path(steps: Iterable[Step]) -> str:
 
 @lru_cache(maxsize=4096)
 def key_step(key: str) -> str:
-    """Format one key as a step of a concrete path.
+    """Return a key as the text of one step of a concrete path.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def key_step(key: str) -> str:
 
 
 def is_within(path: str, outer: str) -> bool:
-    """Whether a concrete path is equal to another one, or inside of it.
+    """Whether a concrete path is equal to ``outer``, or leads to a value inside it.
 
     Examples
     --------
@@ -234,9 +234,10 @@ def is_within(path: str, outer: str) -> bool:
 
 
 def leaf_values(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[str, str]]:
-    """List the leaf values of a JSON value: their concrete paths and JSON texts.
+    """Return pairs of concrete path and JSON text for the leaf values of a JSON value.
 
-    A leaf value is a scalar, an empty object or array, or any value at a path of ``ends``.
+    A leaf value is a scalar, an empty object or array, or a value at one of the paths ``ends``.
+    ``path`` is the path of the JSON value itself.
 
     Examples
     --------

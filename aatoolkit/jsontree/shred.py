@@ -1,40 +1,41 @@
-"""Convert any JSON document to Arrow tables and back, without loss and without a declaration.
+"""Convert any JSON document to Arrow tables and back, without loss or a declaration.
 
 The layout of the tables is a contract.
 
-**Tables.** The document is the one row of the table ``$``. An array becomes a table of its own, a
-row for each element, named after its path: ``chats[]``, ``chats[].citations[]``, ``matrix[][]``.
-An object whose keys are data becomes one too, a row for each entry: ``byDay{}``. Which objects
-these are is decided in `aatoolkit.jsontree.layout`; the others are columns.
+**Tables.** The document is the only row of the table ``$``. The arrays at one path become a table
+with one row per element. It is named after the path: ``chats[]``, ``chats[].citations[]``,
+``matrix[][]``. Objects whose keys are data become a table with one row per entry: ``byDay{}``.
+`aatoolkit.jsontree.layout` decides which objects these are; other objects become columns.
 
-**Columns.** Tables other than ``$`` begin with ``_parent``, the number (from 0) of the row that
-holds it in the parent table; ``_pos``, the position in the array or object, from 0; and, for the
-entry of an object, ``_key``. Then come the columns of the row itself, named and sorted by their
-path from the row:
+**Columns.** Tables other than ``$`` begin with the columns ``_parent``, the position (from 0) in
+the parent table of the row that contains this row; ``_pos``, the position in the array or object,
+from 0; and, for entries of objects, ``_key``. Then come the columns of the row itself, named and
+sorted by their path from the row:
 
 =================  =============================================================================
-``engine``         the field's numbers, text or booleans, where it has one kind of them
+``engine``         the numbers, text or booleans of a field that has values of only one kind
 ``response.text``    a field of an object in a field
-``x@string`` …     one column per kind, where it has several: ``@boolean``, ``@integer``,
+``x@string`` …     one column per kind, for a field with several kinds: ``@boolean``, ``@integer``,
                    ``@number`` (floats), ``@string``, ``@big`` (integers beyond 64 bits, as text)
-``chats[]``        how many elements the array has; they are in the table of that name
-``byDay{}``        how many entries the object has; they are in the table of that name
-``x@kind``         what the field is in a row: ``missing``, ``null``, ``object``, or ``array``,
-                   ``entries`` or a kind of scalar. It is there only where rows without a value
-                   are not all of one kind; else the kind is in the plan.
+``chats[]``        the number of elements of the array; they are in the table of that name
+``byDay{}``        the number of entries of the object; they are in the table of that name
+``x@kind``         the kind of the field in each row: ``missing``, ``null``, ``object``, ``array``,
+                   ``entries`` or a kind of scalar. There is such a column only if the rows without
+                   a value are of several kinds; a single kind is in the plan.
 ``_value…``        the same columns for the row itself, if it is not an object
 =================  =============================================================================
 
-Integers and floats share a column of floats where no float is a whole number and no integer
-beyond 2**53: then the two can be distinguished. Text that looks like dates stays text.
+Integers and floats share a column of floats if no float is a whole number and no integer is beyond
+2**53, because the two can then be distinguished. Text that looks like dates stays text.
 
-**Names** depend on the fields and their kinds, never on the order of rows. In them ``.`` ``[``
-``{`` ``@`` ``%`` ``/`` and the like are written ``%2E`` and so on, so that no key looks like a
-path or a column of ours, and names can be file names; long table names end in a hash.
+**Names** depend on the fields and their kinds, never on the order of rows. In names, characters
+such as ``.`` ``[`` ``{`` ``@`` ``%`` ``/`` are written as ``%2E`` and so on. So no key looks like a
+path or like another column, and names can be used as names of files. Long names of tables end in a
+hash.
 
-**The plan**, JSON in the metadata of each table's schema under ``aatoolkit.shred``, holds the
-true keys and what each column is. `unshred` needs nothing but the plan and the columns that it
-names; Parquet keeps both.
+**The plan** of each table is JSON in the metadata of its schema, under ``aatoolkit.shred``. It has
+the original keys and the meaning of each column. `unshred` needs only the plan and the columns that
+it names; Parquet keeps both.
 
 >>> tables = shred('{"host": "a.example", "chats": [{"id": 1, "tags": ["x"]}, {"id": null}]}')
 >>> {name: table.column_names for name, table in tables.items()}
@@ -67,16 +68,16 @@ from aatoolkit.jsontree.vectors import MISSING, Missing, Vector
 __all__ = ["shred", "unshred"]
 
 DOCUMENT = "$"
-"""The table of the document itself."""
+"""The name of the table of the document itself."""
 
-PARENT, PLACE, KEY, VALUE = "_parent", "_pos", "_key", "_value"
+PARENT, POSITION, KEY, VALUE = "_parent", "_pos", "_key", "_value"
 ITEMS, ENTRIES, KIND = "[]", "{}", "@kind"
 INTEGER, BIG, NUMBER, STRING, BOOLEAN = "integer", "big", "number", "string", "boolean"
 PLAN = b"aatoolkit.shred"
-"""The key of the plan in a table's schema metadata."""
+"""The key of the plan in the metadata of a table's schema."""
 
-_LONGEST = 160
-_SPECIAL = re.compile(r'[\x00-\x1f\x7f%.\[\]{}@~/\\:*?"<>|]')
+_MAX_NAME_BYTES = 160
+_SPECIAL_CHARACTER = re.compile(r'[\x00-\x1f\x7f%.\[\]{}@~/\\:*?"<>|]')
 _ARROW = {
     INTEGER: pa.int64(),
     BIG: pa.string(),
@@ -84,10 +85,10 @@ _ARROW = {
     STRING: pa.string(),
     BOOLEAN: pa.bool_(),
 }
-"""The Arrow type of each kind; integers beyond 64 bits are decimal text."""
+"""The Arrow types by kind of scalar; integers beyond 64 bits are decimal text."""
 
-_BARE = ("missing", "null", "object")
-"""The kinds of values that have no column of their own."""
+_KINDS_WITHOUT_COLUMN = ("missing", "null", "object")
+"""The kinds of values for which there is no column of values."""
 
 _KINDS = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN, type(None): "null"}
 _KINDS |= {dict: "object", list: "array", Missing: "missing"}
@@ -101,21 +102,23 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
     Parameters
     ----------
     response : bytes, str or object
-        The document, as JSON in bytes or text; or a JSON value that is neither.
+        The document, as JSON in bytes or text, or as a decoded JSON value that is not text.
     max_nodes : int
-        The most different paths that the document may have.
+        The greatest number of distinct paths that the document may have.
 
     Returns
     -------
     dict of str to pyarrow.Table
-        The document's own table, ``$``, first; the tables of its arrays and entries follow.
+        The tables by name. The first is ``$``, the table of the document itself; the tables of its
+        arrays and entries follow.
 
     Raises
     ------
     DecodeError
-        If it is not one JSON document.
+        If ``response`` is not one JSON document.
     PayloadError
-        If a Python object is no JSON value, or the document has more than ``max_nodes`` paths.
+        If a Python object is not a JSON value, or if the document has more than ``max_nodes``
+        distinct paths.
 
     Examples
     --------
@@ -137,7 +140,7 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
 
 
 class _Table:
-    """One table: its name, rows and columns, and its child tables."""
+    """A table in the making: its name, rows and columns, and its child tables."""
 
     def __init__(self, name: str, values: Sequence[Any]) -> None:
         self.name, self.values = name, values
@@ -145,9 +148,10 @@ class _Table:
         self.children: list[_Table] = []
 
     def cell(self, values: Sequence[Any], label: str, census: Census) -> _Plan:
-        """Add the columns of a field to the table, and return the plan by which they are read back.
+        """Add the columns of a field to the table, and return the plan to read them back.
 
-        ``values`` has the field's value for each row, ``label`` is its name in column names.
+        ``values`` has the value of the field for each row. ``label`` is the field's path from the
+        row, as written in names of columns; empty for the row itself.
         """
         census.count_path(values, set(), 0)
         column, plan = label or VALUE, _Plan()
@@ -174,7 +178,7 @@ class _Table:
                 return values
             return [value if k == kind else None for value, k in zip(values, kinds, strict=True)]
 
-        bare_kinds = [kind for kind in _BARE if kind in present_kinds]
+        bare_kinds = [kind for kind in _KINDS_WITHOUT_COLUMN if kind in present_kinds]
         if len(bare_kinds) > 1:
             plan["kind"] = column + KIND
             self.columns[column + KIND] = pa.array(kinds).dictionary_encode()
@@ -201,9 +205,9 @@ class _Table:
         return plan
 
     def _child(self, containers: Sequence[Any], label: str, sign: str) -> pa.Array:
-        """Add the child table of the elements of arrays, or of the entries of objects.
+        """Add the child table of the elements of arrays or of the entries of objects.
 
-        Return the column of their numbers of items, null where a row has no array or object.
+        Return a column of the numbers of items in each array or object; null for other rows.
         """
         prefix = "" if self.name == DOCUMENT else self.name
         name = f"{prefix}{'.' if prefix and label else ''}{label}{sign}"
@@ -211,7 +215,7 @@ class _Table:
         items = vector.elements() if sign == ITEMS else vector.entries()
         child = _Table(name, items.values)
         child.columns[PARENT] = pa.array(items.level.parents)
-        child.columns[PLACE] = pa.array(items.level.positions, pa.int32())
+        child.columns[POSITION] = pa.array(items.level.positions, pa.int32())
         if sign == ENTRIES:
             child.columns[KEY] = pa.array(items.level.keys, pa.string())
         self.children.append(child)
@@ -221,9 +225,9 @@ class _Table:
 
 
 def _are_distinguishable(values: Sequence[Any]) -> bool:
-    """Whether the integers among numbers remain known if all become floats.
+    """Whether integers can be told from floats after all numbers have become floats.
 
-    They do if no float is a whole number, and a float represents every integer exactly.
+    They can if no float is a whole number, and if a float can represent every integer exactly.
     """
     return all(
         not value.is_integer() if type(value) is float else abs(value) <= EXACT_FLOAT
@@ -232,35 +236,35 @@ def _are_distinguishable(values: Sequence[Any]) -> bool:
     )
 
 
-def _column_name(record: str, key: str) -> str:
-    """Return the name of a field's column; special characters are escaped, as ``.`` by ``%2E``."""
-    step = _SPECIAL.sub(lambda sign: f"%{ord(sign[0]):02X}", key) or "%"
-    step = f"%5F{key[1:]}" if key in (PARENT, PLACE, KEY, VALUE) else step
-    return f"{record}.{step}" if record else step
+def _column_name(prefix: str, key: str) -> str:
+    """Return the name of a field's column, with special characters escaped, such as ``%2E``."""
+    step = _SPECIAL_CHARACTER.sub(lambda sign: f"%{ord(sign[0]):02X}", key) or "%"
+    step = f"%5F{key[1:]}" if key in (PARENT, POSITION, KEY, VALUE) else step
+    return f"{prefix}.{step}" if prefix else step
 
 
 def _short_name(name: str) -> str:
-    """Return a table's name; a long one is truncated and ends in a hash of the full name."""
-    if len(name.encode()) <= _LONGEST:
+    """Return the name of a table; a long name is cut off and ends in a hash of the full name."""
+    if len(name.encode()) <= _MAX_NAME_BYTES:
         return name
     return f"{name[:32]}~{hashlib.blake2b(name.encode(), digest_size=12).hexdigest()}"
 
 
 def unshred(tables: Mapping[str, pa.Table]) -> Any:
-    """Rebuild the JSON value from the tables that `shred` made.
+    """Rebuild the JSON value that `shred` converted to tables.
 
     Parameters
     ----------
     tables : mapping of str to pyarrow.Table
-        All tables of the document, as `shred` returned them or read back from Parquet, with their
-        rows in order.
+        All tables of the document, as `shred` returned them or as read back from Parquet, with
+        their rows in the original order.
 
     Raises
     ------
     MetadataError
         If a table has no plan.
     PayloadError
-        If a table, column or row is missing or not as planned.
+        If a table, column or row is missing or does not fit the plan.
 
     Examples
     --------
@@ -289,7 +293,7 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
 
 
 def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
-    """Return the JSON value of each row of a table."""
+    """Return a list of JSON values, one per row of a table."""
     if name not in tables:
         raise ValueError(f"the table {_short_name(name)} is missing")
     table, plan = tables[name]

@@ -1,9 +1,10 @@
-"""Columns of a JSON document: all values at one path as one list, a `Vector`.
+"""Vectors: all values at one path of a JSON document, as one list.
 
-The rows of a vector are a `Level`: the document itself, the elements of all arrays at a path, or
-the entries of all objects. `Vector.field` returns the values of a field in the same rows, with
-`MISSING` where an object lacks it; `Vector.elements` and `Vector.entries` return the items of
-arrays and objects, which are the rows of another level. All of them run over all rows at once.
+The rows of a `Vector` are a `Level`: the document itself, the elements of all arrays at a path, or
+the entries of all objects at a path. `Vector.field` returns the values of a field in the same rows,
+with `MISSING` for objects without the field. `Vector.elements` and `Vector.entries` return the
+items of arrays and objects, which are the rows of a new level. Each of them handles all rows at
+once.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from aatoolkit.jsontree.layout import MAX_FIELDS, common_fields
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
-"""For each row of a table or level, the number of a row in another level; -1 for none."""
+"""For each row of a table or level, the position of a row in another level; -1 for no row."""
 
 
 class Missing:
@@ -33,7 +34,7 @@ class Missing:
 
 
 MISSING: Final = Missing()
-"""The value where an object lacks a field."""
+"""The value of a field that an object lacks."""
 
 
 class Level:
@@ -46,9 +47,9 @@ class Level:
     container : Vector, optional
         The arrays or objects that the rows are items of; None for the document itself.
     lengths : sequence of int
-        The number of items of each array or object.
+        The number of items in each array or object.
     keys : list of str, optional
-        The key of each row; None for elements of arrays.
+        The key of each row; None if the rows are elements of arrays.
     is_computed : bool
         Whether a function computed the rows from the values of ``container``.
     """
@@ -82,12 +83,12 @@ class Level:
 
     @cached_property
     def rows(self) -> RowIndex:
-        """The row numbers, from 0."""
+        """The positions of the rows, from 0."""
         return np.arange(self.size)
 
     @cached_property
     def parents(self) -> RowIndex:
-        """For each row, the row of ``container`` whose array or object it is an item of."""
+        """For each row, the position in ``container`` of the array or object that has the row."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     @cached_property
@@ -113,18 +114,18 @@ class Level:
 
 
 class Vector:
-    """The values at one path: one for each document, each array element or each object entry.
+    """The values at one path, one for each row: document, array element or object entry.
 
     Parameters
     ----------
     values : sequence
-        The values; `MISSING` where an object lacks the field.
+        The values; `MISSING` for objects that lack the field.
     level : Level, optional
-        The rows that the values belong to; by default each value is a document of its own.
+        The rows that the values belong to; by default each value is a document.
     field_names : tuple of str
         The names of the fields on the path from a row to its value.
     is_absent : bool
-        Whether there are objects, and none has the field.
+        Whether there are objects, but none of them has the field.
     is_key : bool
         Whether the values are keys of objects.
 
@@ -160,54 +161,54 @@ class Vector:
         return self.level.size
 
     def where(self, kinds: set[type]) -> RowIndex:
-        """Return the rows whose value has one of the types ``kinds``."""
+        """Return the positions of the rows whose value has one of the types ``kinds``."""
         if kinds >= self.kinds:
             return self.level.rows
         return np.flatnonzero(np.fromiter(map(kinds.__contains__, map(type, self.values)), bool))
 
     @property
     def present(self) -> RowIndex:
-        """The rows that have a value, null included."""
+        """The positions of the rows that have a value, which may be null."""
         return self.where(self.kinds - {Missing})
 
     @property
     def is_null(self) -> bool:
-        """Whether there are values, and all are null."""
+        """Whether there are values, and all of them are null."""
         return type(None) in self.kinds and self.kinds <= {type(None), Missing}
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """The kinds of numbers among the values: True if one is not 0, False if one is 0.
+        """A set with True if the values have numbers other than 0, and with False for zeros.
 
-        Empty if there are no numbers.
+        It is empty if there are no numbers.
         """
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
 
     def of_type(self, kind: type) -> Sequence[Any]:
-        """Return the values of one type, in order."""
+        """Return the values of the type ``kind``, in order."""
         return [value for value in self.values if type(value) is kind]
 
     @cached_property
     def records(self) -> dict[str, list[Any]]:
-        """The values of every field, if all values are objects with the same keys; else empty."""
+        """The values of each field, if all values are objects with the same keys; else empty."""
         are_few = self.kinds == {dict} and len(self.values[0]) <= MAX_FIELDS
         return common_fields(self.values) if are_few else {}
 
     @cached_property
     def objects(self) -> Sequence[dict[str, Any]]:
-        """The values, with an empty object for every value that is no object."""
+        """The values, with an empty dict in place of each value that is not an object."""
         if self.kinds == {dict}:
             return self.values  # type: ignore[no-any-return]
         return [value if type(value) is dict else {} for value in self.values]
 
     def fields(self) -> list[str]:
-        """Return the names of the fields of all objects, in the order of the document."""
+        """Return the names of all fields of the objects, in the order of the document."""
         return [*self.records] or [*dict.fromkeys(chain.from_iterable(self.objects))]
 
     def field(self, name: str) -> Vector:
-        """Return the values of one field, in the same rows; `MISSING` where a row lacks it."""
+        """Return the values of one field in the same rows; `MISSING` for rows without the field."""
         child = self._children.get(name)
         if child is None:
             values = self.records.get(name)
@@ -218,12 +219,12 @@ class Vector:
                 self.level,
                 (*self.field_names, name),
             )
-            is_nowhere = child.kinds == {Missing}
-            child.is_absent = is_nowhere and (dict in self.kinds or self.is_absent)
+            is_in_no_row = child.kinds == {Missing}
+            child.is_absent = is_in_no_row and (dict in self.kinds or self.is_absent)
         return child
 
     def elements(self) -> Vector:
-        """Return the elements of all values that are arrays, as a vector with a row for each."""
+        """Return the elements of all arrays among the values, with one row per element."""
         child = self._children.get(Ellipsis)
         if child is None:
             arrays = self.values
@@ -233,7 +234,7 @@ class Vector:
         return child
 
     def entries(self, only: Sequence[str] = ()) -> Vector:
-        """Return the values of the entries of all objects; with ``only``, of those keys alone."""
+        """Return the values of the entries of all objects; with ``only``, only for these keys."""
         names = tuple(only)
         child = self._children.get(names)
         if child is None:
@@ -245,7 +246,7 @@ class Vector:
         return child
 
     def keys(self) -> Vector:
-        """Return the keys of the rows, which are entries of objects."""
+        """Return the keys of the rows, which must be entries of objects."""
         child = self._children.get(None)
         if child is None:
             child = Vector(self.level.keys or [], self.level, is_key=True)
@@ -255,17 +256,17 @@ class Vector:
     def flatten(
         self, lists: Sequence[Any], keys: list[str] | None = None, is_computed: bool = False
     ) -> Vector:
-        """Return a vector of the items of lists; there is one list for each row of this vector."""
+        """Return a vector of the items of all ``lists``, which has one list for each row."""
         values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
         return Vector(values, Level(len(values), self, [*map(len, lists)], keys, is_computed))
 
     def descend(self, steps: Sequence[Step]) -> Vector:
-        """Return the values at a path below this one.
+        """Return the vector of the values at a path below this vector's path.
 
         Raises
         ------
         ValueError
-            If a step leads to a single element of an array.
+            If a step leads to a single element of an array, by its position or name.
         """
         vector = self
         for step in steps:
@@ -289,12 +290,12 @@ class Vector:
 
     @property
     def paths(self) -> list[str]:
-        """The JSON path of the value in each row."""
+        """The JSON paths of the values, one per row."""
         end = self._end
         return [path + end for path in self.level.paths] if end else self.level.paths
 
     def path(self, row: int) -> str:
-        """Return the JSON path of the value in one row; that of a key ends in `KEY_SIGN`."""
+        """Return the JSON path of the value in a row; the path of a key ends in `KEY_SIGN`."""
         return self.level.paths[row] + self._end
 
     @property
@@ -302,11 +303,11 @@ class Vector:
         return "".join(map(key_step, self.field_names)) + (KEY_SIGN if self.is_key else "")
 
 
-def compose_index(index: RowIndex, further: RowIndex) -> RowIndex:
-    """Return the row index that applies ``index``, then ``further``: ``further[index[row]]``.
+def compose_index(index: RowIndex, next_index: RowIndex) -> RowIndex:
+    """Return the row index ``next_index[index[row]]``, i.e. apply ``index``, then ``next_index``.
 
-    It is -1 where one of them has no row.
+    It is -1 for rows for which one of them is -1.
     """
-    if not len(further):
+    if not len(next_index):
         return np.full(len(index), -1, np.int64)
-    return np.where(index >= 0, further[index], -1)
+    return np.where(index >= 0, next_index[index], -1)
