@@ -10,9 +10,9 @@ SECTION = Section(
     "scope_options", "The values that the filters of a project take.",
     Table("scope_engines", "One row per engine.", records("engines"), key="engine", columns=(
         text("engine", "The engine's id, as the engine filter takes it.", "id"),
-        text("label", "The engine's name for people."),
-        flag("configured", "Whether the project has the engine switched on."),
-        date("last_run_day", "The last day it ran; missing if it never did.", aggregate=LAST),
+        text("label", "The engine's name, as shown to people."),
+        flag("configured", "Whether the engine is switched on in the project."),
+        date("last_run_day", "The last day on which the engine ran; missing if it never ran.", aggregate=LAST),
     )),
     Table("scope_topics", "One row per topic; prompts without a topic are counted under (none).", records("topics"),
         key="topic", columns=(
@@ -27,7 +27,7 @@ SECTION = Section(
     Table("scope_brands", "One row per brand.", records("brands"), key="brand", columns=(
         text("brand", "The brand's name, as the brand filter takes it.", "name"),
         flag("tracked", "Whether the project tracks the brand."),
-        flag("own", "Whether it is the project's own; missing if not known.", optional=True),
+        flag("own", "Whether the brand is the project's own; missing if not known.", optional=True),
     )),
     kept=("days", "ownTerms"),
 )
