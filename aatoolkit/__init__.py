@@ -147,7 +147,7 @@ def __dir__() -> list[str]:
 
 
 def _is_command() -> bool:
-    """Return whether the process is ``aatoolkit`` or ``python -m aatoolkit``."""
+    """Return whether this process was started as ``aatoolkit`` or ``python -m aatoolkit``."""
     program = PurePath(sys.argv[0] if sys.argv else "").stem
     return program == "aatoolkit" or (
         program == "-m" and ("-m", "aatoolkit") in pairwise(sys.orig_argv)

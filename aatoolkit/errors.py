@@ -140,7 +140,7 @@ class PayloadError(AAToolkitError, ValueError):
 
 
 class AvailabilityError(AAToolkitError, LookupError):
-    """A required column could not be measured."""
+    """The service could not measure a column that was asked for."""
 
     columns: dict[str, str] | None
     """The columns, each with the reason."""
@@ -196,7 +196,7 @@ class NotWritten(AAToolkitError, OSError):
 
 
 class FetchError(AAToolkitError):
-    """No usable response came back."""
+    """A request got no usable response."""
 
     url: str | None
     """The requested URL; it holds no secret."""
@@ -215,7 +215,7 @@ class ConnectionFailed(FetchError):
 
 
 class DeadlineExceeded(ConnectionFailed):
-    """The call did not end before its deadline."""
+    """A request did not end before its deadline."""
 
     deadline: float | None
     """The limit, in seconds."""
@@ -275,14 +275,14 @@ class RateLimited(StatusError):
 
 
 class ServerFailed(StatusError):
-    """5xx: the service failed; for scope options the documented read failure is 502."""
+    """5xx: the service failed. For scope options, the API documents 502."""
 
     retry_after: float | None
     """Seconds to wait, where the service said so."""
 
 
 class InternalError(AAToolkitError):
-    """A fault of this package, and not of the network or the service; please report it."""
+    """A bug in this package, not a failure of the network or the service; please report it."""
 
     url: str | None
     """The requested URL; it holds no secret."""
@@ -305,8 +305,8 @@ class AAToolkitWarning(UserWarning):
 class SchemaDriftWarning(AAToolkitWarning):
     """A response differs from its declaration, or is read by a draft of a declaration.
 
-    It has other fields, or unknown words. A declaration says which tables and columns a section
-    has, and where they are in the response.
+    It has other fields than declared, or unknown words. A declaration says which tables and columns
+    a section has, and where they are in the response.
     """
 
 
@@ -345,7 +345,7 @@ _MAX_LENGTH = 200
 
 
 def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
-    """Return "did you mean …?" for an error message, or a fallback if there are no suggestions.
+    """Return "did you mean …?" for an error message; without suggestions, return ``fallback``.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class Request:
 
     @property
     def path(self) -> str:
-        """The path below the base URL."""
+        """The path of the request's URL below the base URL."""
         return f"/api/domains/{self.host}/{self.resource}"
 
     @cached_property
@@ -106,9 +106,9 @@ class Request:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """A key that is equal for equal requests, whatever the order of parameters and values.
+        """A key of the request; it does not depend on the order of parameters and values.
 
-        A refresh is the same request.
+        A request with ``refresh`` has the same key as one without.
 
         Examples
         --------
@@ -214,7 +214,7 @@ class Response(_Hashed):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key of the request."""
+        """The key of the response's request; see `Request.key`."""
         return self.request.key
 
     def to_dict(self) -> dict[str, Any]:
@@ -282,7 +282,7 @@ class Payload(_Hashed, metaclass=Chaptered):
     section : str or None
         The section; None for scope options and the combined view.
     scope : Scope or None
-        The scope asked for.
+        The filters of the request.
     host : str or None
         The project's domain.
     headers : mapping of str to str
@@ -351,12 +351,12 @@ class Payload(_Hashed, metaclass=Chaptered):
         """
         if self.status in NO_CONTENT and not self.body:
             return None
-        facts = {"url": self.url, "status": self.status}
-        return decode.decode(self.body, section=self.section, scope=self.scope, **facts)
+        details = {"url": self.url, "status": self.status}
+        return decode.decode(self.body, section=self.section, scope=self.scope, **details)
 
     def __repr__(self) -> str:
-        facts = (self.host, self.section, self.scope)
-        words = [*(str(word) for word in facts if word is not None), f"{self.fetched_at:%F %T%z}"]
+        labels = (self.host, self.section, self.scope)
+        words = [*(str(word) for word in labels if word is not None), f"{self.fetched_at:%F %T%z}"]
         source = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
         words += [f"from {source}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
         return visible(f"<Payload {', '.join(words)}>")
@@ -384,7 +384,7 @@ def window_of(document: Any) -> tuple[str | None, str | None]:
 
 
 def _is_day(value: object) -> bool:
-    """Return whether a value is a day such as ``2026-11-20``."""
+    """Return whether a value is a text with a valid day, such as ``2026-11-20``."""
     try:
         return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
     except ValueError:

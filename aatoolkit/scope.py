@@ -70,7 +70,7 @@ class Scope(NamesNear):
     brand: tuple[str, ...] = ()
 
     def __new__(cls, *_: Any, **filters: Any) -> Self:
-        """Raise a `ScopeError` with near matches for an unknown filter, instead of a TypeError."""
+        """Create a scope; an unknown filter raises `ScopeError` with near matches."""
         for name in filters:
             if name != "days" and name not in FILTERS:
                 raise _unknown_filter(name)
@@ -135,7 +135,7 @@ class Scope(NamesNear):
         }
 
     def _to_query(self) -> str:
-        """Return the scope as a query string."""
+        """Return the scope as the query string of a URL."""
         return urlencode(self._params())
 
     @classmethod
@@ -148,13 +148,13 @@ class Scope(NamesNear):
             If it holds a parameter that is not a filter, or one twice, or is not UTF-8.
         """
         try:
-            pairs = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
+            parameters = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
         except UnicodeDecodeError:
             raise ScopeError(
                 "the query is not in UTF-8; write its values percent-encoded so"
             ) from None
         filters: dict[str, Any] = {}
-        for name, (text, *further_texts) in pairs.items():
+        for name, (text, *further_texts) in parameters.items():
             if further_texts:
                 raise ScopeError(
                     f"{name} is given twice; separate its values by commas", parameter=name
@@ -166,11 +166,11 @@ class Scope(NamesNear):
                     )
                 filters[name] = int(text)
             else:
-                filters[name] = tuple(part for part in text.split(",") if part)
+                filters[name] = tuple(value for value in text.split(",") if value)
         return cls(**filters)
 
     def _check(self, options: ScopeOptions) -> Scope:
-        """Validate the scope against the options of a project, and return the scope itself.
+        """Check that a project's options allow the values of the scope, and return the scope.
 
         Raises
         ------
@@ -226,7 +226,7 @@ class ScopeOptions(NamesNear):
         The allowed windows, in days.
     unknown : collection of str
         The filters whose values are not known, as no list of them was recognised in the response.
-        The values of a filter with an empty list are known: there are none.
+        If the list is empty, the values are known: there are none.
     engines, topics, categories, brands : pandas.DataFrame
         The tables ``scope_engines``, ``scope_topics``, ``scope_categories`` and
         ``scope_brands``, with their metadata. The rows ``(none)``, which count the prompts
@@ -236,7 +236,7 @@ class ScopeOptions(NamesNear):
     ----------
     untagged : dict of str to int
         The number of prompts without a ``topic``, and without a ``category``; None if the response
-        does not give the number. A filter that all prompts have a value of has no entry.
+        does not give the number. A filter has no entry if all prompts have a value for it.
     """
 
     engines: pd.DataFrame

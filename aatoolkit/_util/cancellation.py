@@ -15,7 +15,7 @@ _CANCELLED: ContextVar[threading.Event | None] = ContextVar("cancelled", default
 class CallGroup:
     """A group of calls that are cancelled together.
 
-    After `cancel`, calls that still run raise an error soon; `cancel` does not wait for that.
+    After `cancel`, the calls that still run soon raise an error; `cancel` does not wait for them.
 
     Examples
     --------

@@ -52,14 +52,14 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Parameters
     ----------
     path : str or path
-        The file; its folder is created if it is missing. A link is followed. The file gets the
-        permissions of the file that it replaces, or those of a new file.
+        The file; its folder is created if it is missing. A link is followed. If the file exists,
+        its permissions are kept.
 
     Yields
     ------
     Path
-        An empty file to fill and close. Its name has no suffix, so a library that guesses the
-        format from the suffix must be told it.
+        An empty file to fill and close. Its name has no suffix, so libraries cannot guess the
+        format from it.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
     path : str or path
         The folder; it must be new or empty.
     overwrite : bool
-        Whether it may replace a folder that is not empty, whose contents are then lost.
+        Whether to replace a folder that is not empty; its contents are lost.
 
     Yields
     ------
@@ -163,7 +163,7 @@ _sweep_once = lru_cache(maxsize=1024)(sweep)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
-    """Return the absolute path, with links resolved."""
+    """Return a path as an absolute path with links resolved."""
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a null byte, or what no file system can spell
@@ -271,7 +271,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or folder, and ignore errors."""
+    """Remove a file or folder; errors are ignored."""
     with contextlib.suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

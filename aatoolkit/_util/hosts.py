@@ -19,7 +19,7 @@ def canonical_host(host: str) -> str:
     Raises
     ------
     ScopeError
-        If it is not the name of a host.
+        If ``host`` is not the domain of a project, such as ``acme.example``.
 
     Examples
     --------

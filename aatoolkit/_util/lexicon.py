@@ -35,7 +35,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def fold(name: str) -> str:
-    """Return a name in lower case and without separators, to compare it with others."""
+    """Return a name in lower case and without separators, for comparison with other names."""
     return "".join(tokens(name))
 
 
@@ -77,7 +77,7 @@ def pairs(concept: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=16384)
 def names(key: str, concept: str) -> bool:
-    """Return whether any word of a field name is a word of a concept.
+    """Return whether any word of a field name belongs to a concept (a set of words).
 
     Examples
     --------
@@ -89,7 +89,7 @@ def names(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def ends(key: str, concept: str) -> bool:
-    """Return whether the last word of a field name is a word of a concept.
+    """Return whether the last word of a field name belongs to a concept (a set of words).
 
     Examples
     --------
@@ -101,7 +101,7 @@ def ends(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_whole(key: str, concept: str) -> bool:
-    """Return whether a field name as a whole is a word of a concept.
+    """Return whether a whole field name is a single word of a concept (a set of words).
 
     Examples
     --------
@@ -115,7 +115,7 @@ def is_whole(key: str, concept: str) -> bool:
 def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) -> bool:
     """Return whether the words of a field name match a form, i.e. a named regular expression.
 
-    The words in ``without`` are left out of the name first.
+    First, the words in ``without`` are removed from the name.
 
     Examples
     --------

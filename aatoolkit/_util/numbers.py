@@ -15,7 +15,7 @@ _NO_VALUE = "–"
 
 
 def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
-    """Format a number in its unit; ``exact`` keeps one decimal of percentages.
+    """Format a number with its unit; with ``exact``, percentages from 10% have a decimal too.
 
     Examples
     --------
@@ -36,11 +36,11 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
         return _minus(f"{percent:.{3 if exact and 0 < abs(percent) < 0.1 else decimals}f}%")
     if abs(value) >= 1e15:
         text = f"{value:.3g}"
-    elif _is_whole(value) or abs(value) >= 1000:
+    elif _is_integer(value) or abs(value) >= 1000:
         text = f"{value:,.0f}"
     else:
         text = f"{value:.{1 if abs(value) >= 10 else 2}f}" if abs(value) >= 0.01 else f"{value:.2g}"
-    return _minus(text) + _short(unit)
+    return _minus(text) + _unit_suffix(unit)
 
 
 def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
@@ -54,13 +54,13 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     floats = [float(value) for value in values]
     finite = [value for value in floats if math.isfinite(value)]
     magnitude = max(map(abs, finite), default=0.0)
-    if unit in (*_RATES, FRACTION_CHANGE) or magnitude >= 1000 or all(map(_is_whole, finite)):
+    if unit in (*_RATES, FRACTION_CHANGE) or magnitude >= 1000 or all(map(_is_integer, finite)):
         return [number(value, unit) for value in floats]
     decimals = 1 if magnitude >= 10 else 2
     return [
         number(value, unit)
         if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
-        else _minus(f"{value:.{decimals}f}") + _short(unit)
+        else _minus(f"{value:.{decimals}f}") + _unit_suffix(unit)
         for value in floats
     ]
 
@@ -113,11 +113,11 @@ def tick(value: float, unit: str | None = None) -> str:
     else:
         rounded = round(value, 6)
         text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
-    return _minus(text) + _short(unit)
+    return _minus(text) + _unit_suffix(unit)
 
 
 def signed(value: float, unit: str | None = None) -> str:
-    """Format a difference with its sign; small differences keep a digit that is not 0.
+    """Format a difference with its sign; a small one keeps its first digit that is not 0.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def p_value(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p = {value:.{3 if value < 0.1 else 2}f}"
 
 
-def _is_whole(value: float) -> bool:
+def _is_integer(value: float) -> bool:
     """Return whether a number is an integer up to floating-point error."""
     nearest_integer = round(value)
     return value == nearest_integer or (
@@ -158,11 +158,11 @@ def _is_whole(value: float) -> bool:
 
 
 def _minus(text: str) -> str:
-    """Replace hyphens by minus signs."""
+    """Return a text with its hyphens replaced by minus signs."""
     return text.replace("-", "−")
 
 
-def _short(unit: str | None) -> str:
+def _unit_suffix(unit: str | None) -> str:
     """Return the text after a number with this unit: a sign such as " ms", a currency, or ""."""
     is_currency = unit is not None and len(unit) == 3 and unit.isupper()
     return UNITS[unit].short if unit in UNITS else f" {unit}" * is_currency

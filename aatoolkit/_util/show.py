@@ -120,7 +120,7 @@ class Frame(pd.DataFrame):
         return self
 
     def sort_values(self, by: Any, **options: Any) -> Any:
-        """Sort the rows; see `pandas.DataFrame.sort_values`."""
+        """Sort the rows as in pandas; then the columns sorted by are always shown."""
         result = super().sort_values(by, **options)
         if self.view is not None:
             names = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
@@ -204,7 +204,7 @@ def block(content: str) -> str:
 
 
 def fold(title: str, content: str) -> str:
-    """Return HTML of a block that opens when its title is clicked; both arguments are HTML."""
+    """Return an HTML block that opens when its title is clicked; both arguments are HTML."""
     return f"<details><summary>{title}</summary>{content}</details>"
 
 
@@ -245,10 +245,7 @@ def _listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
     has_value = frame.notna().any().to_numpy()
     has_value = has_value if has_value.any() else ~has_value
     names = [visible(str(name)) for name in frame.columns[~has_value]]
-    notes = [
-        *_rows_note(frame, _MAX_LISTED),
-        *([f"no value in: {', '.join(names)}"] if names else []),
-    ]
+    notes = _rows_note(frame, _MAX_LISTED) + ([f"no value in: {', '.join(names)}"] if names else [])
     return _columns(frame.loc[:, has_value].head(_MAX_LISTED), {}), notes
 
 
@@ -340,7 +337,7 @@ def cell_text(value: Any) -> str:
 
 
 def _name_parts(word: str) -> list[str]:
-    """Split a long name at the characters where it may wrap."""
+    """Split a name into parts where a line may break; a short name is a single part."""
     return name_parts(word) if len(word) > _NAME_LENGTH else [word]
 
 

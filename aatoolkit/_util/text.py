@@ -85,7 +85,7 @@ def canonical_json(value: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Escape control and bidirectional characters as ``\uXXXX``.
+    r"""Return a text with control and bidirectional characters escaped as ``\uXXXX``.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def capitalized(text: str) -> str:
 
 
 def markup(text: str) -> str:
-    """Escape a text as HTML; long texts are truncated.
+    """Return a text escaped as HTML; a long text is truncated.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def markup(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Format a text as one line of HTML code.
+    """Return a text as an HTML ``code`` element; a long text is truncated.
 
     Examples
     --------
@@ -213,7 +213,7 @@ _DEFAULT_WIDTH = 80
 
 
 def terminal_width() -> int:
-    """Return the width to print in: pandas' ``display.width``, the terminal's, or 80.
+    """Return the width of printed text: pandas' ``display.width``, the terminal's, or 80.
 
     Examples
     --------
@@ -318,7 +318,7 @@ def parse_moment(text: str) -> date | datetime | None:
 
 
 def fresh(name: str, used_names: Iterable[str]) -> str:
-    """Return a name that is not among the used names, with a number appended if necessary.
+    """Return ``name``, with a number appended if it is among the used names.
 
     Examples
     --------

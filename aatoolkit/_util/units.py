@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Unit:
-    """The properties of a unit.
+    """The properties of a unit of numbers.
 
     Parameters
     ----------
     words
-        What a column header shows after the column's name; empty if nothing is needed, None to
-        show the unit's own name.
+        The unit in a column header, after the column's name: "" for nothing, None for the name of
+        the unit.
     least, most
         The smallest and the largest possible value.
     short
-        The sign that is written after a number.
+        The text that is written after a number, such as ``" ms"``.
     """
 
     words: str | None = None

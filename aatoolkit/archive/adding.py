@@ -99,7 +99,7 @@ class AddReport:
             "stored as responses only": len(self.problems),
         }
         counts = [f"{counted(self.responses, 'response')} added"]
-        counts += [f"{n} {words}" for words, n in other_counts.items() if n]
+        counts += [f"{count} {label}" for label, count in other_counts.items() if count]
         reasons = [*self.failures["message"].drop_duplicates()]
         lines = [*map(visible, reasons[:3]), *["… more in .failures"] * (len(reasons) > 3)]
         return "\n  ".join([f"<AddReport: {', '.join(counts)}>", *lines])
@@ -170,8 +170,8 @@ def add_groups(
             if derived is None:
                 underived_rows += filter(None, stored_rows)
             else:
-                pairs = zip(stored_rows, derived, strict=True)
-                writer.take([(row, tables) for row, tables in pairs if row is not None])
+                rows_and_tables = zip(stored_rows, derived, strict=True)
+                writer.take([(row, tables) for row, tables in rows_and_tables if row is not None])
         writer.take(zip(underived_rows, derive_tables(underived_rows), strict=True))
     if writer is None:
         return AddReport(None, 0, 0, skipped, errors)

@@ -63,8 +63,8 @@ class Archive(metaclass=Chaptered):
     storage_options : mapping of str to str, optional
         Options of the object store, such as ``AWS_ENDPOINT_URL``; they are never written.
     profile : Profile, module, str or path, optional
-        The declarations of the service, for responses that do not come through a client, and for
-        `rebuild`.
+        The declarations of the service: for `rebuild`, and for responses that do not come from a
+        client.
 
     Examples
     --------
@@ -381,7 +381,7 @@ class Archive(metaclass=Chaptered):
 
     @typed
     def dask(self, section: str, table: str | None = None) -> Any:
-        """Return a table as a Dask DataFrame; its workers read the files themselves.
+        """Return a table as a Dask DataFrame; Dask's workers read the data files.
 
         Raises
         ------
@@ -639,7 +639,7 @@ class Archive(metaclass=Chaptered):
         scope: Scope | None = None,
         **about: Any,
     ) -> Study:
-        """Create a sealed study of some responses, to cite and to publish.
+        """Copy some responses into a new sealed study, to cite and to publish; return the study.
 
         Parameters
         ----------
@@ -678,8 +678,8 @@ class Archive(metaclass=Chaptered):
             raise ArchiveError("an archive as of a moment is read-only; change the archive itself")
 
     def __repr__(self) -> str:
-        when = f" as of {self._until:%Y-%m-%d %H:%M:%S}" if self._until else ""
-        return f"<Archive at {visible(self._store.root)}{when}, {self._summary()}>"
+        time_note = f" as of {self._until:%Y-%m-%d %H:%M:%S}" if self._until else ""
+        return f"<Archive at {visible(self._store.root)}{time_note}, {self._summary()}>"
 
     @typed
     def _summary(self) -> str:

@@ -206,13 +206,13 @@ class TableReader:
         selection
             The selection of the responses from which the rows come.
         recipe
-            How the frame can be read again.
-        context, added
+            The method and arguments with which the frame can be read again.
+        context, extra_columns
             The columns before and after those of the table; they are always measured.
         key
             The columns that identify a row together with the table's key.
-        moment
-            The column with the time of fetch of a row's response.
+        moment_column
+            The column with the time when a row's response was fetched.
         """
         table = self.stored_table
         responses, failed_count = self._states(selection)

@@ -173,7 +173,7 @@ class ArchivedResponse:
 
     @property
     def identity(self) -> Identity:
-        """The unique key of the response: request, time of fetch and SHA-256."""
+        """The unique key of the response: the request's key, the time of fetch, the SHA-256."""
         return *self.question, self.fetched_at, self.sha256 or ""
 
     @property

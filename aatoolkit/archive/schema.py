@@ -147,7 +147,7 @@ class StoredTable:
 
     @classmethod
     def load(cls, configuration: Mapping[str, str], path: str) -> StoredTable:
-        """Return the table that Delta properties describe.
+        """Return the declared table that the properties of a Delta table describe.
 
         Raises
         ------
@@ -348,7 +348,7 @@ def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
 
 
 def add_changes(store: ArchiveStore, changes: Iterable[Change]) -> None:
-    """Append changes of declarations to the table ``changes``."""
+    """Append rows about changed declarations to the table ``changes``."""
     now = datetime.now(UTC)
     rows = [
         {

@@ -158,7 +158,7 @@ class Selection:
         return " AND ".join(conditions) or "true"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the selection as JSON values, without defaults."""
+        """Return the selection as a dict of JSON values, without those that select all."""
         values = {
             "hosts": self.hosts and [*self.hosts],
             "since": self.since and self.since.isoformat(),
@@ -439,7 +439,7 @@ _UNKNOWN_TABLE = re.compile(r"Table (?:Function )?with name (?P<name>\S+) does n
 
 
 def _table_names(tree: Any) -> Iterator[str]:
-    """Yield the table names in the syntax tree of a query."""
+    """Yield the names of the tables in the syntax tree of an SQL query."""
     for key, subtree in tree.items() if isinstance(tree, dict) else enumerate(tree):
         if key == "table_name" and isinstance(subtree, str):
             yield subtree.strip('"')

@@ -181,7 +181,7 @@ class ArchiveStore:
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
-        """Return all rows of a small table, cached; None if there is no such table."""
+        """Return all rows of a small table, cached until it changes; None if it does not exist."""
         table = self.peek(name)
         if table is None:
             return None
@@ -322,7 +322,7 @@ def one_line(message: object) -> str:
 
 
 def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """Decorate a method of an archive so that it raises only errors of this package."""
+    """Decorate a method of an archive: all its errors become errors of this package."""
 
     bind = inspect.signature(method).bind
 
@@ -421,7 +421,7 @@ class RunLog:
 
     @property
     def rebuilding(self) -> frozenset[str]:
-        """The rebuilds that were begun and not completed."""
+        """The rebuilds (runs that derive all tables anew) that were begun and not completed."""
         return self._runs_in("rebuilding") - self._runs_in("rebuilt")
 
     def dead(self, now: datetime) -> frozenset[str]:
@@ -456,8 +456,8 @@ def log(
     ArchiveConflict
         If other writers have committed first each time.
     """
-    facts = {"run": run, "state": state, "note": json_text(versions()), **counts}
-    row = {**facts, "at": datetime.now(UTC)}
+    values = {"run": run, "state": state, "note": json_text(versions()), **counts}
+    row = {**values, "at": datetime.now(UTC)}
     data = pa.Table.from_pylist([row], RUNS_SCHEMA)
 
     def append() -> None:
@@ -484,8 +484,8 @@ class Checksums:
     ----------
     store
         The archive.
-    is_new
-        Whether to read the files of checksums again although they are cached.
+    ignores_cache
+        Whether to read the files of checksums again even if they are cached.
 
     Attributes
     ----------
@@ -535,7 +535,7 @@ class Checksums:
         return cache[name]
 
     def problems(self, name: str) -> Iterator[str]:
-        """Yield sentences on the files of a table that differ from their checksums."""
+        """Yield a sentence on each file of a table that differs from its checksum."""
         try:
             table = self._store.open(name)
             if table is not None:
@@ -629,7 +629,7 @@ def _hashes(
 
 
 def _write(store: ArchiveStore, content: Mapping[str, Any]) -> str:
-    """Write a file of checksums, and return its name."""
+    """Write a file of checksums, and return its name: the SHA-256 of its content."""
     text = json_text(content).encode()
     name = f"{hashlib.sha256(text).hexdigest()}.json"
     with store.errors(CHECKSUMS):

@@ -126,7 +126,7 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
 
 
 def _sweep(store: ArchiveStore) -> None:
-    """Remove the rows of dead runs; these runs can no longer be committed."""
+    """Remove the rows of dead runs: runs that logged nothing for a day, and cannot be committed."""
     runs, _ = read_runs(store)
     dead_runs = sorted(runs.dead(datetime.now(UTC)))
     for run in dead_runs:
@@ -186,7 +186,7 @@ def forget(
 
 
 def _literal(moment: datetime) -> str:
-    """Format a moment as an SQL literal for deltalake."""
+    """Return a moment as an SQL literal for deltalake."""
     arrow_type = "'Timestamp(Microsecond, Some(\"UTC\"))'"
     return f"arrow_cast('{moment.isoformat()}', {arrow_type})"
 
@@ -559,11 +559,11 @@ def _overwrite(
 
 
 def _changes(old: StoredTable, new: StoredTable) -> Iterator[Change]:
-    """Yield the differences between two declarations of a table, for the table ``changes``."""
+    """Yield the differences between two declarations of a table, as rows of ``changes``."""
     section_and_table = (new.section, new.table.name)
     for difference, before, after in differences(old.table, new.table):
-        column, _, fact = difference.partition(": ")
-        yield *section_and_table, column, f"changed {fact or difference}", before, after
+        column, _, aspect = difference.partition(": ")
+        yield *section_and_table, column, f"changed {aspect or difference}", before, after
     for name in new.columns.keys() - old.columns.keys():
         yield *section_and_table, name, "new column", None, new.columns[name].dtype
     for name in old.columns.keys() - new.columns.keys():

@@ -168,7 +168,7 @@ class TableBuffer:
         return self._with_context(response_numbers, converted_table).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
-        """Yield the names and the rows of the tables ``frames`` and ``availability``."""
+        """Yield the buffered rows of the tables ``frames`` and ``availability``, with the name."""
         for name, row_schema in STATEMENT_SCHEMAS.items():
             numbered_rows = [
                 (number, row) for number, table, row in self._statement_rows if table == name
@@ -227,7 +227,7 @@ class RunWriter:
     index
         The index of the responses in the archive.
     derive
-        A function that derives tables from responses, in case the run has to be written again.
+        A function that derives tables from responses; it is called if the run is written again.
     """
 
     def __init__(self, store: ArchiveStore, index: ResponseIndex, derive: Derive) -> None:
@@ -283,7 +283,7 @@ class RunWriter:
             log(self.store, self.run, "alive")
 
     def flush(self) -> None:
-        """Write the buffered rows, which are hidden until the run is committed."""
+        """Write the buffered rows; readers do not see them until the run is committed."""
         buffer, self._buffer = self._buffer, TableBuffer()
         new_tables = (
             table for name, table in buffer.declared_tables.items() if name not in self._tables

@@ -115,7 +115,7 @@ for group in (study_commands, archive_commands, profile_commands):
     examples=["demo --days 7 -o demo-7"],
 )
 def demo(args: Args) -> int:
-    """Read everything from an embedded service on synthetic data."""
+    """Read all sections from an embedded service with synthetic data, and write them as Parquet."""
     scope = scope_of(args)
     note("starting the embedded service on synthetic data")
     with aa.demo(args.host, **values_of(args, "seed", "answers", "icc")) as project:
@@ -126,8 +126,8 @@ def demo(args: Args) -> int:
     files = dataset.to_parquet(args.out)
     errors = _errors(dataset)
     if args.json:
-        facts = {"folder": str(args.out), "tables": records(dataset.summary)}
-        show(args, {**facts, "files": [*map(str, files)], "errors": errors})
+        output = {"folder": str(args.out), "tables": records(dataset.summary)}
+        show(args, {**output, "files": [*map(str, files)], "errors": errors})
     else:
         show_frame(args, dataset.summary)
     tables = counted(sum(map(len, dataset.values())), "table")
@@ -175,7 +175,7 @@ def read(args: Args) -> int:
             if args.csv or args.table or args.out:
                 raise ArgumentError("--csv, --table and --out are of a SECTION; name it too")
             options = project.scope_options(refresh=args.refresh)
-            show(args, _facts_of(options) if args.json else None, _lines_of(options))
+            show(args, _options_values(options) if args.json else None, _lines_of(options))
             return 0
         tables = project.read(args.section, scope, refresh=args.refresh)
     name = args.table or next(iter(tables))
@@ -190,7 +190,7 @@ def read(args: Args) -> int:
     return 0
 
 
-def _facts_of(options: ScopeOptions) -> dict[str, Any]:
+def _options_values(options: ScopeOptions) -> dict[str, Any]:
     """Return the scope options as a dict of JSON values."""
     tables = {name: records(getattr(options, name)) for name in FILTERS.values()}
     lists = {"own_terms": [*options.own_terms], "days": [*options.days]}
@@ -220,7 +220,7 @@ def _lines_of(options: ScopeOptions) -> Iterator[str]:
     examples=["report acme.example -o acme.html --section urls"],
 )
 def report(args: Args) -> int:
-    """Write one page of HTML with pictures and tables."""
+    """Write a report on a host: one HTML page with pictures and tables."""
     scope = scope_of(args)
     with project_of(args) as project:
         dataset = project.read_all(args.section or None, scope)
@@ -303,8 +303,8 @@ def cache(args: Args) -> int:
     hosts = [*map(vars, info.hosts)]
     headers = ("origin", "host", "responses", "bytes", "oldest", "newest")
     lines = grid(headers, ([host[name] for name in headers] for host in hosts))
-    facts = {**vars(info), "hosts": hosts, "removed": removed_count}
-    show(args, facts, () if args.clear else lines)
+    output = {**vars(info), "hosts": hosts, "removed": removed_count}
+    show(args, output, () if args.clear else lines)
     removal = f"{counted(removed_count, 'response')} removed; " if args.clear else ""
     note(f"{removal}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}")
     return 0
@@ -312,7 +312,7 @@ def cache(args: Args) -> int:
 
 @command(app, "doctor [HOST]", *SERVICE_OPTIONS, JSON, examples=["doctor", "doctor acme.example"])
 def doctor(args: Args) -> int:
-    """Check what is installed, configured and reachable."""
+    """Check which packages are installed, the settings, and whether the service can be reached."""
     findings = [*_findings(args)]
     headers, words = ("what", "good", "finding"), {True: "ok", False: "PROBLEM", None: "-"}
     lines = grid(headers, ((check, words[is_good], text) for check, is_good, text in findings))
@@ -369,7 +369,7 @@ def _findings(args: Args) -> Iterator[Diagnosis]:
 
 
 def _version(name: str) -> str:
-    """Return the version of an installed package; empty if it is not installed."""
+    """Return the version of an installed package; "" if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -412,9 +412,9 @@ def draft(args: Args) -> int:
             profile_draft.confirm().ask(keep=lambda: profile_draft.save(args.out))
     counts = {name: section.counts() for name, section in profile_draft.items()}
     errors = {name: str(error) for name, error in profile_draft.errors.items()}
-    facts = {"file": str(path), "requests": len(profile_draft.requests)}
+    output = {"file": str(path), "requests": len(profile_draft.requests)}
     text = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
-    show(args, {**facts, "sections": counts, "errors": errors}, map(visible, text.splitlines()))
+    show(args, {**output, "sections": counts, "errors": errors}, map(visible, text.splitlines()))
     note(f"the profile is in {path}; review it, and read with --profile {path}")
     return 1 if profile_draft.errors or profile_draft.stopped else 0
 
@@ -446,7 +446,7 @@ def check(args: Args) -> int:
     examples=["profile types service.py -o types.py"],
 )
 def types(args: Args) -> int:
-    """Write the tables and columns of a profile as a typed module for editors."""
+    """Write the tables and columns of a profile as a Python module of types, for editors."""
     from aatoolkit._util.files import write_whole
     from aatoolkit.sections import Profile, typed_module
 
@@ -479,7 +479,7 @@ def types(args: Args) -> int:
     examples=["serve store --synth --answers 2000 --port 0"],
 )
 def serve(args: Args) -> int:
-    """Serve a store of observations until Ctrl-C."""
+    """Run the reference service on a folder of observations, until Ctrl-C."""
     from aatoolkit import service
 
     if args.describe:
@@ -591,8 +591,8 @@ def record(args: Args) -> int:
             f"{counted(cached_count, 'response')} came from the cache; "
             "--no-cache asks the service anew"
         )
-    facts = _facts(study)
-    show(args, {"digest": study.digest, **facts}, _lines(facts))
+    output = _study_values(study)
+    show(args, {"digest": study.digest, **output}, _lines(output))
     note(f"the study is in {folder}; cite it by its digest, {study.digest}")
     return 1 if errors else 0
 
@@ -607,10 +607,10 @@ def verify_study(args: Args) -> int:
     """
     study = _study(args.study)
     result = study.verify(replay=args.replay)
-    facts = _facts(study)
+    output = _study_values(study)
     problems = [*map(vars, result.problems)]
-    lines = [*_lines(facts), str(result.digest)] if result.ok else map(str, result.problems)
-    show(args, {"ok": result.ok, "digest": result.digest, "problems": problems, **facts}, lines)
+    lines = [*_lines(output), str(result.digest)] if result.ok else map(str, result.problems)
+    show(args, {"ok": result.ok, "digest": result.digest, "problems": problems, **output}, lines)
     if result.ok:
         note(f"{result.files} files, {result.records} records: all as sealed")
     return 0 if result.ok else 1
@@ -689,13 +689,13 @@ def _study(path: Path) -> aa.Study:
     return aa.Study(path)
 
 
-def _lines(facts: dict[str, Any]) -> Iterable[str]:
-    """Return the records of a study as lines of text; ``facts`` is a result of `_facts`."""
-    rows = facts["records"]
+def _lines(output: dict[str, Any]) -> Iterable[str]:
+    """Return the records of a study as lines of text; ``output`` is that of `_study_values`."""
+    rows = output["records"]
     return grid(rows[0], (row.values() for row in rows)) if rows else ()
 
 
-def _facts(study: aa.Study) -> dict[str, Any]:
+def _study_values(study: aa.Study) -> dict[str, Any]:
     """Return a study as JSON values: its path, digest, records, and the hashes of its results."""
     records = [
         {
@@ -757,7 +757,7 @@ def _hosts_in(file: Path | None) -> list[str]:
 
 
 def _first_line(report: object) -> str:
-    """Return the first line of a report's ``repr``, without brackets and type name."""
+    """Return the first line of an object's ``repr``, without brackets and type name."""
     return repr(report).splitlines()[0].strip("<>").partition(": ")[2]
 
 
@@ -828,8 +828,8 @@ def tidy(args: Args) -> int:
         report = archive.forget([*args.forget] or None, before=args.before)
     else:
         report = archive.compact(keep_hours=args.keep_hours)
-    facts = {"files": report.files, "bytes": report.bytes, "rows_removed": report.rows}
-    show(args, {**facts, "hosts": report.hosts, "busy": report.busy}, [_first_line(report)])
+    output = {"files": report.files, "bytes": report.bytes, "rows_removed": report.rows}
+    show(args, {**output, "hosts": report.hosts, "busy": report.busy}, [_first_line(report)])
     return 1 if report.busy else 0
 
 
@@ -866,10 +866,10 @@ def explain(args: Args) -> int:
     """
     from aatoolkit._util.files import write_whole
 
-    pairs = [word.partition("=") for word in args.where]
-    if malformed_words := ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]:
+    terms = [word.partition("=") for word in args.where]
+    if malformed_words := ["".join(term) for term in terms if not (term[0] and term[1])]:
         raise ArgumentError(f"{malformed_words[0]!r} is not NAME=VALUE", argument="where")
-    row = {name: value for name, _, value in pairs} if pairs else args.row
+    row = {name: value for name, _, value in terms} if terms else args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
     explanation = _open_store(args.store).explain(
         args.table, row, args.column, host=args.host, scope=scope

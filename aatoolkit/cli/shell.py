@@ -93,8 +93,8 @@ def _accepted_values(click_type: Any) -> str:
     if isinstance(click_type, click.Choice):
         return f"takes {', '.join(click_type.choices)}"
     limit = "" if click_type.max is None else f" to {click_type.max}"
-    is_whole = isinstance(click_type, click.IntRange)
-    return f"takes {'a whole number' if is_whole else 'a number'} from {click_type.min}{limit}"
+    is_integer = isinstance(click_type, click.IntRange)
+    return f"takes {'a whole number' if is_integer else 'a number'} from {click_type.min}{limit}"
 
 
 # -- how a command is declared -----------------------------------------------------------------
@@ -141,7 +141,7 @@ _FLAGS: set[str] = set()
 def option(
     line: str, help_text: str, click_type: Any = None, default: Any = None, **settings: Any
 ) -> click.Option:
-    """Create an option from its line of help, such as ``-o --out FILE``, and a sentence on it."""
+    """Return an option by its line in the help, such as ``-o --out FILE``, and its description."""
     words = line.split()
     flags = [word for word in words if word.startswith("-")]
     _FLAGS.update(flags)
@@ -276,19 +276,19 @@ def values_of(args: Args, *names: str) -> dict[str, Any]:
 
 
 def scope_of(args: Args) -> aa.Scope:
-    """Create the scope from the filter options."""
+    """Return the scope that the filter options describe."""
     return aa.Scope(days=int(args.days), **values_of(args, *FILTERS))
 
 
 def client_of(args: Args) -> aa.Client:
-    """Create a client from the connection options."""
+    """Return a client with the settings in the connection options."""
     names = ("offline", "profile", "workers", "deadline")
     use_cache = not vars(args).get("no_cache")
     return aa.Client(args.base_url, token_of(args), cache=use_cache, **values_of(args, *names))
 
 
 def project_of(args: Args) -> aa.Project:
-    """Create a project from the connection options."""
+    """Return the project of ``args.host``, with the settings in the connection options."""
     return client_of(args).project(args.host)
 
 
@@ -310,7 +310,7 @@ def prepare() -> None:
 
 
 def note(text: str) -> None:
-    """Print a note to standard error; a closed pipe is ignored."""
+    """Print a note to standard error; do nothing if that is a closed pipe."""
     try:
         print(text, file=sys.stderr, flush=True)
     except BrokenPipeError:
@@ -329,10 +329,10 @@ def write_data(content: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def show(args: Args, facts: Any, lines: Iterable[str] = ()) -> None:
-    """Print ``facts`` as JSON if ``--json`` was given; else print ``lines``."""
+def show(args: Args, output: Any, lines: Iterable[str] = ()) -> None:
+    """Print ``output`` as JSON if ``--json`` was given; else print ``lines``."""
     if args.json:
-        write_data(f"{json_text(facts, indent=2)}\n".encode())
+        write_data(f"{json_text(output, indent=2)}\n".encode())
     else:
         for line in lines:
             print(line)
@@ -444,8 +444,8 @@ def _csv(frame: pd.DataFrame, _: str) -> bytes:
 def _json(frame: pd.DataFrame, name: str) -> bytes:
     """Return a table as JSON, in UTF-8: its name, its rows, the availability of its columns."""
     availability = json.loads(frame.aa.availability.to_json(orient="index"))
-    facts = {"table": name, "rows": records(frame), "availability": availability}
-    return f"{json_text(facts, indent=2)}\n".encode()
+    values = {"table": name, "rows": records(frame), "availability": availability}
+    return f"{json_text(values, indent=2)}\n".encode()
 
 
 def _ndjson(frame: pd.DataFrame, _: str) -> bytes:

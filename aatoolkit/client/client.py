@@ -78,7 +78,7 @@ class ResponseSource(Protocol):
 
 @final
 class Client(NamesNear):
-    """A connection to one service with one account; its projects share cache and connections.
+    """A client of one service with one account; its projects share the cache and connections.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Client(NamesNear):
     cache_size : int
         The size limit of the cache in bytes; the oldest responses are evicted.
     offline : bool
-        Read from the cache only, without opening a socket.
+        Whether to read from the cache only, without opening a socket.
     expire_after : float
         For how many seconds a cached response is fresh.
     deadline : float
@@ -100,8 +100,8 @@ class Client(NamesNear):
     workers : int
         The number of concurrent requests.
     profile : Profile, module, str or path, optional
-        The profile of the service, i.e. the declarations of its sections, or the Python file that
-        holds them, which is run.
+        The profile of the service, i.e. the declarations of its sections. If it is a Python file,
+        the file is run.
 
     Raises
     ------
@@ -172,7 +172,7 @@ class Client(NamesNear):
         workers: int,
         profile: Profile | None,
     ) -> Client:
-        """Create a client that reads responses from ``source``, such as a study, not a service."""
+        """Create a client that reads its responses from ``source``, such as a study."""
         client = cls.__new__(cls)
         client.base_url, client.workers, client._source = base_url, workers, source
         client.offline, client._profile = source.offline, profile
@@ -187,7 +187,7 @@ class Client(NamesNear):
 
     @property
     def profile(self) -> Profile:
-        """The profile of the service; by default the default profile."""
+        """The profile of the service: the declarations of its sections."""
         return default_profile() if self._profile is None else self._profile
 
     @property
@@ -203,9 +203,9 @@ class Client(NamesNear):
         host : str
             Its domain.
         alias : str, optional
-            A name that takes the host's place in captions, metadata, sources, explanations, files
-            and reports, such as ``"client A"``. The host in a response's own rows is data, and
-            stays there.
+            A name, such as ``"client A"``, that replaces the host in captions, metadata, sources,
+            explanations, files and reports. In the rows of a response the host is data, and is not
+            replaced.
 
         Raises
         ------
@@ -229,9 +229,9 @@ class Client(NamesNear):
         *,
         progress: bool | None = None,
     ) -> Collection:
-        """Read sections of many hosts into memory; for more than fits there, see `Archive`.
+        """Read sections of many hosts into memory; for more than that, see `Archive`.
 
-        Requests run concurrently, as many as the client has ``workers``.
+        At most ``workers`` requests, a setting of the client, run concurrently.
 
         Parameters
         ----------
@@ -648,8 +648,9 @@ def project(
     base_url, token, cache, offline, **more
         As for `Client`.
     alias : str, optional
-        A name that takes the host's place in captions, metadata, sources, explanations, files and
-        reports, such as ``"client A"``. The host in a response's own rows is data, and stays there.
+        A name, such as ``"client A"``, that replaces the host in captions, metadata, sources,
+        explanations, files and reports. In the rows of a response the host is data, and is not
+        replaced.
 
     Raises
     ------
@@ -830,5 +831,5 @@ def stand_in(make: MakeClient) -> None:
 
 
 def has_stand_in() -> bool:
-    """Return whether `stand_in` replaces the clients of this process."""
+    """Return whether new clients of this process are replaced; see `stand_in`."""
     return bool(_client_factories)

@@ -131,7 +131,7 @@ class Dataset(Keyed[str, Tables]):
         return headline(self, baseline, level)
 
     def funnel(self, level: float = 0.95) -> pd.DataFrame:
-        """Join the stages of each page: crawled, cited, visited, converted.
+        """Join the stages of each page in one row: crawled, cited, visited, converted.
 
         Each stage comes from the section that counts it: requests of AI crawlers (``crawl``),
         answers that cite the page (``crawl`` and ``conversions``), visits from engines and their
@@ -140,10 +140,10 @@ class Dataset(Keyed[str, Tables]):
         list a page, the number is missing, not 0. A sum of which a part is missing is missing.
 
         Only conversions are a part of the stage before them, visits. ``conversion_rate`` divides
-        them by the visits of the days whose conversions are complete, if the service counts these,
-        or else by all visits, and is then too low. Its Wilson interval assumes that visits are
-        independent. Requests, answers and visits count different things; their quotients are no
-        rates.
+        conversions by the visits on days with complete conversions. If the service does not count
+        these visits, it divides by all visits, and is too low. Its Wilson interval assumes that
+        visits are independent. Requests, answers and visits count different events; their quotients
+        are no rates.
 
         ``crawl_to_refer`` is requests of crawlers divided by visits from engines, after the ratio
         of Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025).

@@ -239,7 +239,7 @@ def _concatenated(by: str, tables_by_value: Mapping[str, Tables]) -> Tables:
             name: sum(tables.rows[name] for tables in tables_by_value.values() if name in tables)
             for name in names
         },
-        words=lambda: {name: _words(name, tables_by_value) for name in names},
+        words=lambda: {name: _availability_words(name, tables_by_value) for name in names},
         **listings,
         declaration=first_tables.declaration,
         drafted=any(tables.drafted for tables in tables_by_value.values()),
@@ -264,7 +264,7 @@ def _concat(by: str, name: str, tables_by_value: Mapping[str, Tables]) -> pd.Dat
     return attach_changed(result, replace(metadata_of(result), key=key))
 
 
-def _words(name: str, tables_by_value: Mapping[str, Tables]) -> str:
+def _availability_words(name: str, tables_by_value: Mapping[str, Tables]) -> str:
     """Return the availability of the table ``name`` in words.
 
     If it is not the same for all values of the filter, the text says for which values something is
@@ -314,14 +314,14 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
     """
     known_names = frozenset(names)
     sections = max(
-        (_named(value, known_names) for value in _containers(payload.json, len(known_names))),
+        (_sections_in(value, known_names) for value in _containers(payload.json, len(known_names))),
         key=len,
         default={},
     )
     # A single one may be a field that happens to have the name of a section.
     return {
-        name: replace(payload, body=json_text(part).encode(), section=name)
-        for name, part in sections.items()
+        name: replace(payload, body=json_text(content).encode(), section=name)
+        for name, content in sections.items()
         if len(sections) > 1
     }
 
@@ -339,17 +339,17 @@ def _containers(document: Any, longest: int) -> Iterator[Any]:
         ]
 
 
-def _named(value: Any, names: Set[str]) -> dict[str, Any]:
+def _sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
     """Return the sections in an object or list, by name.
 
     In an object their names are the keys; in a list, the values of the field ``section``. The
     result is empty if a list has one section twice.
     """
     if isinstance(value, dict):
-        return {name: part for name, part in value.items() if name in names}
+        return {name: content for name, content in value.items() if name in names}
     objects = [item for item in value if isinstance(item, dict)]
-    pairs = [(item["section"], item) for item in objects if item.get("section") in names]
-    return dict(pairs) if len(dict(pairs)) == len(pairs) else {}
+    entries = [(item["section"], item) for item in objects if item.get("section") in names]
+    return dict(entries) if len(dict(entries)) == len(entries) else {}
 
 
 def read_dataset(
@@ -419,7 +419,7 @@ def _sections(folder: Path) -> Iterator[Path]:
 
 
 def _payload(folder: Path) -> Payload:
-    """Rebuild the response of a section from the files in its folder."""
+    """Rebuild the response of a section from the files in its folder, and return it."""
     from aatoolkit.frame.parquet import read_metadata, rebuild
 
     source_lists = (read_metadata(path).sources for path in sorted(folder.glob("[!_]*.parquet")))

@@ -93,7 +93,7 @@ def _load(value: bytes, key: str | None = None, request: Request | None = None) 
 
 
 SERIALIZER = SerializerPipeline(
-    [Stage(dumps=lambda pair: _dump(*pair), loads=_load)], name="aatoolkit", is_binary=True
+    [Stage(dumps=lambda entry: _dump(*entry), loads=_load)], name="aatoolkit", is_binary=True
 )
 """How requests-cache reads and writes values: what is written is a key with its response."""
 
@@ -369,7 +369,7 @@ def folder_of(folder: str | Path | None) -> Path:
 
 
 def parts_of(folder: Path) -> list[Path]:
-    """Return the existing files of a cache: the database, and the temporary files of SQLite."""
+    """Return the files of a cache that exist: the database, and SQLite's temporary files."""
     paths = (folder / f"{FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
     return [path for path in paths if path.is_symlink() or path.exists()]
 
@@ -412,7 +412,7 @@ def make_private(folder: Path) -> None:
 
 
 def _is_foreign(stat_result: os.stat_result) -> bool:
-    """Return whether a file belongs to another user; False on systems without owners."""
+    """Return whether a file belongs to another user; False if the system has no file owners."""
     return hasattr(os, "geteuid") and stat_result.st_uid != os.geteuid()
 
 

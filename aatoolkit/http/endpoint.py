@@ -71,12 +71,12 @@ class BaseUrl:
 
     @property
     def url(self) -> str:
-        """The base URL, without a slash at the end."""
+        """The base URL as text, without a slash at the end."""
         return self.origin + self.path
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the host is this machine."""
+        """Whether the host is a loopback address or name, i.e. this machine."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -204,9 +204,9 @@ def _pattern(token: str) -> re.Pattern[bytes]:
     Token and parts are matched in plain, JSON-escaped and URL-encoded spelling.
     """
     spellings = sorted(_spellings(token), key=len, reverse=True)
-    parts = {
+    token_parts = {
         spelling[start : start + _TOKEN_PART_LENGTH]
         for spelling in spellings
         for start in range(len(spelling) - _TOKEN_PART_LENGTH + 1)
     }
-    return re.compile(b"|".join(map(re.escape, [*spellings, *sorted(parts)])), re.IGNORECASE)
+    return re.compile(b"|".join(map(re.escape, [*spellings, *sorted(token_parts)])), re.IGNORECASE)

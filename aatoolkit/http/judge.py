@@ -63,7 +63,7 @@ def judge(
 
 
 def is_explanation(url: str, status: int, body: bytes) -> bool:
-    """Return whether a response explains why a section has no data."""
+    """Return whether a response, often with an error status, explains why a section has no data."""
     if status == 200 or "section" not in parse_qs(urlsplit(url).query):
         return False
     if status in NO_CONTENT and not body:
@@ -75,7 +75,7 @@ def is_explanation(url: str, status: int, body: bytes) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of a ``Retry-After`` header, which may be a date; None if it is not valid.
+    """Return the seconds to wait by the ``Retry-After`` header; None if it is missing or invalid.
 
     Examples
     --------

@@ -148,7 +148,7 @@ def pause(seconds: float) -> None:
 
 
 class _Response(http.client.HTTPResponse):
-    """An HTTP response that raises an error if its header lines cannot be parsed."""
+    """A response of `http.client` that raises an error if its header lines cannot be parsed."""
 
     def begin(self) -> None:
         super().begin()
@@ -193,7 +193,7 @@ class _TLSConnection(_Connection, HTTPSConnection):
 
 class _TLSSocket(ssl.SSLSocket):
     def getpeername(self) -> Any:
-        """Close a socket that is not connected, which `ssl` leaves open."""
+        """Return the peer's address; close a socket that is not connected, as `ssl` does not."""
         try:
             return super().getpeername()
         except OSError:
@@ -251,9 +251,9 @@ class TooLong(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """The error that explains why there is no usable response, and whether a retry may help.
+    """A failed request: the error to raise, and whether a retry may help.
 
-    ``retry_after`` are the seconds to wait before a retry, if the service says so.
+    ``retry_after`` is the number of seconds to wait before a retry, if the service gave one.
     """
 
     error: errors.FetchError | errors.InternalError

@@ -151,7 +151,7 @@ _MODULES = ("answer", "app", "observations", "schema", "server", "store", "synth
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name, which is imported on first use: the service needs an extra."""
+    """Import a public name on first use, and return it: the service needs an extra package."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

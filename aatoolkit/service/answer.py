@@ -1,4 +1,4 @@
-"""Results of sections: their registry, their fields and their availability."""
+"""The answers of sections: the registry of sections, the fields of an answer, its availability."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NONE_ANSWERED = "None of the runs in this window for these filters was answered.
 
 @dataclass(frozen=True)
 class State:
-    """The availability of a field or an engine."""
+    """The availability of one field, or of one engine's answers."""
 
     status: str
     reason: str | None = None
@@ -56,7 +56,7 @@ class SectionAvailability:
     requires: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of the field ``availability``."""
+        """Return the availability as the API writes it in the field ``availability``."""
         body: dict[str, Any] = {
             "status": self.status,
             "reason": self.reason,
@@ -73,7 +73,7 @@ class SectionAvailability:
 
 @dataclass(frozen=True)
 class SectionAnswer:
-    """The result of a section: its own fields and its availability."""
+    """The answer of a section: its own fields and its availability."""
 
     body: dict[str, Any]
     availability: SectionAvailability
@@ -84,7 +84,7 @@ SectionFunction = Callable[[Observations], SectionAnswer]
 
 @dataclass(frozen=True)
 class ServiceSection:
-    """A section: its name, its function, and the filters that apply to it."""
+    """A section of the API: its name, the function that answers it, and its filters."""
 
     name: str
     ask: SectionFunction
@@ -98,31 +98,32 @@ SECTIONS: dict[str, ServiceSection] = {}
 def section(
     name: str, *, filters: Collection[str] = FILTERS
 ) -> Callable[[SectionFunction], SectionFunction]:
-    """Decorate the function of a section to register it; ``filters`` are those that apply to it."""
+    """Return a decorator that registers a section's function; ``filters`` apply to the section."""
 
-    def register(ask: SectionFunction) -> SectionFunction:
-        SECTIONS[name] = ServiceSection(name, ask, tuple(filters))
-        return ask
+    def register(function: SectionFunction) -> SectionFunction:
+        SECTIONS[name] = ServiceSection(name, function, tuple(filters))
+        return function
 
     return register
 
 
 @cache
 def _snake_case(name: str) -> str:
-    """Convert a name such as ``mentionRate`` to ``mention_rate``."""
+    """Return a name such as ``mentionRate`` as ``mention_rate``."""
     return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
 def fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]:
-    """Return cells of a row by their JSON names; missing cells are None.
+    """Return cells of a row by their names in JSON; a missing cell is None.
 
-    ``mentionRate`` is the cell ``mention_rate``, unless ``renamed`` has another cell for the name.
+    ``names`` are JSON names, separated by spaces. ``mentionRate`` is the cell ``mention_rate``,
+    unless ``renamed`` maps the JSON name to another cell.
     """
     return {name: row.get(renamed.get(name) or _snake_case(name)) for name in names.split()}
 
 
 def json_text(value: object) -> str:
-    """Return a day as ``2026-11-20``, and a timestamp as ``2026-11-20T06:10:00Z``."""
+    """Return a day or timestamp as text: ``2026-11-20`` or ``2026-11-20T06:10:00Z``."""
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%SZ")
     if isinstance(value, date):
@@ -131,7 +132,7 @@ def json_text(value: object) -> str:
 
 
 def why_no_rows(*tables: str) -> str:
-    """Return the reason that the store has no rows of some tables for the host."""
+    """Return a sentence: the store has no rows of these tables for the host."""
     return f"The store holds no {' and no '.join(tables)} for this project."
 
 
@@ -142,20 +143,20 @@ def answers_availability(
     reasons: Iterable[str | None] = (),
     fields: Mapping[str, State] | None = None,
 ) -> SectionAvailability:
-    """Return the availability of a section, from the answers in scope.
+    """Return the availability of a section that is computed from the answers in scope.
 
-    It is ``unavailable`` without a single answer. It is ``partial`` if the section has ``reasons``,
-    if the window starts before answers were collected, or if a requested engine gave no answers.
-    Otherwise it is ``available``. Engines without answers have states of their own.
+    It is ``unavailable`` if there are no answers. It is ``partial`` if there are ``reasons``, if
+    the window starts before answers were collected, or if a requested engine gave no answers.
+    Otherwise it is ``available``. Engines without answers also have a state of their own.
 
     Parameters
     ----------
     obs
-        The observations in scope.
+        The observations that pass the filters of the request.
     sample_count
         The number of observations behind the section; by default the number of answers.
     reasons
-        Sentences on what else the section could not measure; None is ignored.
+        Sentences on further gaps of the section; None is ignored.
     fields
         As in :class:`SectionAvailability`.
     """
@@ -169,9 +170,9 @@ def answers_availability(
         notes = [NONE_ANSWERED if engines else NO_ANSWERS]
     else:
         notes = [reason for reason in reasons if reason]
-        since = obs.collected_since
-        if since is not None and since > obs.window.start:
-            notes.append(f"Answers were collected only since {since.isoformat()}.")
+        first_day = obs.collected_since
+        if first_day is not None and first_day > obs.window.start:
+            notes.append(f"Answers were collected only since {first_day.isoformat()}.")
         requested_engines = [
             engine for engine in silent_states if engine in obs.question.filter("engine")
         ]
@@ -189,13 +190,13 @@ def answers_availability(
 
 
 def last_run(obs: Observations) -> datetime | None:
-    """Return the time of the last run in scope; None if there was none."""
+    """Return the time of the last run that passes the filters; None if there was no run."""
     return max((row["as_of"] for row in _engine_runs(obs).values()), default=None)
 
 
 @shared
 def _engine_runs(obs: Observations) -> dict[str, dict[str, Any]]:
-    """Return the number of answers and the time of the last run of each engine that has runs."""
+    """Return the answer count and the last run of each engine that ran, by engine."""
     rows = obs.rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
@@ -205,9 +206,9 @@ def _engine_runs(obs: Observations) -> dict[str, dict[str, Any]]:
 
 @shared
 def _silent_engines(obs: Observations) -> dict[str, State]:
-    """Return the engines in scope without answers, with the reason.
+    """Return the state, with the reason, of each engine in scope that gave no answers.
 
-    An engine that is not switched on counts only if it was requested.
+    An engine that is not switched on is included only if it was requested.
     """
     runs, states = _engine_runs(obs), {}
     for row in scoped_engines(obs):
@@ -229,7 +230,7 @@ def _silent_engines(obs: Observations) -> dict[str, State]:
 
 @shared
 def scoped_engines(obs: Observations) -> list[dict[str, Any]]:
-    """Return the engines in scope with the day of their last run."""
+    """Return the engines that pass the filters, each with the day of its last run."""
     return obs.rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
     )

@@ -45,12 +45,12 @@ _TOKEN = re.compile(r"[\x21-\x7e]+")
 
 
 def digest(token: str) -> str:
-    """Return the SHA-256 of a token; tokens themselves are not stored."""
+    """Return the SHA-256 of a token, which is stored instead of the token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _canonical_host(host: str) -> str:
-    """Return a host in lower case and without one trailing dot, for comparison."""
+    """Return a host in lower case and without a dot at its end, for comparison."""
     # Only ASCII is converted to lower case: a Kelvin sign is no letter k in a host name.
     return (host.lower() if host.isascii() else host).removesuffix(".")
 
@@ -83,7 +83,7 @@ class Accounts:
 
     @classmethod
     def single(cls, token: str, hosts: Iterable[str] | None = None) -> Accounts:
-        """Return accounts with a single token, which may see some hosts; None means all hosts.
+        """Return accounts with a single token, which may see ``hosts``; None means all hosts.
 
         Raises
         ------
@@ -96,14 +96,14 @@ class Accounts:
 
     @classmethod
     def load(cls, path: str | Path) -> Accounts:
-        """Read accounts from ``{"accounts": [{"token_sha256": …, "hosts": […] or "*"}]}``.
+        """Read accounts from a file: ``{"accounts": [{"token_sha256": …, "hosts": […] or "*"}]}``.
 
         Raises
         ------
         OSError
             If the file cannot be read.
         ValueError
-            If it does not have such accounts; the message does not repeat its content.
+            If the file has another content; the message does not repeat the content.
         """
         hosts: dict[str, Any] = {}
         text = Path(path).read_bytes()
@@ -125,11 +125,11 @@ class Accounts:
         )
 
     def knows(self, token: str) -> bool:
-        """Whether an account has this token."""
+        """Return whether an account has this token."""
         return digest(token) in self._hosts
 
     def sees(self, token: str, host: str) -> bool:
-        """Whether the project of a host is visible to the account of a token."""
+        """Return whether the account with this token may see the project of a host."""
         hosts = self._hosts[digest(token)]
         return hosts is None or _canonical_host(host) in hosts
 
@@ -138,20 +138,20 @@ class Accounts:
 
 
 class ApiError(Exception):
-    """An error that is the response to a request.
+    """An error that is sent as the response to a request.
 
     Parameters
     ----------
     status
         The HTTP status.
     code
-        The kind of the error, in one word that stays the same.
+        The kind of error, as a word for programs.
     message
-        The error in a sentence.
+        A sentence on the error.
     headers
         Additional headers of the response.
     **details
-        ``parameter``, ``unknown``, ``allowed``, ``suggestions``, if they make sense.
+        The parameter concerned, and its unknown, allowed and suggested values, where they apply.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class ApiError(Exception):
 
 
 def _invalid_value(parameter: str, flaw: str, **details: object) -> ApiError:
-    """Return the error for a parameter with an invalid value."""
+    """Return the error that the value of a parameter is not valid; ``flaw`` says why."""
     message = f"The parameter {parameter} {flaw}"
     return ApiError(400, "invalid_parameter", message, None, parameter=parameter, **details)
 
@@ -177,7 +177,7 @@ def _invalid_value(parameter: str, flaw: str, **details: object) -> ApiError:
 def _unknown_values(
     parameter: str, unknown_values: Sequence[str], allowed_values: Sequence[str]
 ) -> ApiError:
-    """Return the error for a parameter with unknown values."""
+    """Return the error that values of a parameter are unknown; it suggests near matches."""
     return _invalid_value(
         parameter,
         f"knows no {_quoted(unknown_values)}.",
@@ -188,7 +188,7 @@ def _unknown_values(
 
 
 def _near_matches(values: Sequence[str], allowed_values: Sequence[str]) -> list[str]:
-    """Return the allowed values that look like any of some values, ignoring case."""
+    """Return the allowed values that resemble one of ``values``; case is ignored."""
     values_by_folded = {value.casefold(): value for value in reversed(allowed_values)}
     matches = (
         values_by_folded[match]
@@ -203,7 +203,7 @@ def _quoted(values: Sequence[str]) -> str:
 
 
 def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
-    """Return the parameters of a query string; unknown and repeated ones raise ApiError."""
+    """Return the parameters of a query string; raise `ApiError` for unknown or repeated ones."""
     parameters = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in supported:
@@ -216,14 +216,14 @@ def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
                 suggestions=_near_matches([name], supported),
             )
         if name in parameters:
-            comma = "several values of a filter are written in one parameter, separated by commas."
-            raise _invalid_value(name, f"is given twice; {comma}")
+            hint = "several values of a filter are written in one parameter, separated by commas."
+            raise _invalid_value(name, f"is given twice; {hint}")
         parameters[name] = value
     return parameters
 
 
 def _question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Return the section and the question of a request; no section means the combined view."""
+    """Return the section and the validated question of a request; no section means all."""
     parameters = _parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
     if section is not None and section not in sections:
@@ -236,7 +236,7 @@ def _question(host: str, query: str, sections: Sequence[str]) -> tuple[str | Non
 
 
 def _values(name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of a filter, sorted; a blank value raises ApiError."""
+    """Return the sorted values of a filter; raise `ApiError` if a value is blank."""
     text = parameters.get(name, "")
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
     items = text.split(",")
@@ -247,7 +247,7 @@ def _values(name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _check_values(question: Question, options: Mapping[str, Any]) -> None:
-    """Raise ApiError if the scope options do not list a filter value."""
+    """Raise `ApiError` if the scope options lack a filter value of the question."""
     for name, values in question.filters.items():
         entries, key = FILTERS[name]
         allowed_values = [entry[key] for entry in options[entries] if entry[key] is not None]
@@ -262,15 +262,15 @@ _READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
 
 
 class Service:
-    """The API over a store; ``asgi`` is its ASGI application.
+    """The HTTP API over a store; ``asgi`` is its ASGI application.
 
-    Requests are answered in as many threads as there are processors, each one at a time.
+    There are as many threads as processors; each answers one request at a time.
 
     Parameters
     ----------
     store
-        The store that is served. ``refresh=1`` reads it again from its folder; if that fails, the
-        old one stays.
+        The store that is served. A request with ``refresh=1`` reads it again from its folder; if
+        that fails, the old data are served on.
     accounts
         The accounts that have access.
     sections
@@ -299,7 +299,7 @@ class Service:
         self.asgi.router.redirect_slashes = False
 
     def _route(self, name: str, answer: Callable[[Request, str], dict[str, Any]]) -> Route:
-        """Return the route of an address, whose requests a function answers in a thread."""
+        """Return the route of an endpoint; ``answer`` answers its requests, in a thread."""
 
         def reply(request: Request) -> Response:
             try:
@@ -321,12 +321,12 @@ class Service:
         return Route(f"/api/domains/{{host}}/{name}", endpoint, methods=["GET"])
 
     def _scope_options(self, request: Request, host: str) -> dict[str, Any]:
-        """Return the scope options of a host, after a refresh if the request asks for one."""
+        """Return the scope options of a host; with ``refresh=1``, read the store again first."""
         try:
-            refresh = _parameters(request.url.query, ("refresh",)).get("refresh")
-            if refresh not in (None, "1"):
-                raise _unknown_values("refresh", [refresh], ["1"])
-            if refresh:
+            refresh_value = _parameters(request.url.query, ("refresh",)).get("refresh")
+            if refresh_value not in (None, "1"):
+                raise _unknown_values("refresh", [refresh_value], ["1"])
+            if refresh_value:
                 # Requests under way keep the store that they began with.
                 self.store = self.store.reload()
                 host = self._project(request)
@@ -338,7 +338,7 @@ class Service:
             ) from error
 
     def _agent_analytics(self, request: Request, host: str) -> dict[str, Any]:
-        """Return the answer to a request for one section, or for the combined view."""
+        """Return the answer to a request for one section, or for all sections together."""
         store = self.store
         name, question = _question(host, request.url.query, list(self.sections))
         if question.filters:
@@ -358,7 +358,7 @@ class Service:
             return {**_envelope(None, obs), "sections": answers}
 
     def _project(self, request: Request) -> str:
-        """Return the host of a request as the store spells it, if the account may see it."""
+        """Return the host of a request as the store spells it; raise `ApiError` if it is hidden."""
         headers = request.headers.getlist("authorization")
         scheme, _, token = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
         token = token.strip()
@@ -381,7 +381,7 @@ class Service:
 
 
 def _options(store: Store, host: str) -> dict[str, Any]:
-    """Return the scope options of a host; they are computed once."""
+    """Return the scope options of a host; they are computed once per store."""
     if host not in store.options:
         with store.observe(Question(host)) as obs:
             store.options[host] = scope_options(obs)
@@ -389,13 +389,13 @@ def _options(store: Store, host: str) -> dict[str, Any]:
 
 
 def _without_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a question without the filters that do not apply to a section."""
+    """Return a copy of a question with only the filters that apply to a section."""
     filters = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=filters)
 
 
 def _envelope(section: str | None, obs: Observations) -> dict[str, Any]:
-    """Return the fields with which every answer begins."""
+    """Return the fields that come first in every answer: host, window, filters and so on."""
     window = {"start": obs.window.start, "end": obs.window.end, "days": obs.window.days}
     return {
         "section": section,
@@ -407,12 +407,12 @@ def _envelope(section: str | None, obs: Observations) -> dict[str, Any]:
 
 
 def _filters(question: Question) -> dict[str, list[str] | None]:
-    """Return the values of every filter; None for a filter that is not set."""
+    """Return the values of every filter by its name; None for a filter that is not set."""
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
 def _answer(section: ServiceSection, question: Question, obs: Observations) -> dict[str, Any]:
-    """Return the availability and the own fields of a section."""
+    """Return a section's part of the answer: its availability and its own fields."""
     answer = section.ask(obs)
     notes = (answer.availability.reason, _filters_note(section, question))
     reason = " ".join(note for note in notes if note) or None
@@ -420,16 +420,16 @@ def _answer(section: ServiceSection, question: Question, obs: Observations) -> d
 
 
 def _filters_note(section: ServiceSection, question: Question) -> str | None:
-    """Return a sentence on the filters that do not apply to a section; None if all apply."""
+    """Return a sentence on set filters that a section ignores; None if there are none."""
     names = [name for name in question.filters if name not in section.filters]
     return f"Filters that do not apply to this section: {', '.join(names)}." if names else None
 
 
 async def _refuse_route(_request: Request, error: Exception) -> Response:
-    """Return the response to a request for another address, or by another method than GET."""
+    """Return the error response to a request with an unknown path or a method other than GET."""
     if isinstance(error, HTTPException) and error.status_code == 405:
-        message, allow = "The service is read-only: GET is the method.", {"Allow": "GET, HEAD"}
-        return error_reply(ApiError(405, "method_not_allowed", message, allow))
+        message, headers = "The service is read-only: GET is the method.", {"Allow": "GET, HEAD"}
+        return error_reply(ApiError(405, "method_not_allowed", message, headers))
     return error_reply(ApiError(404, "not_found", "There is nothing at this address."))
 
 
@@ -439,7 +439,7 @@ def error_reply(error: ApiError) -> Response:
 
 
 def _reply(content: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
-    """Return a JSON response; NaN and infinity raise ValueError."""
+    """Return a JSON response; raise `ValueError` if the content has NaN or infinity."""
     common_headers = {"Vary": "Authorization", "X-Request-Id": uuid4().hex}
     body = json.dumps(
         content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=json_text

@@ -1,4 +1,4 @@
-"""Measures that several sections share: of brands, and of citations of their own pages.
+"""Measures that several sections use: of brands, and of citations of the project's own pages.
 
 ===================== ==================================================================
 mention rate          answers that mention the brand / answers
@@ -62,7 +62,7 @@ _CITATION_AGGREGATES = """count(*) AS citation_count,
 
 
 class Grouping(NamedTuple):
-    """A ``GROUP BY`` clause and its columns; a null in a column stands for its total."""
+    """A ``GROUP BY`` clause in SQL, and the columns that it groups by."""
 
     keys: tuple[str, ...]
     sql: str
@@ -70,15 +70,15 @@ class Grouping(NamedTuple):
     def rows(
         self, obs: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, dict[str, Any]]:
-        """Compute aggregates of a table; return the row of each group, by its key.
+        """Compute SQL aggregates of a table by group; return the row of each group, by its key.
 
-        The key is the value of the column, or a tuple unless there is exactly one column.
+        The key is the value of the grouping column; if there is not exactly one, a tuple of values.
         """
         rows = obs.rows(
             f"SELECT {', '.join((*self.keys, aggregates))} FROM {source} {self.sql}", **values
         )
-        rows_by_keys = {tuple(row.pop(key) for key in self.keys): row for row in rows}
-        return {key[0] if len(key) == 1 else key: row for key, row in rows_by_keys.items()}
+        rows_by_key = {tuple(row.pop(key) for key in self.keys): row for row in rows}
+        return {key[0] if len(key) == 1 else key: row for key, row in rows_by_key.items()}
 
 
 WHOLE = Grouping((), "")
@@ -92,14 +92,17 @@ ENGINES = Grouping(("engine",), "GROUP BY engine")
 def answer_counts(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, int]:
-    """Return the number of answers of each group; the key of `WHOLE`, ``()``, is always there."""
+    """Return the number of answers in each group, by its key.
+
+    With the grouping `WHOLE`, the only key is ``()``.
+    """
     rows = grouping.rows(obs, "count(*) AS n", f"{_prefix(is_previous)}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
 @shared
 def why_no_subject(obs: Observations) -> str | None:
-    """Return the reason why the brands in focus cannot be measured; None if they can."""
+    """Return the reason why the filtered or own brands cannot be measured; None if they can."""
     if not obs.has_rows("mentions"):
         return why_no_rows("mentions")
     return None if focus_brands(obs) else NO_SUBJECT
@@ -107,7 +110,7 @@ def why_no_subject(obs: Observations) -> str | None:
 
 @shared
 def focus_brands(obs: Observations) -> list[str]:
-    """Return the brands of the brand filter, or the project's own."""
+    """Return the brands of the brand filter; without one, the project's own brands."""
     return obs.column("SELECT brand FROM focus ORDER BY brand")
 
 
@@ -115,9 +118,9 @@ def focus_brands(obs: Observations) -> list[str]:
 def focus(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
-    """Return the measures of the brands in focus together, by group of answers.
+    """Return the measures of the brands in focus, taken together, for each group of answers.
 
-    They are the brands of the brand filter, or else the project's own.
+    In focus are the brands of the brand filter; without one, the project's own brands.
     """
     mentions = f"{_prefix(is_previous)}mentions"
     voice_rows = grouping.rows(obs, "count(*) AS n", mentions)
@@ -140,9 +143,10 @@ def focus(
 def brand_measures(obs: Observations, is_previous: bool = False) -> list[dict[str, Any]]:
     """Return the measures of each listed brand, the most mentioned first.
 
-    A rank is a brand's place among all brands of the project, listed or not; a brand that is not
-    mentioned has none. For the previous window ``sentiment_score`` is left out: no section compares
-    it, and sorting the scores takes longer than everything else.
+    Listed are the brands of the brand filter; without one, all. A rank is the position of a brand
+    among all brands of the project; a brand without mentions has no rank. For the previous window
+    ``sentiment_score`` is left out: no section compares it, and sorting the scores takes longer
+    than everything else.
     """
     aggregates = ", ".join(
         [_COUNT_AGGREGATES, _POSITION_AGGREGATES, *([] if is_previous else [_SCORE_AGGREGATE])]
@@ -169,7 +173,7 @@ def brand_measures(obs: Observations, is_previous: bool = False) -> list[dict[st
 
 @shared
 def own_citations_missing(obs: Observations) -> str | None:
-    """Return the reason why own citations cannot be counted; None if they can."""
+    """Return the reason why citations of own pages cannot be counted; None if they can."""
     if not obs.has_rows("citations"):
         return why_no_rows("citations")
     brands = obs.column(
@@ -182,9 +186,9 @@ def own_citations_missing(obs: Observations) -> str | None:
 def citations(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
-    """Return the numbers of citations of all pages and of own pages, by group of answers.
+    """Return the citation counts of all pages and of own pages, for each group of answers.
 
-    Both are None if nothing was measured.
+    A count is None if it was not measured.
     """
     counts = grouping.rows(
         obs, _CITATION_AGGREGATES, f"{_prefix(is_previous)}citations WHERE cited"
@@ -203,16 +207,16 @@ def citations(
 
 
 def ratio(part: float | None, total: int | None) -> float | None:
-    """Return a part divided by the total; None if one of them is unknown, or the total is 0."""
+    """Return ``part / total``; None if one of them is unknown, or the total is 0."""
     return part / total if part is not None and total else None
 
 
 def _with_rates(
     row: dict[str, Any], answer_count: int, voice_count: int, is_measured: bool
 ) -> dict[str, Any]:
-    """Return a brand's counts with totals over answers and brands, and with rates.
+    """Return the counts of a brand, completed by its rates and the totals that they divide by.
 
-    All of them are None if nothing was measured.
+    All measures are None if nothing was measured.
     """
     row["answer_count"], row["all_voice_count"] = answer_count, voice_count
     if not row["voice_count"]:
@@ -229,15 +233,18 @@ def _with_rates(
 
 
 def as_previous(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return measures with names for the previous window, as ``previousMentionRate``."""
+    """Return measures with their names changed to those of the previous window.
+
+    ``mentionRate`` becomes ``previousMentionRate``.
+    """
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
 
 
 def _prefix(is_previous: bool) -> str:
-    """Return the prefix of the names of a window's tables."""
+    """Return the prefix of table names: ``previous_`` for the previous window, else none."""
     return "previous_" if is_previous else ""
 
 
 def citations_are_counted(obs: Observations) -> bool:
-    """Whether citations can be counted: the host has citations, and there are answers in scope."""
+    """Return whether citations can be counted: the host has some, and answers are in scope."""
     return obs.has_rows("citations") and bool(answer_counts(obs, WHOLE)[()])

@@ -86,14 +86,14 @@ class Window:
 
 @dataclass(frozen=True)
 class Question:
-    """A validated request: host, days and filters."""
+    """A validated request: its host, its number of days and its filters."""
 
     host: str
     days: int = 30
     filters: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def filter(self, name: str) -> tuple[str, ...]:
-        """Return the values of a filter; empty if it is not set."""
+        """Return the values of a filter; an empty tuple if it is not set."""
         return self.filters.get(name, ())
 
 
@@ -244,18 +244,18 @@ WHERE host = $host{" AND cited" if _prefix and _name == "citations" else ""}
 
 
 class Observations:
-    """SQL queries over the scope of one question, on a cursor of its own.
+    """SQL queries over the observations that pass the filters of one question.
 
     Parameters
     ----------
     question
         The question.
     project
-        The row of its host in the table of projects.
+        The row of the question's host in the table of projects.
     observed
-        Whether a table has rows of the host, for the tables that were looked up.
+        A cache by table: whether the table has rows of the host.
     cursor
-        A cursor of the store's database.
+        A cursor of the store's database, for these queries only.
     """
 
     def __init__(
@@ -277,27 +277,27 @@ class Observations:
         self._created_tables: set[str] = set()
 
     def rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
-        """Run a query over the tables in scope; return one dict per row."""
+        """Run an SQL query; return one dict per row. ``values`` are parameters of the query."""
         cursor = self._execute(sql, self.window, values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def row(self, sql: str, **values: object) -> dict[str, Any]:
-        """Run a query that has exactly one row, and return it."""
+        """Run an SQL query that has exactly one row, and return the row as a dict."""
         (row,) = self.rows(sql, **values)
         return row
 
     def column(self, sql: str, **values: object) -> list[Any]:
-        """Run a query of one column, and return its values."""
+        """Run an SQL query that has one column, and return the column's values."""
         return [row[0] for row in self._execute(sql, self.window, values).fetchall()]
 
     def value(self, sql: str, **values: object) -> Any:
-        """Run a query of one row and one column, and return the value."""
+        """Run an SQL query that has one row and one column, and return the value."""
         (cell,) = self.column(sql, **values)
         return cell
 
     def has_rows(self, table: str) -> bool:
-        """Whether a table of the store has any row of the host."""
+        """Return whether a table of the store has any row of the host."""
         if table not in self._observed:
             sql = f"SELECT host FROM store.{table} WHERE host = $host LIMIT 1"
             self._observed[table] = bool(self.column(sql))
@@ -305,22 +305,22 @@ class Observations:
 
     @cached_property
     def collected_since(self) -> date | None:
-        """The day since which answers are collected; None if there are none."""
-        since: date | None = self.project["observed_from"] or self.value(
+        """The day since which answers are collected; None if there are no answers."""
+        first_day: date | None = self.project["observed_from"] or self.value(
             "SELECT min(first_run_day) FROM store.engine_runs WHERE host = $host"
         )
-        return since
+        return first_day
 
     @property
     def has_previous(self) -> bool:
-        """Whether answers were collected in all of the previous window."""
-        since = self.collected_since
-        return since is not None and since <= self.window.previous.start
+        """Whether answers were collected throughout the previous window."""
+        first_day = self.collected_since
+        return first_day is not None and first_day <= self.window.previous.start
 
     def _execute(
         self, sql: str, window: Window, values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
-        """Run a query, after creating the tables in scope that it reads."""
+        """Run an SQL query, and first create the filtered tables that it reads."""
         tables, parameters = _names_in(sql)
         for name in tables:
             if name in self._created_tables:
@@ -342,22 +342,22 @@ class Observations:
 
 @cache
 def _names_in(sql: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the tables of this module and the parameters that a query uses."""
+    """Return the names of the filtered tables, and of the parameters, that an SQL query uses."""
     tables = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _TABLES.keys()
     return tables, frozenset(re.findall(r"\$(\w+)", sql))
 
 
 def shared(compute: F) -> F:
-    """Cache the result of a function in the `Observations` that it is called with."""
+    """Decorate a function of `Observations` so that its results are cached in that object."""
 
     @wraps(compute)
-    def once(obs: Observations, /, *args: Any, **kwargs: Any) -> Any:
+    def compute_once(obs: Observations, /, *args: Any, **kwargs: Any) -> Any:
         key = (compute, args, *kwargs.items())
         if key not in obs.results:
             obs.results[key] = compute(obs, *args, **kwargs)
         return obs.results[key]
 
-    return cast(F, once)
+    return cast(F, compute_once)
 
 
 _LABELS_SQL = """
@@ -369,9 +369,9 @@ WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label
 def scope_options(obs: Observations) -> dict[str, Any]:
     """Return the scope options of a project.
 
-    Topics and categories are counted over all its prompts, including those that are no longer
-    asked; prompts without a topic are counted under ``None``. A brand has no ``own`` if it is not
-    known whether it is the project's own.
+    Topics and categories are counted over all prompts of the project, including prompts that are no
+    longer asked; prompts without a topic are counted under ``None``. If it is not known whether a
+    brand is the project's own, the brand has no ``own``.
     """
     brands = obs.rows(
         "SELECT brand AS name, tracked, own FROM store.brands"

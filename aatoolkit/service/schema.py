@@ -39,7 +39,7 @@ _PARENT_LINE = re.compile(r"  -> (\w+)\((.*)\)")
 
 @dataclass(frozen=True)
 class StoreColumn:
-    """One column of a store table."""
+    """One declared column of a table of a store."""
 
     name: str
     is_required: bool
@@ -49,13 +49,13 @@ class StoreColumn:
 
     @property
     def type(self) -> pa.DataType:
-        """The Arrow type of the column."""
+        """The Arrow type of the column's values."""
         return KINDS[self.kind]
 
 
 @dataclass
 class StoreTable:
-    """One table of a store: its key, its columns and the tables that it refers to."""
+    """One declared table of a store: its key, its columns and the tables that it refers to."""
 
     name: str
     key: tuple[str, ...]
@@ -65,7 +65,7 @@ class StoreTable:
 
     @property
     def names(self) -> list[str]:
-        """The names of its columns."""
+        """The names of the columns."""
         return [column.name for column in self.columns]
 
     @property

@@ -1,4 +1,4 @@
-"""Run the service: in a background thread, or in the foreground until a signal."""
+"""Run the service in a background thread, or in the foreground until a signal ends it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DRAIN_SECONDS = 5
 
 
 class RunningServer:
-    """A server that runs in a thread; a context manager, created by :func:`start_server`.
+    """A server that runs in a thread, as :func:`start_server` returns it; a context manager.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class RunningServer:
         self.stop()
 
     def stop(self) -> None:
-        """Finish the running requests and close all sockets; may be called twice.
+        """Finish the running requests and close all sockets; a second call does nothing.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class RunningServer:
 
 
 def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> RunningServer:
-    """Start a server in a thread, also within Jupyter; return once it accepts connections.
+    """Start a server in a thread, and return it once it accepts connections; works in Jupyter.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def run_server(
     port: int = 0,
     on_ready: Callable[[str], object] | None = None,
 ) -> None:
-    """Serve until Ctrl-C or SIGTERM, then return.
+    """Run a server in the foreground until Ctrl-C or SIGTERM, then return.
 
     Parameters
     ----------
@@ -145,6 +145,6 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _base_url(listener: socket.socket) -> str:
-    """Return the URL of the address at which a socket listens."""
+    """Return the base URL for the address at which a socket listens."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

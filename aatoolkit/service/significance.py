@@ -11,32 +11,33 @@ _ROUNDING = 1e-24
 
 
 def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """Return the 95 % interval of a proportion, clustered by prompt.
+    """Return the 95 % confidence interval of a proportion of answers, clustered by prompt.
 
-    Each prompt is the number of its answers that count, and the number of all its answers.
+    ``prompts`` has a pair for each prompt: the number of its answers with the property, and the
+    number of all its answers.
 
-    Wilson's interval on the effective sample size, with the linearised variance over prompts and
-    Student's t.
+    The method is Wilson's interval on the effective sample size, with the linearised variance over
+    prompts and Student's t.
 
     Kott, P. S. and Carr, D. A. (1997), Journal of Official Statistics 13; compared with others by
     Franco, C., Little, R., Louis, T. and Slud, E. (2019), Journal of Survey Statistics and
     Methodology 7.
     """
     prompt_count, trials = len(prompts), sum(size for _, size in prompts)
-    rate = sum(hits for hits, _ in prompts) / trials
-    variance = fsum((hits - rate * size) ** 2 for hits, size in prompts) / trials**2
+    rate = sum(successes for successes, _ in prompts) / trials
+    variance = fsum((successes - rate * size) ** 2 for successes, size in prompts) / trials**2
     variance *= prompt_count / (prompt_count - 1)
     # If prompts do not differ, each of them counts as one observation.
     size = rate * (1 - rate) / variance if variance > _ROUNDING else float(prompt_count)
     n, quantile = min(size, float(trials)), _t95(prompt_count - 1)
-    spread = 1 + quantile**2 / n
-    centre = (rate + quantile**2 / (2 * n)) / spread
-    half_width = quantile / spread * sqrt(rate * (1 - rate) / n + quantile**2 / (4 * n**2))
+    scale = 1 + quantile**2 / n
+    centre = (rate + quantile**2 / (2 * n)) / scale
+    half_width = quantile / scale * sqrt(rate * (1 - rate) / n + quantile**2 / (4 * n**2))
     return max(0.0, centre - half_width), min(1.0, centre + half_width)
 
 
 def _t95(degrees: int) -> float:
-    """Return the 97.5 % quantile of Student's t, to 0.3 % from 4 degrees of freedom.
+    """Return the 97.5 % quantile of Student's t; from 4 degrees of freedom its error is ≤ 0.3 %.
 
     Abramowitz, M. and Stegun, I. A. (1964): Handbook of Mathematical Functions, 26.7.5.
     """
@@ -52,11 +53,11 @@ def _t95(degrees: int) -> float:
 def windows_differ(prompts: Iterable[Sequence[float]]) -> float:
     """Return the two-sided p-value of the test that a mean is the same in two windows.
 
-    Answers to one prompt resemble each other, so each prompt counts as one observation. It is a
-    tuple: the total and the number of answers in the first window, then both for the second. The
-    statistic is the score of a generalised estimating equation with independent answers, divided by
-    its cluster-robust standard deviation. It cannot exceed the root of the number of prompts, so
-    few prompts never give a very small p-value.
+    Answers to one prompt resemble each other, so each prompt counts as one observation. Each item
+    of ``prompts`` is a tuple: the total and the number of answers in the first window, and both in
+    the second. The statistic is the score of a generalised estimating equation with independent
+    answers, divided by its cluster-robust standard deviation. It cannot exceed the square root of
+    the number of prompts, so few prompts never give a very small p-value.
 
     Rotnitzky, A. and Jewell, N. P. (1990): Hypothesis testing of regression parameters in
     semiparametric generalized linear models for cluster correlated data. Biometrika 77, 485-497.
@@ -76,15 +77,15 @@ def windows_differ(prompts: Iterable[Sequence[float]]) -> float:
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for the false discovery rate, by Benjamini and Hochberg.
+    """Return p-values adjusted by Benjamini and Hochberg's method for the false discovery rate.
 
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57, 289-300.
     """
     results, minimum = [1.0] * len(p_values), 1.0
-    ranked = sorted(range(len(p_values)), key=lambda index: p_values[index])
-    for rank in range(len(ranked), 0, -1):
-        index = ranked[rank - 1]
-        minimum = min(minimum, p_values[index] * len(ranked) / rank)
+    sorted_indices = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    for rank in range(len(sorted_indices), 0, -1):
+        index = sorted_indices[rank - 1]
+        minimum = min(minimum, p_values[index] * len(sorted_indices) / rank)
         results[index] = minimum
     return results

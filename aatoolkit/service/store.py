@@ -39,7 +39,7 @@ _KEPT_SCOPES = 4
 
 
 class StoreError(Exception):
-    """The error of a store, or of a table for a store, that does not fit the schema.
+    """An error: a store, or a table for a store, does not fit the schema.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class StoreError(Exception):
 
 
 def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -> None:
-    """Validate tables, also against one another, and write them as a store.
+    """Validate tables, and the references between them, and write them as a store.
 
     The same tables give the same bytes. Nothing is written if there is any problem.
 
@@ -72,7 +72,7 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
     Raises
     ------
     StoreError
-        If there are problems, which it lists, or the folder has a table of another store.
+        If there are problems in the tables (it lists them), or the folder has further tables.
     """
     converted_tables = _convert_tables(tables)
     _load(converted_tables).close()
@@ -95,7 +95,7 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
 
 
 class Store:
-    """A store in memory, open for queries.
+    """A store of observations, held in memory and open for queries.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Store:
     hosts
         The projects' hosts, sorted.
     options
-        The scope options by host, for the hosts for which they were requested.
+        A cache of scope options by host.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> None:
@@ -123,7 +123,7 @@ class Store:
 
     @classmethod
     def of(cls, tables: Mapping[str, Tabular]) -> Store:
-        """Validate tables, and return a store of them in memory.
+        """Validate tables, and return them as a store in memory.
 
         Raises
         ------
@@ -134,10 +134,10 @@ class Store:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
-        """Return the store in a folder that ``write_store`` wrote, after validating it.
+        """Validate the store in a folder that ``write_store`` wrote, and return it.
 
-        Files that have not changed since then are not validated again. The folder may have hidden
-        files, ``README*``, ``*.json`` and ``*.md`` besides the tables.
+        Files that are as ``write_store`` wrote them are not validated again. The folder may also
+        have hidden files, ``README*``, ``*.json`` and ``*.md``.
 
         Raises
         ------
@@ -148,12 +148,12 @@ class Store:
         return cls(_load(_read_folder(folder)), folder)
 
     def reload(self) -> Store:
-        """Return the store read again from its folder; a store without a folder returns itself."""
+        """Read the store again from its folder, and return it; without a folder, return itself."""
         return self if self._folder is None else Store.open(self._folder)
 
     @contextmanager
     def observe(self, question: Question) -> Iterator[Observations]:
-        """Yield the observations in the scope of a question, on a cursor of their own."""
+        """Yield the observations that pass the filters of a question."""
         with self._lock:
             observations = next(
                 (candidate for candidate in self._scopes if candidate.question == question), None
@@ -170,7 +170,7 @@ class Store:
             self._scopes.append(observations)
 
     def close(self) -> None:
-        """Release the database."""
+        """Close the database and free its memory."""
         self._scopes.clear()
         self.connection.close()
 
@@ -195,12 +195,12 @@ def describe_store() -> str:
 
 
 def _hashes(files: Mapping[str, Path]) -> dict[str, str]:
-    """Return the SHA-256 of files, by name."""
+    """Return the SHA-256 of each file, by its name."""
     return {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
 def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
-    """Return the tables in a folder, or only their paths if their hashes are unchanged."""
+    """Return the tables in a folder by name; if all files are unchanged, their paths instead."""
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
     files: dict[str, Path] = {}
@@ -230,10 +230,10 @@ def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
 
 
 def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
-    """Return tables with the columns, order and types of the store.
+    """Return tables with the columns, column order and types of the store's schema.
 
-    Optional columns that are absent are added as nulls, and instants of other time zones are
-    converted to UTC. Values that cannot be converted without loss raise StoreError.
+    Missing optional columns are added as nulls, and instants in other time zones are converted to
+    UTC. If values cannot be converted without loss, raise `StoreError`.
     """
     problems = []
     if "projects" not in tables:
@@ -268,7 +268,7 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
 
 
 def _convert_column(column: StoreColumn, values: Any) -> Any:
-    """Return a column in the type of the store; raise ValueError if that is not possible."""
+    """Return a column's values in its declared type; raise `ValueError` if that is impossible."""
     if not isinstance(values, pa.ChunkedArray):
         try:
             values = pa.array(values, from_pandas=True)
@@ -301,7 +301,7 @@ _KINDS = {
 
 
 def _kind(type_: pa.DataType) -> str:
-    """Return the kind of store column that an Arrow type can be converted to; empty if none."""
+    """Return the kind of column, such as ``text``, that an Arrow type fits; "" if there is none."""
     if pt.is_list(type_) or pt.is_large_list(type_):
         is_words = pt.is_null(type_.value_type) or _kind(type_.value_type) == "text"
         return "words" if is_words else ""
@@ -312,7 +312,10 @@ def _kind(type_: pa.DataType) -> str:
 
 
 def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
-    """Return a connection to a new database with tables; those that are not files are validated."""
+    """Load tables into a new database, and return the connection.
+
+    Tables that are given as paths were validated before; the others are validated.
+    """
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []
@@ -350,7 +353,7 @@ FROM store.answers GROUP BY host, engine
 
 
 def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Iterator[str]:
-    """Yield a sentence on the first invalid value of a table for each check."""
+    """Yield, for each check that a table fails, a sentence on the first invalid value."""
     for names, sql, problem in _checks(table):
         for values in connection.execute(f"{sql} LIMIT 1").fetchall():
             cells = ", ".join(
@@ -360,7 +363,7 @@ def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Itera
 
 
 def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
-    """Yield the checks of a table: columns, an SQL query of invalid values, and the problem."""
+    """Yield the checks of a table: its columns, an SQL query of invalid values, and a message."""
     rows = f"FROM store.{table.name}"
     for column in table.columns:
         name, allowed_list = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
@@ -368,8 +371,8 @@ def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
         if column.kind == "number":
             condition, problem = f"NOT isfinite({name})", "is not a finite number"
         elif column.kind == "words":
-            or_unknown = f" OR NOT list_has_all([{allowed_list}], {name})" if allowed_list else ""
-            condition = f"len({name}) <> list_aggregate({name}, 'count'){or_unknown}"
+            unknown_sql = f" OR NOT list_has_all([{allowed_list}], {name})" if allowed_list else ""
+            condition = f"len({name}) <> list_aggregate({name}, 'count'){unknown_sql}"
             problem = f"has a word that is none of {allowed_list or 'text'}"
         elif not allowed_list:
             continue

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 MAX_LISTED = 6
 """How many differences of a kind are printed."""
 
-_PLACE_COLUMNS = ("host", "section", "scope", "table", "key", "column")
-_DIFF_COLUMNS = ("kind", *_PLACE_COLUMNS, "before", "after", "change")
+_LOCATION_COLUMNS = ("host", "section", "scope", "table", "key", "column")
+_DIFF_COLUMNS = ("kind", *_LOCATION_COLUMNS, "before", "after", "change")
 _NOUNS: dict[Any, str] = {"availability": "availability state"}
 
 
@@ -105,14 +105,14 @@ def sentences(changes: pd.DataFrame) -> list[str]:
     largest = sizes.sort_values(ascending=False, kind="stable").index[:MAX_LISTED]
     for row in changes.loc[largest].astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
-        names = [name for name in _PLACE_COLUMNS if name in row and name != "host"]
-        place = " ".join(f"[{row[name]}]" if name == "key" else str(row[name]) for name in names)
+        names = [name for name in _LOCATION_COLUMNS if name in row and name != "host"]
+        location = " ".join(f"[{row[name]}]" if name == "key" else str(row[name]) for name in names)
         values = [row.get("before", "nothing"), row.get("after", "nothing")]
         difference = f"{values[0]} → {values[1]}"
         if row["kind"] != "cell" and "nothing" in values:
             difference = "only before" if values[1] == "nothing" else "only after"
         change = f" ({row['change']:+.6g})" if "change" in row else ""
-        lines.append(visible(f"{place}: {difference}{change}"))
+        lines.append(visible(f"{location}: {difference}{change}"))
     return lines
 
 
@@ -129,7 +129,7 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
     label_indexes = [_labels(frame, key) for frame in comparable_frames]
     if not key or any(index.has_duplicates for index in label_indexes):
         label_indexes = [
-            pd.RangeIndex(len(frame)).map(lambda number: f"row={number}")
+            pd.RangeIndex(len(frame)).map(lambda position: f"row={position}")
             for frame in comparable_frames
         ]
     first_frame, second_frame = (
@@ -157,10 +157,10 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
             | (old_cells.isna() & new_cells.isna())
         )
         old_cells, new_cells = old_cells[is_changed], new_cells[is_changed]
-        facts = {"kind": "cell", "key": old_cells.index, "column": column}
-        sides = {"before": as_texts(old_cells).array, "after": as_texts(new_cells).array}
+        location = {"kind": "cell", "key": old_cells.index, "column": column}
+        cell_texts = {"before": as_texts(old_cells).array, "after": as_texts(new_cells).array}
         change_column = {"change": (new_cells - old_cells).array} if is_number else {}
-        difference_frames.append(pd.DataFrame({**facts, **sides, **change_column}))
+        difference_frames.append(pd.DataFrame({**location, **cell_texts, **change_column}))
     return concat_differences(difference_frames)
 
 
@@ -179,14 +179,14 @@ def _comparable(column: pd.Series) -> pd.Series:
     return column
 
 
-def concat_differences(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Concatenate frames of differences; set the columns and dtypes of `StudyDiff.changes`."""
     dtypes = dict.fromkeys(_DIFF_COLUMNS, "string") | {"change": "Float64"}
-    converted_parts = [
-        part.reindex(columns=[*_DIFF_COLUMNS]).astype(dtypes) for part in parts if len(part)
+    converted_frames = [
+        frame.reindex(columns=[*_DIFF_COLUMNS]).astype(dtypes) for frame in frames if len(frame)
     ]
     empty_frame = pd.DataFrame(columns=[*_DIFF_COLUMNS]).astype(dtypes)
-    return pd.concat(converted_parts, ignore_index=True) if converted_parts else empty_frame
+    return pd.concat(converted_frames, ignore_index=True) if converted_frames else empty_frame
 
 
 # -- two studies -------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def compare(before: Study, after: Study) -> StudyDiff:
     first_records, second_records = (
         {record.request.key[key_start:]: record for record in group} for group in records
     )
-    parts: list[pd.DataFrame] = []
+    diff_frames: list[pd.DataFrame] = []
     same_count = 0
     for key in sorted(first_records.keys() | second_records.keys()):
         first, second = first_records.get(key), second_records.get(key)
@@ -221,20 +221,20 @@ def compare(before: Study, after: Study) -> StudyDiff:
             same_count += 1
             continue
         record = first_records.get(key) or second_records[key]
-        place: dict[str, Any] = {
+        location: dict[str, Any] = {
             "host": record.host,
             "section": SCOPE_OPTIONS if record.scope is None else record.section,
             "scope": record.scope and record.scope._to_query(),
         }
         states_by_study = dict(zip(("before", "after"), states, strict=True))
-        parts.append(pd.DataFrame([{"kind": "response", **place, **states_by_study}]))
+        diff_frames.append(pd.DataFrame([{"kind": "response", **location, **states_by_study}]))
         if first and second:
             first_tables = readable_tables(before, first)
             second_tables = readable_tables(after, second)
             for section in [name for name in first_tables if name in second_tables]:
                 for frame in _section_changes(first_tables[section], second_tables[section]):
-                    parts.append(frame.assign(**place | {"section": section}))
-    return StudyDiff(same_count, concat_differences(parts))
+                    diff_frames.append(frame.assign(**location | {"section": section}))
+    return StudyDiff(same_count, concat_differences(diff_frames))
 
 
 def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd.DataFrame]:
@@ -305,7 +305,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The logical hash of each result, by name; see `aatoolkit.logical_hash`."""
+        """The hash of each result's values, by name; see `aatoolkit.logical_hash`."""
         rerun = self._rerun_files
         files = rerun or self._study._files
         if not files.has(RESULTS):
@@ -313,7 +313,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
         results = parse_results((rerun.read if rerun else self._study._read)(RESULTS))
         if results is None:
             raise self._study._unusable(f"{RESULTS} does not hold results")
-        return {name: facts["hash"] for name, facts in results.items()}
+        return {name: entry["hash"] for name, entry in results.items()}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.hashes)
@@ -425,7 +425,7 @@ def results_in(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def frame_of(content: bytes) -> pd.DataFrame | None:
-    """Return the frame in the bytes of a Parquet file; None if they are damaged."""
+    """Return the frame in the bytes of a Parquet file; None if the bytes are damaged."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "result.parquet")
         file.write_bytes(content)
@@ -438,7 +438,7 @@ def frame_of(content: bytes) -> pd.DataFrame | None:
 def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
     """Return the results that a rerun wrote to a folder: a dict from name to frame."""
     results = results_in(folder).items()
-    files = {name: folder / result_file(facts["hash"]) for name, facts in results}
+    files = {name: folder / result_file(entry["hash"]) for name, entry in results}
     frames = {name: frame_of(path.read_bytes()) for name, path in files.items() if path.is_file()}
     return {name: frame for name, frame in frames.items() if frame is not None}
 

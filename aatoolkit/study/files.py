@@ -219,7 +219,7 @@ def _member_problems(members: list[zipfile.ZipInfo]) -> Iterator[str]:
 def pack(files: StudyFiles, path: Path) -> Path:
     """Write the files of a study into one zip file, atomically; return its path.
 
-    They are not compressed, since compressors differ in their output between versions.
+    The files are not compressed, as the output of compressors differs between versions.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as zip_file:
@@ -248,7 +248,7 @@ def parse_seal(text: bytes) -> dict[str, str]:
 
 
 def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
-    """Return the error for a study that cannot be used."""
+    """Return the error that a study cannot be used because of a problem."""
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
         path=path,
@@ -389,7 +389,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """The request as text, for messages."""
+        """A text that identifies the request in messages."""
         if self.scope is None:
             return f"scope options of {self.host}"
         return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
@@ -408,7 +408,7 @@ class Record:
         return Payload._of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
-        """Return the error that reading the response raises; None if it is usable."""
+        """Return the error to raise for the recorded response; None if it is usable."""
         if self.error is None:
             return None
         from aatoolkit.http.judge import judge  # imported late: a browser has no cache of responses
@@ -420,7 +420,7 @@ class Record:
         return error
 
     def dumps(self) -> bytes:
-        """Return the record as one line of canonical JSON."""
+        """Return the record as a line of the manifest: canonical JSON without a line break."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
         response = {name: getattr(self, name) for name in _RESPONSE_FACTS}
         response |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
@@ -441,7 +441,7 @@ class Record:
         Raises
         ------
         StudyError
-            If it is not a line that `dumps` could have written.
+            If `dumps` cannot have written the line.
         """
         try:
             body = decode.decode(line)
@@ -462,7 +462,7 @@ class Record:
                 *body["versions"].items(),
                 ("" if error is None else error,),
             )
-            numbers = (record.status, record.size)
+            integers = (record.status, record.size)
             is_valid = (
                 record.dumps() == line
                 and canonical_host(request.host) == request.host
@@ -470,7 +470,7 @@ class Record:
                 and type(record.stale) is bool
                 and all(map(SHA256.fullmatch, digests))
                 and all(isinstance(text, str) for item in texts for text in item)
-                and all(type(number) is int and number >= 0 for number in numbers)
+                and all(type(integer) is int and integer >= 0 for integer in integers)
             )
         except UNREADABLE:
             is_valid = False
@@ -508,13 +508,13 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
     if unfinished_line:
         raise _manifest_error("its last line is unfinished")
     records = []
-    for number, line in enumerate(lines, first):
+    for line_number, line in enumerate(lines, first):
         try:
             record = Record.loads(line)
         except StudyError:
-            raise _manifest_error(f"line {number} is damaged") from None
+            raise _manifest_error(f"line {line_number} is damaged") from None
         if record.previous != previous:
-            raise _manifest_error(f"line {number} does not follow the line before")
+            raise _manifest_error(f"line {line_number} does not follow the line before")
         records.append(record)
         previous = sha256_of(line)
     if len({record.identity for record in records}) < len(records):
@@ -523,7 +523,7 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
 
 
 def _manifest_error(problem: str) -> StudyError:
-    """Return the error for a damaged manifest."""
+    """Return the error that the manifest is damaged in some way."""
     return StudyError(f"the manifest is damaged: {problem}", problems=(f"{MANIFEST}: {problem}",))
 
 

@@ -337,7 +337,7 @@ def _published_tables(
 
 
 def _sort_key(payload: Payload | None) -> tuple[str, ...]:
-    """Return the sort key of a response: its request, then its time."""
+    """Return the key by which responses are sorted: the request, then the time."""
     assert payload is not None
     scope = "" if payload.scope is None else payload.scope._to_query()
     parts = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
@@ -573,7 +573,7 @@ def _cell(value: object) -> str:
 def _readme(
     facts: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
 ) -> str:
-    """Return the text of ``README.md``."""
+    """Return the text of the publication's ``README.md``."""
     rows = (
         f"| [`{_cell(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
         f"| {_cell(table.doc)} |\n"
@@ -582,7 +582,7 @@ def _readme(
     return Template(_README_TEMPLATE).substitute(
         title=_cell(facts["title"]),
         notes="".join(f"{note}\n\n" for note in facts["notes"]),
-        facts="\n".join(f"- {name}: {_cell(fact)}" for name, fact in facts["stated"].items()),
+        facts="\n".join(f"- {name}: {_cell(text)}" for name, text in facts["stated"].items()),
         tables="".join(rows),
         missing=_MISSING_NOTE,
         more=_SHEETS_TEXT * has_sheets + _RESPONSES_TEXT * has_study,
@@ -591,7 +591,7 @@ def _readme(
 
 
 def _citation(facts: Mapping[str, Any]) -> str:
-    """Return the text of ``CITATION.cff``, version 1.2.0."""
+    """Return the text of ``CITATION.cff``, in version 1.2.0 of the format."""
     people = [{"name": name} for name in facts["creators"] or ["The authors of this study"]]
     body = _fill(_CITATION_TEMPLATE, people=people, **facts)
     # JSON, with the characters escaped that YAML refuses or folds.
@@ -637,7 +637,7 @@ def _crate(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _resource(table: PublishedTable, sha256: str) -> dict[str, Any]:
-    """Return the description of a table in the Data Package."""
+    """Return the entry of a table in ``datapackage.json``, as JSON values."""
     key = [*table.metadata.key]
     if key and (table.frame[key].isna().any(axis=None) or table.frame.duplicated(key).any()):
         key = []
@@ -661,7 +661,7 @@ def _resource(table: PublishedTable, sha256: str) -> dict[str, Any]:
 
 
 def _field(values: pd.Series, facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the description of a column in the Data Package."""
+    """Return the entry of a column in ``datapackage.json``, as JSON values."""
     field_type = _FIELD_TYPES.get(str(values.dtype), "string")
     if facts["dtype"] == "list<string>":
         field_type = "any"  # Frictionless does not accept a Parquet list as an array

@@ -65,7 +65,7 @@ def rerun_place(variable: str = RERUN_STUDY) -> Path | None:
 
 
 class StudyResponses:
-    """A study that is being recorded, as a store of responses.
+    """A store that records each response in a study.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ class Recorder:
         self.close = fetcher.close
 
     def get(self, request: Request) -> Payload:
-        """Fetch the response, store it and return it.
+        """Fetch the response to a request, store it and return it.
 
         Raises
         ------
         FetchError
-            If there is no usable response; an error about the request itself is stored too.
+            If there is no usable response. An error that the request itself caused is stored too.
         DecodeError
             If the response contains the token; it is not stored.
         """
@@ -310,9 +310,9 @@ def parse_tables(text: bytes) -> list[Hashes]:
     def read(body: Any) -> list[Hashes]:
         return [
             {
-                f"{section}.{name}": (int(facts["rows"]), str(facts["hash"]))
+                f"{section}.{name}": (int(entry["rows"]), str(entry["hash"]))
                 for section, tables in record.items()
-                for name, facts in tables.items()
+                for name, entry in tables.items()
             }
             for record in body["records"]
         ]
@@ -371,7 +371,7 @@ class StoredResponse:
         return None if tables is None or tables.payload is None else tables.payload.body
 
     def tables(self) -> Tables | None:
-        """Return the tables of the response, normalised again; None if it lacks the section."""
+        """Normalise the response again, and return its tables; None if it lacks the section."""
         by_section = quietly(tables_of, self.read_payload(), self.options)
         return by_section.get(self.source.section or "")
 

@@ -80,23 +80,23 @@ class Rerun:
         return self.ok
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values."""
-        facts = asdict(self)
-        return {"ok": self.ok, **facts, "results": facts.pop("compared")}
+        """Return the result of the rerun as JSON values."""
+        values = asdict(self)
+        return {"ok": self.ok, **values, "results": values.pop("compared")}
 
     def lines(self) -> Iterator[str]:
         """Yield lines of text that describe the result of the rerun."""
         if self.problem is not None:
-            place = f"the notebook did not run to its end in code cell {self.cell}: "
-            yield f"{place if self.cell else ''}{visible(self.problem)}"
+            prefix = f"the notebook did not run to its end in code cell {self.cell}: "
+            yield f"{prefix if self.cell else ''}{visible(self.problem)}"
         for result in self.compared:
             yield clipped(f"{result.status}: {result.name}")
             yield from (f"  {clipped(words)}" for words in result.differences)
 
     def __repr__(self) -> str:
         counts = Counter(result.status for result in self.compared)
-        words = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no result"
-        header = f"<Rerun: {words}, in {self.seconds:.0f} s>"
+        summary = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no result"
+        header = f"<Rerun: {summary}, in {self.seconds:.0f} s>"
         return "\n".join([header, *(f"  {line}" for line in self.lines())])
 
     _repr_pretty_ = wrapped_in_ipython
@@ -143,7 +143,7 @@ def rerun(
 
 
 def _read_notebook(path: Path) -> Any:
-    """Return a notebook, in version 4 of the format."""
+    """Read a notebook, and return it in version 4 of the notebook format."""
     with needed("a rerun needs", "notebook"):
         import ipykernel  # noqa: F401
         import nbclient  # noqa: F401

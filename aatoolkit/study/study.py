@@ -338,7 +338,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def digest(self) -> str | None:
-        """The SHA-256 of ``SHA256SUMS``, for citation; None if the study is not sealed."""
+        """The SHA-256 of the file ``SHA256SUMS``, for citation; None if the study is not sealed."""
         seal = self._seal()
         return None if seal is None else sha256_of(seal)
 
@@ -558,7 +558,7 @@ class Study(metaclass=Chaptered):
                 yield f"the result {visible(name)!r}"
 
     def _recording(self) -> Writer:
-        """Return the writer of the study; raise an error if the study was opened for replay."""
+        """Return the writer of a study that is recorded; raise `StudyError` for a replayed one."""
         if self._writer is None:
             raise StudyError(
                 "this study was opened for replay; to go on recording use Study.resume(path)",
@@ -618,7 +618,7 @@ class Study(metaclass=Chaptered):
     # -- sealing and checking ------------------------------------------------------------------
 
     def seal(self) -> str:
-        """Seal the study: write the hashes of all tables and files.
+        """Seal the study: write the hashes of all tables and files, so changes are detected.
 
         A response recorded later removes the seal again.
 
@@ -750,7 +750,7 @@ class Study(metaclass=Chaptered):
             The folder; it must be new or empty. It is written completely or not at all.
         redact : str or iterable of str
             Columns to leave out: names, ``table.column``, or ``texts`` for all text columns.
-            The service's notes on availability are then left out, too, as they may quote these.
+            The service's notes on availability are then left out too, as they may quote a column.
         excel, csv : bool
             Whether to write a workbook (``pip install "aatoolkit[excel]"``), and CSV, both
             safe to open.
@@ -863,7 +863,7 @@ class Study(metaclass=Chaptered):
         out : str or path, optional
             Where to write the notebook with its outputs; tokens of this process are masked.
         timeout : float
-            The seconds that all cells together may take, after which the kernel is ended.
+            The seconds that all cells together may take; then the kernel is ended.
 
         Returns
         -------
@@ -924,7 +924,7 @@ class Study(metaclass=Chaptered):
         StudyError
             If the study is damaged.
         ScopeError
-            If the study has no such table, or several responses have it; the message names them.
+            If the study has no such table, or several responses have it; the message lists some.
         ItemNotFound
             If the table has no such column or row.
 
@@ -967,7 +967,7 @@ class Study(metaclass=Chaptered):
             raise unusable_study(self.path, problem, *map(str, verification.problems))
 
     def _read(self, name: str) -> bytes:
-        """Return the content of a file, after comparing it with the seal, if there is one."""
+        """Return the content of a file; if the study is sealed, compare it with the seal first."""
         while True:
             seal = self._seal()
             data = self._files.read(name)

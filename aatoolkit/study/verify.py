@@ -98,7 +98,7 @@ class Verification:
 
 
 def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) -> Verification:
-    """Return the result of checking every byte of a study.
+    """Check every byte of a study against its seal, and return the result.
 
     Parameters
     ----------

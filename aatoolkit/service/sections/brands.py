@@ -76,7 +76,7 @@ _KPIS = (*_BRAND_FIGURES, "citationShare", "answerCount")
 
 @section("overview")
 def overview(obs: Observations) -> SectionAnswer:
-    """Return the key figures of the brands in focus, with those of the previous window."""
+    """Return the section ``overview``: key figures with earlier ones, brands and engines."""
     reasons = why_no_subject(obs), own_citations_missing(obs)
     return SectionAnswer(
         {
@@ -90,7 +90,7 @@ def overview(obs: Observations) -> SectionAnswer:
 
 
 def _missing_figures(obs: Observations) -> dict[str, State]:
-    """Return the availability of key figures that cannot be computed, by their path."""
+    """Return the availability of each key figure that cannot be computed, by its JSON path."""
     states: dict[str, State] = {}
     if not obs.has_previous:
         states |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
@@ -103,13 +103,13 @@ def _missing_figures(obs: Observations) -> dict[str, State]:
 
 
 def _kpis(obs: Observations) -> dict[str, Any]:
-    """Return the key figures as JSON objects, with those of the previous window."""
+    """Return the key figures as JSON objects, each with its value in the previous window."""
     figures = _figures(obs, is_previous=False)
     figures_before = _figures(obs, is_previous=True) if obs.has_previous else dict.fromkeys(figures)
 
     def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
-        counts = {part: figures[source] for part, source in parts.items()}
-        counts |= as_previous({part: figures_before[source] for part, source in parts.items()})
+        counts = {part: figures[figure] for part, figure in parts.items()}
+        counts |= as_previous({part: figures_before[figure] for part, figure in parts.items()})
         return {"value": figures[name], "previous": figures_before[name], **counts, "unit": unit}
 
     def rate(name: str, numerator: str, denominator: str, unit: str = "fraction") -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _kpis(obs: Observations) -> dict[str, Any]:
 
 
 def _figures(obs: Observations, *, is_previous: bool) -> dict[str, Any]:
-    """Return the key figures of one window, and the counts that they are computed from."""
+    """Return the key figures of one window, and the counts from which they are computed."""
     figures = focus(obs, WHOLE, is_previous)[()] | citations(obs, WHOLE, is_previous)[()]
     rate = figures["mention_rate"]
     figures["visibility_score"] = None if rate is None else 100.0 * rate
@@ -136,7 +136,7 @@ def _figures(obs: Observations, *, is_previous: bool) -> dict[str, Any]:
 
 
 def _points(obs: Observations) -> list[dict[str, Any]]:
-    """Return the key figures of every day; a day without answers has only their number, 0."""
+    """Return the key figures of every day; a day without answers has only the answer count 0."""
     mentions, citation_counts = focus(obs, DAYS), citations(obs, DAYS)
     days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
     return [
@@ -156,13 +156,13 @@ def _points(obs: Observations) -> list[dict[str, Any]]:
 
 
 def _previous_by_brand(obs: Observations) -> dict[str, dict[str, Any]]:
-    """Return the measures of each brand in the previous window, if answers were collected."""
+    """Return the measures of each brand in the previous window; empty without full data."""
     rows = brand_measures(obs, is_previous=True) if obs.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
 def _top_brands(obs: Observations) -> list[dict[str, Any]]:
-    """Return the listed brands, with the change of their mention rates."""
+    """Return the listed brands with their measures and the changes of their mention rates."""
     previous_by_brand, brands = _previous_by_brand(obs), []
     for row in brand_measures(obs):
         previous_row = previous_by_brand.get(row["brand"], {})
@@ -183,7 +183,7 @@ def _top_brands(obs: Observations) -> list[dict[str, Any]]:
 
 
 def _engines(obs: Observations) -> list[dict[str, Any]]:
-    """Return the configured engines, and other engines that answered in the window."""
+    """Return the measures of each engine that is configured or that answered in the window."""
     measures = focus(obs, ENGINES)
     return [
         fields(
@@ -268,7 +268,7 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 
 @section("ranking")
 def ranking(obs: Observations) -> SectionAnswer:
-    """Return the leaderboard, positions by brand and engine, and ranks by day."""
+    """Return the section ``ranking``: leaderboard, positions by brand and engine, ranks by day."""
     leaderboard, is_observed = _leaderboard(obs), obs.has_rows("mentions")
     states: dict[str, State] = {}
     if not obs.has_previous:
@@ -304,7 +304,7 @@ _RANKED = "rank shareOfVoice mentionCount allMentionCount"
 
 
 def _leaderboard(obs: Observations) -> list[dict[str, Any]]:
-    """Return the listed brands by rank, with measures of the previous window."""
+    """Return the listed brands in order of rank, also with measures of the previous window."""
     previous_by_brand = _previous_by_brand(obs)
     return [
         {
@@ -365,7 +365,7 @@ ORDER BY occurrences DESC, claim_id
 
 @section("perception")
 def perception(obs: Observations) -> SectionAnswer:
-    """Return the sentiment of each brand, its trend, attributes and claims."""
+    """Return the section ``perception``: sentiment by brand, its trend, attributes and claims."""
     sentiment = _sentiment(obs)
     missing_states = _missing_parts(obs)
     return SectionAnswer(
@@ -385,7 +385,7 @@ def perception(obs: Observations) -> SectionAnswer:
 
 
 def _missing_parts(obs: Observations) -> dict[str, State]:
-    """Return the availability of the parts of the section without rows in the store, by name."""
+    """Return the availability of those parts of the section that the store has no rows for."""
     reasons = {
         "sentiment": None if obs.has_rows("mentions") else why_no_rows("mentions"),
         "sentimentTrend": why_no_subject(obs),
@@ -396,7 +396,7 @@ def _missing_parts(obs: Observations) -> dict[str, State]:
 
 
 def _sentiment(obs: Observations) -> list[dict[str, Any]]:
-    """Return the sentiment of each listed brand."""
+    """Return the sentiment of answers on each listed brand: score, shares and counts."""
     return [
         {"brand": row["brand"], **_tones(row), **fields(row, "own mentionCount")}
         for row in brand_measures(obs)
@@ -404,13 +404,13 @@ def _sentiment(obs: Observations) -> list[dict[str, Any]]:
 
 
 def _trend(obs: Observations) -> list[dict[str, Any]]:
-    """Return the sentiment of the brands in focus by day."""
+    """Return, by day, the sentiment of answers on the filtered or own brands."""
     rows = focus(obs, DAYS).items()
     return [{"date": day, **_tones(row)} for day, row in rows if row["scored_count"]]
 
 
 def _tones(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the sentiment score, the shares of each sentiment, and their counts."""
+    """Return the sentiment score in a row of measures, and share and count of each sentiment."""
     return fields(
         row,
         "score positive neutral negative scoredCount labelledCount positiveCount neutralCount"
@@ -465,7 +465,7 @@ FROM store.prompts WHERE host = $host
 
 @section("prompts")
 def prompts(obs: Observations) -> SectionAnswer:
-    """Return the prompts with their measures, and the account's allowance."""
+    """Return the section ``prompts``: the prompts with their measures, the account's allowance."""
     rows = _prompt_rows(obs)
     account = _account(obs)
     states = {
@@ -492,7 +492,7 @@ def prompts(obs: Observations) -> SectionAnswer:
 
 
 def _account(obs: Observations) -> dict[str, Any]:
-    """Return the account's plan and allowance, to which filters do not apply."""
+    """Return the account's plan and prompt allowance; they do not depend on filters."""
     project = obs.project
     allowance, used_count = project["prompt_allowance"], obs.value(_USED_SQL)
     is_known = allowance is not None and used_count is not None
@@ -507,7 +507,7 @@ def _account(obs: Observations) -> dict[str, Any]:
 
 
 def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
-    """Return the prompts in scope with their measures."""
+    """Return the prompts that pass the filters, with their measures."""
     mentions, counts = focus(obs, PROMPTS), citations(obs, PROMPTS)
     runs_by_prompt = _runs_by_prompt(obs)
     rows = []
@@ -537,7 +537,7 @@ def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
 def _previous_measures(
     obs: Observations, grouping: Grouping, key: Any, names: str
 ) -> dict[str, Any]:
-    """Return a group's measures in the previous window; without answers, only their number, 0."""
+    """Return the measures of one group in the previous window; without answers only the count 0."""
     if not obs.has_previous:
         return as_previous(fields({}, names))
     return as_previous(
@@ -546,7 +546,7 @@ def _previous_measures(
 
 
 def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:
-    """Return, by prompt, the latest run on each engine with counts of the engine's answers."""
+    """Return the latest run of each prompt on each engine, with answer counts, by prompt."""
     is_measured = why_no_subject(obs) is None
     measures = focus(obs, PROMPT_ENGINES)
     runs_by_prompt: dict[str, list[dict[str, Any]]] = {}
@@ -612,7 +612,7 @@ WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY query_index
 
 @section("chats")
 def chats(obs: Observations) -> SectionAnswer:
-    """Return the latest runs of every outcome, at most :data:`MAX_CHATS` of them.
+    """Return the section ``chats``: the latest runs, answered or not, at most :data:`MAX_CHATS`.
 
     With a brand filter, only answers that mention one of the brands are returned.
     """
@@ -636,7 +636,7 @@ def chats(obs: Observations) -> SectionAnswer:
 def _availability(
     obs: Observations, returned_count: int, matched_count: int
 ) -> SectionAvailability:
-    """Return the availability, which is partial if not all matching answers are returned."""
+    """Return the section's availability: partial if not all matching answers are returned."""
     reason = f"Sampled answers: {returned_count} of {matched_count} matching answers returned."
     fields = {
         f"chats[].{table}": State("unavailable", why_no_rows(table))

@@ -115,10 +115,10 @@ ORDER BY engine
 
 @section("ads")
 def ads(obs: Observations) -> SectionAnswer:
-    """Return the advertisements of the window, and their rate among examined answers.
+    """Return the section ``ads``: the advertisements, and their rate among examined answers.
 
     The brand filter selects advertisers. ``answersChecked`` and the denominator of ``adShare``
-    (``allObservations``) still count all advertisers.
+    (``allObservations``) are not filtered by it.
     """
     engines = obs.rows(_SUPPORT_SQL)
     body = {
@@ -136,7 +136,7 @@ def ads(obs: Observations) -> SectionAnswer:
 def _availability(
     obs: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
 ) -> SectionAvailability:
-    """Return the availability, with the engines whose answers were not examined."""
+    """Return the section's availability; it names engines whose answers were not examined."""
     missed_labels, template = [], "Answers of {} were not examined for advertisements."
     states = {}
     for engine in engines:
@@ -174,7 +174,7 @@ on_offer AS (
 
 
 def _priced(key: str) -> str:
-    """Return the SQL of a CTE ``priced``: prices in the most frequent currency."""
+    """Return SQL for a CTE ``priced``: prices in the most frequent currency of each ``key``."""
     return f"""
 priced AS (
   SELECT {key}, price_currency AS currency, min(price_amount) AS low,
@@ -279,7 +279,7 @@ WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 
 @section("shopping")
 def shopping(obs: Observations) -> SectionAnswer:
-    """Return the products in answers that were examined for shopping results."""
+    """Return the section ``shopping``: products, brands and merchants in examined answers."""
     body: dict[str, Any] = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
         "brands": [],
@@ -332,27 +332,27 @@ listed AS (
 
 
 def _count(condition: str = "true") -> str:
-    """Return the SQL of the number of conversions."""
+    """Return the SQL expression for the number of conversions of visits that meet a condition."""
     return f"CAST(coalesce(sum(made) FILTER (complete AND {condition}), 0) AS BIGINT)"
 
 
 def _conversions(condition: str = "true") -> str:
-    """Return the SQL of the number of conversions; null if they are not measured."""
+    """Return the SQL expression for the number of conversions; null if they are not measured."""
     return f"CASE WHEN $measured THEN {_count(condition)} END"
 
 
 def _visits(condition: str = "true") -> str:
-    """Return the SQL of the number of visits; null if conversions are not measured."""
+    """Return the SQL expression for the number of visits; null without measured conversions."""
     return f"CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {condition}) END"
 
 
 def _rate(condition: str = "true") -> str:
-    """Return the SQL of the number of conversions per visit."""
+    """Return the SQL expression for conversions per visit; null without visits."""
     return f"{_count(condition)} / nullif(count(visit_id) FILTER (complete AND {condition}), 0)"
 
 
 def _revenue(condition: str = "true") -> str:
-    """Return the SQL of the revenue; null if it is not measured."""
+    """Return the SQL expression for the revenue; null if it is not measured."""
     return f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_count(condition)} = 0 THEN 0.0
       ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {condition}) END END"""
 
@@ -445,7 +445,7 @@ aiCompleteSessions otherConversions otherCompleteSessions
 
 @section("conversions", filters=("engine",))
 def conversions(obs: Observations) -> SectionAnswer:
-    """Return visits and conversions in the window, by engine, landing page and day."""
+    """Return the section ``conversions``: visits and conversions by engine, page and day."""
     analytics = next(iter(obs.rows("SELECT * FROM store.analytics WHERE host = $host")), None)
     names = ("provider", "property", "attribution", "currency", "timezone")
     body: dict[str, Any] = {

@@ -139,9 +139,10 @@ _FIGURES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes"
 
 @section("crawl", filters=("engine",))
 def crawl(obs: Observations) -> SectionAnswer:
-    """Return the requests of crawlers; the engine filter selects the crawlers of engines.
+    """Return the section ``crawl``: the requests of crawlers.
 
-    The records of a host without a gateway come from its own logs, and are used.
+    The engine filter selects the crawlers of engines. Without a gateway, records from the host's
+    own logs are used.
     """
     gateway = obs.row(_GATEWAY_SQL)
     bucket = "hour" if obs.window.days == 7 else "day"
@@ -185,7 +186,7 @@ def crawl(obs: Observations) -> SectionAnswer:
 
 
 def _availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
-    """Return the availability, which is partial if hours of the window were not recorded."""
+    """Return the section's availability: partial if hours of the window were not recorded."""
     requested_engines = obs.question.filter("engine")
     if requested_engines and not obs.value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
@@ -285,9 +286,10 @@ _PART_WORDS = {
 
 @section("crawlability", filters=("engine",))
 def crawlability(obs: Observations) -> SectionAnswer:
-    """Return the latest examination of the site; the engine filter selects the assistants.
+    """Return the section ``crawlability``: the results of the latest examination of the site.
 
-    The score is the percentage of applicable checks that passed; a warning did not pass.
+    The engine filter selects the assistants. The score is the percentage of applicable checks that
+    passed; a check with a warning did not pass.
     """
     body: dict[str, Any] = {
         "checkedAt": None,

@@ -48,7 +48,7 @@ _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 
 
 def _retrieval_states(obs: Observations, *paths: str) -> dict[str, State]:
-    """Return the availability of fields about retrieval; empty if all engines report it."""
+    """Return the availability of fields on retrieved pages; empty if all engines report these."""
     silent_labels = obs.column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
@@ -144,12 +144,11 @@ FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 
 @section("domains")
 def domains(obs: Observations) -> SectionAnswer:
-    """Return the domains cited in the answers in scope, ranked.
+    """Return the section ``domains``: the domains that answers cite, by rank.
 
-    ``brandsMentioned`` are the brands found on the domain's pages; it is null if none of its pages
-    was examined. The denominator of ``retrievedAnswerShare`` is the answers of engines that show
-    what they retrieve. If an engine that does not show it uses a domain, the domain's figures on
-    retrieval are null.
+    ``brandsMentioned`` are the brands found on a domain's pages; null if no page was examined. The
+    denominator of ``retrievedAnswerShare`` is the number of answers by engines that show what they
+    retrieve. If another engine uses a domain, the domain's figures on retrieval are null.
     """
     if not obs.has_rows("citations"):
         return SectionAnswer(
@@ -177,7 +176,7 @@ def domains(obs: Observations) -> SectionAnswer:
 
 
 def _empty_body() -> dict[str, Any]:
-    """Return the fields of the section ``domains`` without any value."""
+    """Return the fields of the section ``domains`` for a host without citations."""
     totals = dict.fromkeys(("citationCount", "uniqueDomains", "answerCount", "ownCitationShare"))
     return {"totals": totals, "domains": [], "typeBreakdown": []}
 
@@ -228,7 +227,7 @@ ORDER BY citations DESC, url
 
 @section("urls")
 def urls(obs: Observations) -> SectionAnswer:
-    """Return every page cited in the answers in scope, without paging."""
+    """Return the section ``urls``: all pages that answers cite, as a single page of results."""
     availability = SectionAvailability("unavailable", why_no_rows("citations"))
     if obs.has_rows("citations"):
         availability = answers_availability(
@@ -335,7 +334,7 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 @section("gaps")
 def gaps(obs: Observations) -> SectionAnswer:
-    """Return how the sources and topics of the own brand compare with its competitors'."""
+    """Return the section ``gaps``: sources and topics of the own brand compared with rivals'."""
     own_brands = obs.column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
     competitors = obs.column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
@@ -362,7 +361,7 @@ def gaps(obs: Observations) -> SectionAnswer:
 def _why_not_comparable(
     obs: Observations, own_brands: list[str], competitors: list[str]
 ) -> str | None:
-    """Return the reason why the brands cannot be compared; None if they can."""
+    """Return the reason why own brands and competitors cannot be compared; None if they can."""
     tables = [table for table in ("citations", "mentions") if not obs.has_rows(table)]
     if tables:
         return why_no_rows(*tables)
@@ -372,7 +371,7 @@ def _why_not_comparable(
 
 
 def _availability(obs: Observations) -> SectionAvailability:
-    """Return the availability, with a note on answers to prompts without a topic."""
+    """Return the section's availability; it has a note on answers to prompts without a topic."""
     untagged_row = obs.row(
         "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
     )
@@ -440,10 +439,10 @@ FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY
 
 @section("fanouts")
 def fanouts(obs: Observations) -> SectionAnswer:
-    """Return the search queries of the answers in scope, with counts, first and last day.
+    """Return the section ``fanouts``: search queries that engines sent for their answers.
 
-    Answers of engines that do not expose their queries are not counted; the availability names
-    these engines.
+    Each query has counts, its first and its last day. Answers of engines that do not expose their
+    queries are not counted; the availability names these engines.
     """
     body: dict[str, Any] = {
         "totals": dict.fromkeys(
@@ -464,7 +463,7 @@ def fanouts(obs: Observations) -> SectionAnswer:
 
 
 def _fanouts_availability(obs: Observations) -> SectionAvailability:
-    """Return the availability, with the engines that do not expose their queries."""
+    """Return the section's availability; it names engines that do not expose their queries."""
     engines = obs.rows(_ENGINES_SQL)
     hiding_engines = {row["engine"]: row["label"] for row in engines if row["hides"]}
     states = {
@@ -483,5 +482,5 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
 
 
 def _reason(labels: Iterable[str]) -> str:
-    """Return sentences that engines do not expose their queries."""
+    """Return a sentence for each engine: it does not expose its queries."""
     return " ".join(f"{label} does not expose its query expansions." for label in labels)

@@ -100,7 +100,7 @@ GROUP BY "group" ORDER BY "group"
 
 @section("actions")
 def actions(obs: Observations) -> SectionAnswer:
-    """Return the optimisation actions by group, and their number by state."""
+    """Return the section ``actions``: optimisation actions by group, and their count by state."""
     if not obs.has_rows("actions"):
         availability = SectionAvailability("unavailable", why_no_rows("actions"), 0, last_run(obs))
         return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, availability)
@@ -167,15 +167,15 @@ ORDER BY day, label
 
 @section("impact")
 def impact(obs: Observations) -> SectionAnswer:
-    """Return completed actions with the change that followed, and events of the window."""
-    missing = {"mentionRate": why_no_subject(obs), "citationCount": own_citations_missing(obs)}
-    countable_metrics = {name for name, reason in missing.items() if reason is None}
+    """Return the section ``impact``: completed actions with the change after them, and events."""
+    gaps = {"mentionRate": why_no_subject(obs), "citationCount": own_citations_missing(obs)}
+    countable_metrics = {name for name, reason in gaps.items() if reason is None}
     experiments = (
         obs.rows(_EXPERIMENTS_SQL, about=focus_brands(obs)) if obs.has_rows("experiments") else []
     )
     outcomes = [_outcome(row, countable_metrics) for row in experiments]
     body = {"actions": outcomes, "annotations": obs.rows(_ANNOTATIONS_SQL)}
-    reasons = [*_shortages(outcomes, bool(countable_metrics)), *filter(None, missing.values())]
+    reasons = [*_shortages(outcomes, bool(countable_metrics)), *filter(None, gaps.values())]
     status, sample_count = "partial" if reasons else "available", 0
     if not outcomes:
         note = "No completed action is measured in this window."
@@ -191,7 +191,7 @@ def impact(obs: Observations) -> SectionAnswer:
 
 
 def _outcome(experiment: Row, countable_metrics: set[str]) -> Row:
-    """Return a completed action with its metrics before and after, and its verdict."""
+    """Return a completed action as JSON: its metrics before and after it, and the verdict."""
 
     def windows(is_treated: bool) -> list[list[Row]]:
         rows = [row for row in experiment["samples"] if row["treated"] is is_treated]
@@ -226,15 +226,15 @@ def _outcome(experiment: Row, countable_metrics: set[str]) -> Row:
 
 
 def _sum(rows: list[Row], name: str) -> int:
-    """Return the sum of a column."""
+    """Return the sum of the column ``name`` over rows."""
     return sum(row[name] for row in rows)
 
 
 def _metric(name: str, samples: list[list[Row]]) -> Row:
-    """Return a metric in both windows: a rate with intervals, or a count."""
+    """Return a metric in both windows as JSON: a rate with intervals, or a count."""
     column, is_rate = _COUNT_COLUMNS[name], name == "mentionRate"
     prompts: dict[str, list[int]] = {}
-    sides: list[Row] = []
+    results: list[Row] = []
     rates: list[float] = []
 
     for window, rows in enumerate(samples):
@@ -243,19 +243,19 @@ def _metric(name: str, samples: list[list[Row]]) -> Row:
             low, high = clustered_interval([(row[column], row["answers"]) for row in rows])
         rates.append(total / size)
         value = rates[-1] if is_rate else total
-        sides.append({"value": value, "sampleCount": size, "ciLow": low, "ciHigh": high})
+        results.append({"value": value, "sampleCount": size, "ciLow": low, "ciHigh": high})
         for row in rows:
-            cells = prompts.setdefault(row["prompt"], [0, 0, 0, 0])
-            cells[2 * window : 2 * window + 2] = row[column], row["answers"]
+            counts = prompts.setdefault(row["prompt"], [0, 0, 0, 0])
+            counts[2 * window : 2 * window + 2] = row[column], row["answers"]
     is_tested = len(prompts) >= _LEAST_PROMPTS
     p_value = windows_differ(prompts.values()) if is_tested else 1.0
-    before, after = (side["value"] for side in sides)
+    before, after = (result["value"] for result in results)
     verdict = "improved" if rates[1] > rates[0] else "declined"
     return {
         "metric": name,
         "unit": "fraction" if is_rate else "count",
-        "before": sides[0],
-        "after": sides[1],
+        "before": results[0],
+        "after": results[1],
         "change": after - before,
         "relativeChange": (after - before) / before if before else None,
         "verdict": verdict if p_value < _LEVEL else "no_detectable_change",
@@ -264,7 +264,7 @@ def _metric(name: str, samples: list[list[Row]]) -> Row:
 
 
 def _shortages(outcomes: list[Row], is_countable: bool) -> list[str]:
-    """Return sentences on how many actions lack answers or prompts."""
+    """Return sentences on how many actions have too few answers or prompts to be judged."""
     verdicts = [outcome["verdict"] for outcome in outcomes]
     untested_count = sum(
         metric["metric"] == "mentionRate" and metric["confidence"] is None
@@ -294,7 +294,7 @@ _EVIDENCE = 5
 
 
 class _Kind(NamedTuple):
-    """A kind of change: its metric, the minimum effects by severity, and its texts."""
+    """A kind of notable change: its metric, the minimum effect of each severity, its texts."""
 
     key: str
     unit: str
@@ -446,7 +446,7 @@ GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {
 
 @section("insights")
 def insights(obs: Observations) -> SectionAnswer:
-    """Return the notable changes, the most severe first, with a headline."""
+    """Return the section ``insights``: notable changes, the most severe first, and a headline."""
     availability = _comparability(obs)
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
@@ -471,7 +471,7 @@ def insights(obs: Observations) -> SectionAnswer:
 
 
 def _comparability(obs: Observations) -> SectionAvailability:
-    """Return the availability: whether the window can be compared with the one before."""
+    """Return the section's availability: can the window be compared with the previous one?"""
     missing_reasons = [why_no_subject(obs), own_citations_missing(obs)]
     if not obs.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
@@ -489,25 +489,25 @@ def _comparability(obs: Observations) -> SectionAvailability:
 
 
 def _change(row: Row) -> Row | None:
-    """Return a change with totals and severity; None if there are too few observations."""
+    """Return a row with totals and severity of its change; None if it is small or too rare."""
     kind = _KINDS[row["kind"]]
     is_count, is_loss = kind.unit == "count", row["kind"] == "citation_loss"
-    total0, size0, total1, size1 = map(sum, zip(*row["prompts"], strict=True))
-    events = total0 + total1
+    before, n_before, after, n_after = map(sum, zip(*row["prompts"], strict=True))
+    events = before + after
     # Newly cited pages do not make up for a loss: they count only in the test.
-    total1 = 0 if is_loss else total1
-    is_rare = is_count and (events < _LEAST_EVENTS or (not total0 if is_loss else total1 <= total0))
-    size = min(size0, size1)
+    after = 0 if is_loss else after
+    is_rare = is_count and (events < _LEAST_EVENTS or (not before if is_loss else after <= before))
+    size = min(n_before, n_after)
     if is_rare or size < _LEAST_SAMPLE:
         return None
-    effect = total1 / size1 - total0 / size0
-    values = [int(total0), int(total1)] if is_count else [total0 / size0, total1 / size1]
-    is_small = is_count and abs(total1 - total0) < _LEAST_COUNT
+    effect = after / n_after - before / n_before
+    values = [int(before), int(after)] if is_count else [before / n_before, after / n_after]
+    is_small = is_count and abs(after - before) < _LEAST_COUNT
     thresholds = zip(_SEVERITIES, kind.minimum_effects, strict=True)
     severity = next((name for name, minimum in thresholds if abs(effect) >= minimum), None)
     sign = 1 if effect > 0 else -1
     gains = {
-        prompt: sign * (total[2] / size1 - total[0] / size0)
+        prompt: sign * (total[2] / n_after - total[0] / n_before)
         for prompt, total in zip(row["prompt_ids"], row["prompts"], strict=True)
     }
     sorted_prompts = sorted(gains, key=lambda prompt: (-gains[prompt], prompt))
@@ -515,16 +515,16 @@ def _change(row: Row) -> Row | None:
         "values": values,
         "effect": effect,
         "size": size,
-        "count": int(total1 if is_count and not is_loss else size1),
+        "count": int(after if is_count and not is_loss else n_after),
         "severity": None if is_small else severity,
         "evidence": [prompt for prompt in sorted_prompts if gains[prompt] > 0][:_EVIDENCE],
     }
 
 
 def _insight(obs: Observations, change: Row, p_value: float) -> Row:
-    """Return the insight about a change: its texts, metric and evidence."""
+    """Return the insight about a change as JSON: its texts, metric and evidence."""
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
-    kind_facts, (before, after) = _KINDS[kind], change["values"]
+    kind_texts, (before, after) = _KINDS[kind], change["values"]
     labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(obs)}
     identity = "|".join(part or "" for part in (kind, engine, brand, domain))
     urls = change["urls"] or []
@@ -541,7 +541,7 @@ def _insight(obs: Observations, change: Row, p_value: float) -> Row:
         "often": "more often" if before else "newly",
     }
     is_fall = after <= before
-    why = _WHY[is_fall].format(url=urls[0]) if kind_facts.key == "mentionRate" and urls else None
+    cause = _WHY[is_fall].format(url=urls[0]) if kind_texts.key == "mentionRate" and urls else None
     is_firm = change["size"] >= _FIRM_SAMPLE
     confidences = (word for level, word in _CONFIDENCES if is_firm and p_value <= level)
     filters = {name: obs.question.filter(name) for name in ("engine", "topic", "category")}
@@ -553,13 +553,13 @@ def _insight(obs: Observations, change: Row, p_value: float) -> Row:
         "type": kind,
         "severity": change["severity"],
         "confidence": next(confidences, "provisional"),
-        "title": kind_facts.title.format(**words),
-        "what": kind_facts.text.format(**words),
-        "why": why,
-        "recommendation": (kind_facts.fall if is_fall else kind_facts.rise).format(**words),
+        "title": kind_texts.title.format(**words),
+        "what": kind_texts.text.format(**words),
+        "why": cause,
+        "recommendation": (kind_texts.fall if is_fall else kind_texts.rise).format(**words),
         "metric": {
-            "key": kind_facts.key,
-            "unit": kind_facts.unit,
+            "key": kind_texts.key,
+            "unit": kind_texts.unit,
             "before": before,
             "after": after,
             "change": after - before,

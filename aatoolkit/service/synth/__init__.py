@@ -101,7 +101,10 @@ def write_synthetic_store(
 
 
 def _host_tables(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
-    """Yield the tables of each host, by name; the first host gets what rounding leaves over."""
+    """Yield the tables of one host after another, by name.
+
+    The first host gets the answers that remain when the shares of the hosts are rounded down.
+    """
     yield fixed_tables("")
     counts = [int(plan.share * answers) for plan in HOSTS]
     counts[0] += answers - sum(counts)

@@ -47,23 +47,23 @@ _URN_DRAWS = 1000
 class Runs:
     """The runs of a project in chronological order, and the brands that their answers mention.
 
-    Arrays such as ``age`` (in days before the end), ``engine`` and ``prompt`` have an entry for
-    each run. The arrays ``run``, ``brand`` and ``place`` (the position in the answer) have an entry
-    for each mention. ``icc`` is the intra-class correlation of mentions in the answers to one
-    prompt.
+    A run sends one prompt to one engine. Arrays such as ``age`` (in days before the last day),
+    ``engine`` and ``prompt`` have an entry for each run. The arrays ``run``, ``brand`` and
+    ``place`` (the position in the answer) have an entry for each mention. ``icc`` is the
+    intra-class correlation of mentions in the answers to one prompt.
     """
 
     def __init__(self, plan: HostPlan, seed: int, count: int, icc: float) -> None:
         self.plan, self.icc, self._seed = plan, icc, seed
         rng = self.generator(0)
-        slots = [
+        schedule = [
             (number, age, engine["weight"])
             for number, engine in enumerate(plan.rows("engines"))
             if engine.get("weight")
             for age in range(engine.get("until", 0), plan.days, engine.get("every", 1))
             if age not in plan.silent
         ]
-        engines, ages, weights = (np.array(column) for column in zip(*slots, strict=True))
+        engines, ages, weights = (np.array(column) for column in zip(*schedule, strict=True))
         slot = draw_weighted(rng, weights, count)
         second = draw_integers(rng, 3_600, 80_000, count)
         order = np.lexsort((second, -ages[slot]))
@@ -86,17 +86,17 @@ class Runs:
         return len(self.age)
 
     def generator(self, area: int) -> np.random.Generator:
-        """Return the random generator for one part of the project's data."""
+        """Return the random generator for one part of the project's data, by the part's number."""
         return stream(self._seed, self.plan.number, area)
 
-    def has(self, fact: str, value: bool | None) -> Array:
-        """Return, for each run, whether a column of the row of its engine has a value."""
-        has_value = [item is value for item in self.plan.values("engines", fact)]
+    def has(self, column: str, value: bool | None) -> Array:
+        """Return, for each run, whether the column ``column`` of its engine's row is ``value``."""
+        has_value = [cell is value for cell in self.plan.values("engines", column)]
         mask: Array = np.array(has_value)[self.engine]
         return mask
 
     def _draw_mentions(self) -> None:
-        """Draw which brands each answer mentions, and in which order."""
+        """Draw at random which brands each answer mentions, and in which order."""
         rng = self.generator(1)
         rates = self.plan.array("brands", "rate", 0.0)
         size = (len(self), len(rates))
@@ -108,19 +108,22 @@ class Runs:
         self.brand = order[self.run, self.place]
 
     def _rates(self, rates: Array) -> Array:
-        """Return the probability that each run mentions each brand."""
+        """Return the probability that a run mentions a brand: a row per run, a column per brand.
+
+        ``rates`` are the average rates of the brands.
+        """
         plan, is_recent = self.plan, self.age < TURN
-        tilt = self.generator(2).random((len(plan.rows("engines")), len(rates))) * 0.1 - 0.05
-        probability = rates + tilt[self.engine]
-        chatgpt = np.array([name == "chatgpt" for name in plan.values("engines", "engine")])
-        sales = np.array([topic == SALES for topic in plan.values("prompts", "topic")])
+        offsets = self.generator(2).random((len(plan.rows("engines")), len(rates))) * 0.1 - 0.05
+        probability = rates + offsets[self.engine]
+        is_chatgpt = np.array([name == "chatgpt" for name in plan.values("engines", "engine")])
+        is_sales = np.array([topic == SALES for topic in plan.values("prompts", "topic")])
         own_rate = probability[:, 0] + 0.05 * (1 - self.age / max(plan.days, 1))
-        own_rate += np.where(is_recent & chatgpt[self.engine], 0.12, 0.0)
-        own_rate -= np.where(sales[self.prompt], 0.14, 0.0)
+        own_rate += np.where(is_recent & is_chatgpt[self.engine], 0.12, 0.0)
+        own_rate -= np.where(is_sales[self.prompt], 0.14, 0.0)
         probability[:, 0] = own_rate
         probability = np.clip(probability, 0.0, 1.0)
-        odds = self._odds_factors(rates)[self.prompt]
-        probability = probability * odds / (1 - probability + probability * odds)
+        odds_factors = self._odds_factors(rates)[self.prompt]
+        probability = probability * odds_factors / (1 - probability + probability * odds_factors)
         # The action moves a prompt's rate half of the way to 1: a high rate gains little.
         is_moved = is_recent & np.isin(self.prompt, MOVED_PROMPTS)
         probability[:, 0] += np.where(is_moved, 0.5 * (1 - probability[:, 0]), 0.0)
@@ -129,7 +132,7 @@ class Runs:
         return np.where(rates == 0, 0.0, probability)
 
     def _odds_factors(self, rates: Array) -> Array:
-        """Return random factors of the odds of a mention, by prompt and brand.
+        """Return random factors for the odds of a mention: a row per prompt, a column per brand.
 
         Answers to one prompt resemble each other: with an intra-class correlation ρ, the rates of
         prompts have the variance ρ·r(1-r) around the brand's rate r, as in a beta-binomial
@@ -147,23 +150,23 @@ class Runs:
         for draw in range(_URN_DRAWS):
             probability = (weight * rates[mask] + hits) / (weight + draw)
             hits += rng.random(hits.shape) < probability
-        named_rate = (weight * rates[mask] + hits) / (weight + _URN_DRAWS)
-        factors[:, mask] = named_rate / (1 - named_rate) * (1 - rates[mask]) / rates[mask]
+        prompt_rates = (weight * rates[mask] + hits) / (weight + _URN_DRAWS)
+        factors[:, mask] = prompt_rates / (1 - prompt_rates) * (1 - rates[mask]) / rates[mask]
         return factors
 
     @cached_property
     def mentions_only_rivals(self) -> Array:
-        """For each run, whether its answer mentions a tracked rival but no own brand."""
-        is_own = np.array([own is True for own in self.plan.values("brands", "own")])
+        """A mask of runs: does the answer mention a tracked rival, and no own brand?"""
+        is_own = np.array([value is True for value in self.plan.values("brands", "own")])
         is_rival = self.plan.array("brands", "tracked", None) & ~is_own
-        names_own, names_rival = (
+        has_own, has_rival = (
             np.isin(np.arange(len(self)), self.run[mask[self.brand]]) for mask in (is_own, is_rival)
         )
-        return ~names_own & names_rival
+        return ~has_own & has_rival
 
 
 def draw_answers(runs: Runs) -> dict[str, pa.Table]:
-    """Return random answers of a project, and their mentions of brands."""
+    """Return tables, by name, of random answers of a project and their mentions of brands."""
     return {
         "answers": _answers(runs),
         "mentions": _mentions(runs),
@@ -173,7 +176,7 @@ def draw_answers(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _answers(runs: Runs) -> pa.Table:
-    """Return random answers, one for each run."""
+    """Return the table of random answers, with one row for each run."""
     rng, is_failed = runs.generator(3), ~runs.answered
     texts = null_where(is_failed, _texts(runs))
     is_truncated = chance(rng, 0.3, len(runs))
@@ -202,7 +205,7 @@ def _answers(runs: Runs) -> pa.Table:
 
 
 def _texts(runs: Runs) -> pa.Array:
-    """Return the texts of answers: a sentence that names the mentioned brands in order."""
+    """Return the text of each answer: a sentence that names the mentioned brands in order."""
     offsets = np.concatenate([[0], np.cumsum(runs.mention_counts)])
     brands = pick([f"**{brand}**" for brand in runs.plan.values("brands", "brand")], runs.brand)
     names = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), brands), ", ")
@@ -217,13 +220,13 @@ def _texts(runs: Runs) -> pa.Array:
 
 
 def _mentions(runs: Runs) -> pa.Table:
-    """Return the mentions of brands in answers, with a random sentiment."""
+    """Return the table of mentions of brands in answers, with random sentiments."""
     rng, count, brands = runs.generator(4), len(runs.run), runs.plan.values("brands", "brand")
     tone = runs.plan.array("brands", "tone", 0.5)[runs.brand]
     tone = tone + np.where((runs.brand == 0) & (runs.age[runs.run] < TURN), 0.15, 0.0)
     level = rng.random(count)
-    mood = np.where(level < tone, 0, np.where(level > 1 - 0.3 * (1 - tone), 2, 1))
-    lowest_score, width = np.array([650, 450, 100])[mood], np.array([300, 100, 250])[mood]
+    sentiment = np.where(level < tone, 0, np.where(level > 1 - 0.3 * (1 - tone), 2, 1))
+    lowest_score, width = np.array([650, 450, 100])[sentiment], np.array([300, 100, 250])[sentiment]
     score = (lowest_score + np.floor(width * rng.random(count))) / 10
     is_unscored = ~runs.plan.array("brands", "scored", True)[runs.brand]
     is_unscored |= chance(rng, 0.13, count)
@@ -235,19 +238,19 @@ def _mentions(runs: Runs) -> pa.Table:
         chat_id=pick(runs.chat_ids, runs.run),
         brand=pick(brands, runs.brand),
         position=null_where(is_unordered, runs.place + 1),
-        sentiment=null_where(is_unscored, pick(CHOICES["sentiments"], mood)),
+        sentiment=null_where(is_unscored, pick(CHOICES["sentiments"], sentiment)),
         sentiment_score=null_where(is_unscored, score),
-        excerpt=null_where(chance(rng, 0.05, count), pick(excerpts, 3 * runs.brand + mood)),
+        excerpt=null_where(chance(rng, 0.05, count), pick(excerpts, 3 * runs.brand + sentiment)),
     )
 
 
 def _attributes(runs: Runs) -> pa.Table:
-    """Return random attributes that answers give to the brands they mention."""
+    """Return the table of random attributes that answers give to the brands they mention."""
     rng, count = runs.generator(5), len(runs.run)
-    owner, place = spread(draw_weighted(rng, (0.65, 0.25, 0.1), count))
+    owner, position = spread(draw_weighted(rng, (0.65, 0.25, 0.1), count))
     first_attribute, _ = draw_choices(rng, "attributes", count)
     attributes = [attribute for attribute, _ in CHOICES["attributes"]]
-    attribute = (first_attribute[owner] + 3 * place) % len(attributes)
+    attribute = (first_attribute[owner] + 3 * position) % len(attributes)
     return store_table(
         "attributes",
         runs.plan.host,
@@ -259,7 +262,7 @@ def _attributes(runs: Runs) -> pa.Table:
 
 
 def _claim_sightings(runs: Runs) -> pa.Table:
-    """Return random claims in answers about the first two brands; the last claim is never made."""
+    """Return the table of random claims about the first two brands; the last claim never occurs."""
     rng, count = runs.generator(6), len(runs.run)
     is_seen = chance(rng, 0.2, count)
     claim = np.where(
@@ -278,7 +281,7 @@ def _claim_sightings(runs: Runs) -> pa.Table:
 
 
 def draw_sources(runs: Runs) -> dict[str, pa.Table]:
-    """Return random citations of a project, and the cited pages."""
+    """Return tables, by name, of random citations in a project's answers and the cited pages."""
     host, pages = runs.plan.host, runs.plan.pages()
     rng = runs.generator(11)
     brands = [row for row in runs.plan.rows("brands") if row["brand"] != "Umbrella"]
@@ -305,7 +308,7 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
-    """Return random citations of pages in answers."""
+    """Return the table of random citations of ``pages`` in answers."""
     rng = runs.generator(10)
     count_weights = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
     run, _ = spread(draw_weighted(rng, count_weights, len(runs)) * runs.answered)
@@ -321,13 +324,13 @@ def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
     urls = [row["url"] for row in pages]
     rival_page = np.array([urls.index(row.get("rival", row["url"])) for row in pages])
     page = np.where(runs.mentions_only_rivals[run], rival_page[page], page)
-    _, place = spread(np.bincount(run, minlength=len(runs)).astype(np.int64))
+    _, position = spread(np.bincount(run, minlength=len(runs)).astype(np.int64))
     is_untitled = chance(rng, 0.06, len(run))
     return store_table(
         "citations",
         runs.plan.host,
         chat_id=pick(runs.chat_ids, run),
-        n=place + 1,
+        n=position + 1,
         url=pick(urls, page),
         source_domain=pick([row["domain"] for row in pages], page),
         cited=~runs.has("exposes_retrieval", True)[run] | chance(rng, 0.65, len(run)),
@@ -336,16 +339,16 @@ def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
 
 
 def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
-    """Return two made-up tables: ``fanouts``, and ``queries`` with a rank and a volume each.
+    """Return two random tables: ``fanouts``, and ``queries`` with the rank and volume of each.
 
     A fan-out is a search query that an engine sent for an answer. Queries that end in a year depend
     on the topic only.
     """
     rng, host = runs.generator(12), runs.plan.host
     is_exposed = runs.has("exposes_fanouts", True) & runs.answered
-    run, place = spread(draw_weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * is_exposed)
+    run, position = spread(draw_weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * is_exposed)
     first_suffix = draw_weighted(rng, (4, 2, 2, 1, 1, 0.5), len(runs))
-    suffix = (first_suffix[run] + place) % len(CHOICES["suffixes"])
+    suffix = (first_suffix[run] + position) % len(CHOICES["suffixes"])
     query_texts = [
         f"best {(row.get('topic') or 'crm').lower()} 2026"
         if name == "2026"
@@ -363,7 +366,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
             "fanouts",
             host,
             chat_id=pick(runs.chat_ids, run),
-            query_index=place,
+            query_index=position,
             query=pick(query_texts, runs.prompt[run] * len(CHOICES["suffixes"]) + suffix),
         ),
         "queries": store_table(
@@ -378,7 +381,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_ads(runs: Runs) -> dict[str, pa.Table]:
-    """Return random advertisements of a project, and their cards."""
+    """Return tables, by name, of random advertisements in a project's answers and their cards."""
     rng, advertisers = runs.generator(20), runs.plan.rows("advertisers")
     is_examined = runs.has("shows_ads", True) & runs.has("ads_checked", True) & runs.answered
     run = np.flatnonzero(is_examined & chance(rng, 0.07, len(runs)))
@@ -408,9 +411,9 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
-    """Return random cards of advertisements; ``cards`` are the numbers of cards of each."""
+    """Return the table of random cards; ``cards`` has the number of cards per advertisement."""
     rng = runs.generator(21)
-    ad, place = spread(cards)
+    ad, position = spread(cards)
     count = len(ad)
     domains = runs.plan.values("advertisers", "domain", "ads.example")
     is_unpriced = ~chance(rng, 0.4, count)
@@ -419,7 +422,7 @@ def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
         "ad_cards",
         runs.plan.host,
         ad_id=pick(serial_ids("ad_", len(cards)), ad),
-        card=place + 1,
+        card=position + 1,
         headline=draw_choices(rng, "headlines", count)[1],
         body=null_where(chance(rng, 0.2, count), "(synthetic) An advertisement."),
         image_url=null_where(chance(rng, 0.5, count), "https://images.example/ad.png"),
@@ -430,18 +433,18 @@ def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
 
 
 def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
-    """Return random products that answers show, and their offers."""
+    """Return tables, by name, of random products that answers show and their offers."""
     rng, ids = runs.generator(30), runs.plan.values("products", "product_id")
     shopping_runs = np.flatnonzero(runs.shopping)
     score = rng.random((len(shopping_runs), len(ids))) + np.linspace(0.5, 0.0, len(ids))
     order = np.argsort(-score, axis=1, kind="stable")
-    run, place = spread(draw_integers(rng, 2, 5, len(shopping_runs)))
+    run, position = spread(draw_integers(rng, 2, 5, len(shopping_runs)))
     mentions = store_table(
         "product_mentions",
         runs.plan.host,
         chat_id=pick(runs.chat_ids, shopping_runs[run]),
-        product_id=pick(ids, order[run, place]),
-        position=place + 1,
+        product_id=pick(ids, order[run, position]),
+        position=position + 1,
     )
     return {
         "product_mentions": mentions,
@@ -450,7 +453,7 @@ def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _offers(runs: Runs) -> list[dict[str, Any]]:
-    """Return random offers of products."""
+    """Return rows of random offers of products."""
     rng = runs.generator(31)
     merchants, stock = CHOICES["merchants"], CHOICES["stock"]
     offers = []
@@ -485,7 +488,7 @@ _PATHS = (*OWN_PATHS, *CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Return random requests of crawlers to a project that has a gateway, else no tables."""
+    """Return tables, by name, of random crawler requests; none for a project without a gateway."""
     if "connected" not in plan.values("gateways", "cname_state"):
         return {}
     hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
@@ -502,7 +505,7 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     status = np.where(path >= _PATHS.index("/gone"), 404, status)
     requests = 1 + draw_weighted(rng, (6, 3, 2, 1, 1), count)
     impostors = chance(rng, 0.06, count).astype(np.int64)
-    second = draw_integers(rng, 0, 1_790, count)
+    seconds = draw_integers(rng, 0, 1_790, count)
     hits = store_table(
         "crawler_hits",
         plan.host,
@@ -514,14 +517,14 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
         site=pick([plan.host, f"www.{plan.host}", None], draw_weighted(rng, (8, 1, 1), count)),
         verified_requests=null_where(bot >= _FIRST_UNVERIFIED, requests - impostors),
         bytes=null_where(chance(rng, 0.03, count), np.where(status == 200, 9_000, 300) * requests),
-        last_at=to_timestamps(0, hour * 3_600 + second),
+        last_at=to_timestamps(0, hour * 3_600 + seconds),
     )
     crawler_hours = store_table("crawler_hours", plan.host, hour=to_timestamps(0, hours * 3_600))
     return {"crawler_hours": crawler_hours, "crawler_hits": hits}
 
 
 def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Return random visits and conversions of a project that has analytics, else no tables."""
+    """Return tables, by name, of random visits and conversions; none without analytics."""
     analytics = next(iter(plan.rows("analytics")), {"provider": "none"})
     if analytics["provider"] == "none":
         return {}

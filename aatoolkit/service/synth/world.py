@@ -32,12 +32,15 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 def stream(seed: int, *path: int) -> np.random.Generator:
-    """Return an independent random generator for the part of the data that ``path`` names."""
+    """Return a random generator for one part of the data; other parts have independent ones.
+
+    The numbers in ``path`` identify the part.
+    """
     return np.random.Generator(np.random.PCG64([seed, *path]))
 
 
 def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: int) -> Array:
-    """Return random indices, drawn by weight."""
+    """Return ``count`` random indices of ``weights``, drawn in proportion to the weights."""
     edges = np.cumsum(np.asarray(weights, dtype=np.float64))
     positions = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
     indices: Array = np.minimum(positions, len(edges) - 1)
@@ -45,26 +48,26 @@ def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, co
 
 
 def draw_choices(rng: np.random.Generator, name: str, count: int) -> tuple[Array, pa.Array]:
-    """Return the indices and values of random choices from a named list, drawn by weight."""
+    """Draw from the list ``CHOICES[name]`` by weight; return the indices and the values drawn."""
     values, weights = zip(*CHOICES[name], strict=True)
     indices = draw_weighted(rng, weights, count)
     return indices, pick(values, indices)
 
 
 def draw_integers(rng: np.random.Generator, low: int, high: int, count: int) -> Array:
-    """Return random integers from ``low`` to ``high``, both included."""
+    """Return ``count`` random integers from ``low`` to ``high``, both included."""
     return rng.integers(low, high, size=count, dtype=np.int64, endpoint=True)
 
 
 def chance(rng: np.random.Generator, probability: float | Array, count: int) -> Array:
-    """Return random booleans that are true with a probability."""
+    """Return ``count`` random booleans that are true with the given probability."""
     return np.asarray(rng.random(count) < probability)
 
 
 def spread(counts: Array) -> tuple[Array, Array]:
-    """Repeat each index of ``counts`` as often as its count says.
+    """Repeat each index of ``counts`` as often as its count says: [2, 1] gives [0, 0, 1].
 
-    Return these indices and, for each of them, its position among the equal ones, from 0.
+    Return these indices and, for each, its position from 0 among its repetitions: [0, 1, 0].
     """
     indices = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     starts = np.cumsum(counts) - counts
@@ -72,28 +75,28 @@ def spread(counts: Array) -> tuple[Array, Array]:
 
 
 def pick(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
-    """Return the values at some indices."""
+    """Return the values at the given indices as an Arrow array."""
     return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(indices))
 
 
 def null_where(mask: Array, values: Any) -> pa.Array:
-    """Return values with nulls where a mask is true; a single text is repeated."""
+    """Return values with null wherever ``mask`` is true; a single text is repeated for all rows."""
     values = pa.repeat(values, len(mask)) if isinstance(values, str) else pa.array(values)
     return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
 
 
 def serial_ids(prefix: str, count: int) -> pa.Array:
-    """Return ids made of a prefix and serial numbers."""
+    """Return ``count`` ids: a prefix and a serial number of six digits, from 1."""
     return pa.array([f"{prefix}{number:06d}" for number in range(1, count + 1)], pa.string())
 
 
 def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
-    """Return days since 1970-01-01 and seconds of the day as Arrow timestamps."""
+    """Convert days since 1970-01-01 and seconds of the day to Arrow timestamps in UTC."""
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
 def store_table(name: str, host: str, **columns: Any) -> pa.Table:
-    """Return a store table made of columns; missing columns are null."""
+    """Return the store table ``name`` with the given columns; missing columns are null."""
     row_count = len(next(iter(columns.values())))
     columns["host"] = pa.repeat(host, row_count)
     return pa.table(
@@ -109,7 +112,10 @@ _PARSERS = {"instant": datetime.fromisoformat, "day": date.fromisoformat}
 
 
 def table_of(name: str, host: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Return a store table made of JSON rows; missing cells are null, unknown ones are ignored."""
+    """Return the store table ``name`` with the given rows; unknown columns are ignored.
+
+    Missing cells are null.
+    """
     parsers = {
         column.name: _PARSERS[column.kind]
         for column in TABLES[name].columns
@@ -152,10 +158,10 @@ OWN_PATHS: dict[str, float] = {
 
 @dataclass(frozen=True)
 class HostPlan:
-    """The plan of a project's data.
+    """The plan of the synthetic data of one project.
 
-    It has the share of all answers, the number of days observed, the days (counted from the end)
-    without runs, and the rows that are not drawn at random.
+    It has the project's share of all answers, the number of days observed, the days without runs
+    (counted back from the last day), and the rows that are not drawn at random.
     """
 
     number: int
@@ -165,7 +171,7 @@ class HostPlan:
     silent: list[int]
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """Return the fixed rows of a table, which are not drawn at random."""
+        """Return the rows of a table that are fixed, i.e. not drawn at random."""
         rows: list[dict[str, Any]] = ROWS[self.host].get(table, [])
         return rows
 
@@ -178,7 +184,7 @@ class HostPlan:
         return np.array(self.values(table, column, default))
 
     def pages(self) -> list[dict[str, Any]]:
-        """Return the pages that answers can cite, each with its ``domain`` (without ``www``)."""
+        """Return the rows of pages that answers can cite, each with its ``domain``, without www."""
         own_brand = self.rows("brands")[0]["brand"]
         pages = []
         for page in _WORLD["pages"]:
@@ -189,7 +195,7 @@ class HostPlan:
         return pages
 
     def domain_types(self) -> dict[str, str | None]:
-        """Return the kind of site of each listed domain."""
+        """Return the kind of site of each listed domain, by domain."""
         rivals = {row.get("domain") for row in self.rows("brands") if not row.get("own")}
         kinds: dict[str, str | None] = {}
         for page in self.pages():
@@ -201,14 +207,14 @@ class HostPlan:
 
 
 def _domain(url: str) -> str:
-    """Return the domain of a URL, without ``www``."""
+    """Return the domain of a URL, without ``www.``."""
     domain = url.split("/")[2]
     return domain.removeprefix("www.")
 
 
 def fixed_tables(host: str) -> dict[str, pa.Table]:
-    """Return the tables of a host whose rows are not drawn at random."""
+    """Return the tables of a host whose rows are not drawn at random, by name."""
     return {name: table_of(name, host, rows) for name, rows in ROWS[host].items()}
 
 
-HOSTS = tuple(HostPlan(number, **facts) for number, facts in enumerate(_WORLD["hosts"]))
+HOSTS = tuple(HostPlan(number, **fields) for number, fields in enumerate(_WORLD["hosts"]))
