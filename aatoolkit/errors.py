@@ -154,7 +154,7 @@ class MetadataError(AAToolkitError, ValueError):
 
 
 class StudyError(AAToolkitError, ValueError):
-    """A study is damaged or unsafe, or does not allow what was asked of it."""
+    """A study is damaged or unsafe, or does not allow the operation."""
 
     path: str | None
     """The study."""
@@ -163,7 +163,7 @@ class StudyError(AAToolkitError, ValueError):
 
 
 class ArchiveError(AAToolkitError, ValueError):
-    """An archive is damaged, or does not allow what was asked of it."""
+    """An archive is damaged, or does not allow the operation."""
 
     path: str | None
     """The archive."""

@@ -3,9 +3,9 @@
 - ``text`` escapes and wraps text, and parses days and moments; ``numbers`` formats numbers.
 - ``show`` formats tables as text and HTML.
 - ``dtypes`` and ``units`` list the dtypes and units that columns can have; ``lexicon`` has the
-  words by which field names and texts of unknown services are understood.
+  meanings of words in the field names and texts of services.
 - ``files`` writes files and folders atomically; ``cancellation`` ends calls in other threads.
 - ``defaults`` has the defaults of settings, and the optional packages.
-- ``attributes`` has base classes: short help, near matches, keys for Tab.
-- ``hosts`` brings host names into their canonical form.
+- ``attributes`` has base classes: for short help, near matches, and completion of keys by Tab.
+- ``hosts`` converts host names to their canonical form.
 """

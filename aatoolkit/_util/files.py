@@ -173,7 +173,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def _reporting(target: Path, state: str = "was not written") -> Iterator[None]:
-    """Convert an `OSError` of the block to `NotWritten`; the message has the path and ``state``."""
+    """Convert an `OSError` in the block to `NotWritten`; its message has path and ``state``."""
     try:
         yield
     except NotWritten:
@@ -287,11 +287,11 @@ def _replace(path: Path, target: Path) -> None:
 
 
 def _exchange(new_folder: Path, target: Path) -> None:
-    """Replace the folder ``target`` by ``new_folder``; if that is interrupted, restore it.
+    """Replace the folder ``target`` by ``new_folder``; on failure, the old folder stays in place.
 
     On Linux ``renameat2`` exchanges the two folders in one step. So one of them is always in place,
     even if the process is killed, and two writers do not interfere. Afterwards the old folder has
-    the temporary name. Elsewhere `sweep` restores the old folder if the process was killed.
+    the temporary name. On other systems, `sweep` restores the old folder after a kill.
     """
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
     cwd, exchange_flag = -100, 2

@@ -14,7 +14,7 @@ _MAX_NAME_LENGTH = 253
 
 
 def canonical_host(host: str) -> str:
-    """Return the canonical form of a project's host: lower case, A-labels, no trailing dot.
+    """Return a project's host in canonical form: lower case, punycode, no dot at the end.
 
     Raises
     ------

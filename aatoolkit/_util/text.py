@@ -70,7 +70,7 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     '["Müller\\u202e"]'
     """
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-    return _CONTROLS.sub(_escaped, text)
+    return _CONTROLS.sub(_json_escape, text)
 
 
 def canonical_json(value: Any) -> str:
@@ -92,10 +92,10 @@ def escaped(text: str) -> str:
     >>> escaped("a\x9bb\\u0041")
     'a\\u009bb\\u005cu0041'
     """
-    return _ESCAPABLE.sub(_escaped, text)
+    return _ESCAPABLE.sub(_json_escape, text)
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _json_escape(match: re.Match[str]) -> str:
     r"""Return the matched character as JSON escapes it, such as ``\u202e``."""
     code_units = match[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{code_units[start : start + 4]}" for start in range(0, len(code_units), 4))
@@ -271,14 +271,14 @@ def wrap_lines(text: str) -> str:
 
 
 def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
-    """Print the ``repr`` of a value, wrapped to the terminal; serves as ``_repr_pretty_``."""
+    """Print the ``repr`` of a value in IPython, wrapped to the width of the terminal."""
     printer.text(wrap_lines(repr(value)))
 
 
 class Described(metaclass=Chaptered):
     """A base class of objects that print as a title and the lines below it.
 
-    ``print``, IPython and notebooks show them so; ``repr`` may be another, complete text.
+    ``print``, IPython and notebooks show title and lines; ``repr`` may be another, complete text.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:

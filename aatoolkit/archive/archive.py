@@ -150,7 +150,7 @@ class Archive(metaclass=Chaptered):
         """
         if self._until is not None:
             raise ArchiveError("this is the archive as of a moment; add to the archive itself")
-        self._check_place()
+        self._check_folder()
         if isinstance(source, Project):
             hosts = source.host if hosts is None else hosts
             source = source.client
@@ -210,7 +210,7 @@ class Archive(metaclass=Chaptered):
         options = ReadingOptions(profile)
         return add_groups(self._store, options, groups, index, progress=progress, **add_options)
 
-    def _check_place(self) -> None:
+    def _check_folder(self) -> None:
         """Raise `ArchiveError` if the folder has other files than those of an archive."""
         folder, problem = Path(self._store.root), ""
         try:
@@ -337,12 +337,12 @@ class Archive(metaclass=Chaptered):
     def sql(self, query: str) -> Any:
         """Run an SQL query over the tables with DuckDB, read-only.
 
-        A query can use the declared tables by their names (``SECTION__TABLE`` if two sections have
-        a table of one name), and ``responses``, ``runs``, ``availability`` (what could be
-        measured, as responses say), ``frames`` (metadata and size of each table in each response),
-        ``changes`` and ``columns`` (unit, rule and meaning of every column). DuckDB is locked down:
-        no other file is read or written, no setting is changed, nothing is attached, installed or
-        loaded.
+        A query can use the tables of all sections by their names. If two sections have a table of
+        the same name, it is ``SECTION__TABLE``. There are also ``responses``, ``runs``,
+        ``availability`` (what could be measured, by each response), ``frames`` (metadata and size
+        of each table in each response), ``changes`` and ``columns`` (unit, rule and meaning of
+        every column). DuckDB is locked down: a query cannot read or write other files, change
+        settings, or attach, install or load anything.
 
         Parameters
         ----------

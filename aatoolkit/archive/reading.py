@@ -64,7 +64,7 @@ class ResponseState:
 
 
 class TableReader:
-    """A reader of one table of a snapshot.
+    """A reader of one table of an archive, as it is in a snapshot.
 
     Parameters
     ----------

@@ -158,7 +158,7 @@ class Selection:
         return " AND ".join(conditions) or "true"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the selection as a dict of JSON values, without those that select all."""
+        """Return the selection as a dict of JSON values; a criterion that is None is left out."""
         values = {
             "hosts": self.hosts and [*self.hosts],
             "since": self.since and self.since.isoformat(),

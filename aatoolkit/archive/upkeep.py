@@ -240,9 +240,10 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
 
 
 def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
-    """Return the responses from ``before`` or later whose body only an earlier row stores.
+    """Return the later rows of responses whose bodies are stored only before a moment.
 
-    For each body, the first of them gets the body. ``before`` is a moment as an SQL literal.
+    Equal bodies are stored once, in the earliest row. In the result, the first row with each body
+    stores it. ``before`` is the moment, as an SQL literal.
     """
     names = ", ".join(SCHEMA.names)
     return snapshot.query(
@@ -387,7 +388,7 @@ def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
 
 
 def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
-    """Yield a problem for each table and host whose row count is not that in its responses."""
+    """Yield a problem for each table and host whose row count differs from the recorded count."""
     response_key = ", ".join(_RESPONSE_KEY)
     same_response_sql = " AND ".join(
         f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY
@@ -559,7 +560,7 @@ def _overwrite(
 
 
 def _changes(old: StoredTable, new: StoredTable) -> Iterator[Change]:
-    """Yield the differences between two declarations of a table, as rows of ``changes``."""
+    """Yield a row of the table ``changes`` for each difference of two declarations of a table."""
     section_and_table = (new.section, new.table.name)
     for difference, before, after in differences(old.table, new.table):
         column, _, aspect = difference.partition(": ")

@@ -168,7 +168,7 @@ class TableBuffer:
         return self._with_context(response_numbers, converted_table).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
-        """Yield the buffered rows of the tables ``frames`` and ``availability``, with the name."""
+        """Yield name and buffered rows of the tables ``frames`` and ``availability``."""
         for name, row_schema in STATEMENT_SCHEMAS.items():
             numbered_rows = [
                 (number, row) for number, table, row in self._statement_rows if table == name

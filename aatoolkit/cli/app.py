@@ -136,7 +136,7 @@ def demo(args: Args) -> int:
 
 
 def _errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
-    """Return the error message of each failed section, by its name, and print it as a note."""
+    """Print the error of each failed section as a note, and return the messages by section."""
     errors = {name: str(error) for name, error in dataset.errors.items()}
     for name, error in errors.items():
         note(f"aatoolkit: {prefix}{name} failed: {error}")
@@ -479,7 +479,7 @@ def types(args: Args) -> int:
     examples=["serve store --synth --answers 2000 --port 0"],
 )
 def serve(args: Args) -> int:
-    """Run the reference service on a folder of observations, until Ctrl-C."""
+    """Serve the API from a folder of observations (Parquet files) until Ctrl-C."""
     from aatoolkit import service
 
     if args.describe:

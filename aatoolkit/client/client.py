@@ -602,7 +602,7 @@ class Project(NamesNear):
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Return a scope with some filters replaced by ``filters``; by default the default scope."""
+    """Return a scope with some of its filters replaced; None stands for ``Scope()``."""
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
@@ -639,7 +639,7 @@ def project(
     alias: str | None = None,
     **more: Any,
 ) -> Project:
-    """Connect to a project of the service at ``base_url`` or, by default, in the environment.
+    """Connect to a project of a service; its URL is ``base_url``, or set in the environment.
 
     Parameters
     ----------

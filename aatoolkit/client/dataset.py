@@ -467,7 +467,7 @@ class Collection(Keyed[HostScope, Dataset]):
         frames = (tables.main if table is None else tables[table] for tables in sections)
         frame = concat([with_context(frame) for frame in frames], ignore_index=True)
         failed_hosts = [host for (host, _), dataset in self.items() if section in dataset.errors]
-        return _with_failures(frame, failed_hosts, len(sections)) if failed_hosts else frame
+        return _marked_partial(frame, failed_hosts, len(sections)) if failed_hosts else frame
 
     def _listing(self) -> Frame:
         """Return a frame with one row per dataset: host, scope, sections, rows and failures."""
@@ -498,7 +498,7 @@ class Collection(Keyed[HostScope, Dataset]):
         return f"{len(self.hosts)} hosts{scope_note}{failure_note}"
 
 
-def _with_failures(
+def _marked_partial(
     frame: pd.DataFrame, failed_hosts: Sequence[str], read_count: int
 ) -> pd.DataFrame:
     """Return the frame with all columns marked as partially available, as requests failed.

@@ -1,4 +1,4 @@
-"""The scope options of a project, and the completion of names in IPython."""
+"""Scope options, the filter values that a project allows; and completion of names in IPython."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
         # A declaration that names the tables otherwise is no help in finding them.
         if section is not None and {*_TABLES.values()} <= {*section.names}:
             declaration = section
-    declaration, document = _as_values(declaration, payload), payload.json
+    declaration, document = _with_text_lists(declaration, payload), payload.json
     tables = normalize(declaration, payload)
     result = ScopeOptions(
         host,
@@ -81,7 +81,7 @@ def _is_recognised(table: Table, document: Any) -> bool:
     )
 
 
-def _as_values(declaration: Section, payload: Payload) -> Section:
+def _with_text_lists(declaration: Section, payload: Payload) -> Section:
     """Return the declaration of the scope options, adapted to lists of texts in the response.
 
     If the list of a table, such as that of the engines, has texts instead of objects, the texts

@@ -217,10 +217,10 @@ def read_by(
 
     workers = min(project.client.workers, len(values))
     with closing(in_order(read, values, workers)) as results:
-        return _concatenated(by, {value: outcome.result() for value, outcome in results})
+        return _concatenate(by, {value: outcome.result() for value, outcome in results})
 
 
-def _concatenated(by: str, tables_by_value: Mapping[str, Tables]) -> Tables:
+def _concatenate(by: str, tables_by_value: Mapping[str, Tables]) -> Tables:
     """Concatenate the tables that were read for each value of the filter ``by``.
 
     Each table gets the filter's value as its first column. ``tables_by_value`` is a mapping from

@@ -130,7 +130,7 @@ class _Table(SQLiteDict):
 class ResponseCache:
     """The cached responses of one account, in a file shared by all accounts and processes.
 
-    If the file cannot be used, the first time is a warning; it is never an error.
+    If the file cannot be used, there is a warning the first time, and never an error.
 
     Parameters
     ----------
@@ -511,7 +511,7 @@ def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
 
 @contextmanager
 def _reporting(folder: Path) -> Iterator[None]:
-    """Convert errors of the block about the cache file to an `ArgumentError` with advice."""
+    """Context manager: convert errors in using the cache file to an `ArgumentError` with advice."""
     try:
         yield
         return

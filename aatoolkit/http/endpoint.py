@@ -167,7 +167,10 @@ class Secret:
         return len(token) >= _MIN_TOKEN_LENGTH and any(form in text for form in _spellings(token))
 
     def hide_in(self, text: bytes) -> bytes:
-        """Return a text with the token and long parts of it replaced by ``***``; ignore case."""
+        """Return a text with the token, and long parts of it, replaced by ``***``.
+
+        Letters match in upper and lower case.
+        """
         return self._pattern().sub(b"***", text)
 
     def __repr__(self) -> str:

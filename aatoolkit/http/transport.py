@@ -188,7 +188,7 @@ class _Connection(HTTPConnection):
 
 class _TLSConnection(_Connection, HTTPSConnection):
     def _check(self, open_socket: socket.socket) -> None:
-        """Accept any address: the certificate proves which host it is."""
+        """Do nothing, and so accept any address: TLS verifies the host by its certificate."""
 
 
 class _TLSSocket(ssl.SSLSocket):

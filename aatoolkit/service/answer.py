@@ -1,4 +1,4 @@
-"""The answers of sections: the registry of sections, the fields of an answer, its availability."""
+"""What the functions of sections return: fields and availability; and the registry of sections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any
 
-from aatoolkit.service.observations import FILTERS, Observations, shared
+from aatoolkit.service.observations import FILTERS, Observations, cache_results
 
 NO_ANSWERS = "No answers were collected in this window for these filters."
 NO_PREVIOUS = "Answers were not collected throughout the window before this one."
@@ -194,7 +194,7 @@ def last_run(obs: Observations) -> datetime | None:
     return max((row["as_of"] for row in _engine_runs(obs).values()), default=None)
 
 
-@shared
+@cache_results
 def _engine_runs(obs: Observations) -> dict[str, dict[str, Any]]:
     """Return the answer count and the last run of each engine that ran, by engine."""
     rows = obs.rows(
@@ -204,7 +204,7 @@ def _engine_runs(obs: Observations) -> dict[str, dict[str, Any]]:
     return {row["engine"]: row for row in rows}
 
 
-@shared
+@cache_results
 def _silent_engines(obs: Observations) -> dict[str, State]:
     """Return the state, with the reason, of each engine in scope that gave no answers.
 
@@ -228,7 +228,7 @@ def _silent_engines(obs: Observations) -> dict[str, State]:
     return states
 
 
-@shared
+@cache_results
 def scoped_engines(obs: Observations) -> list[dict[str, Any]]:
     """Return the engines that pass the filters, each with the day of its last run."""
     return obs.rows(

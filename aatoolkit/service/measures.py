@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from aatoolkit.service.answer import why_no_rows
-from aatoolkit.service.observations import Observations, shared
+from aatoolkit.service.observations import Observations, cache_results
 
 NO_SUBJECT = "It is not known which brand is the project's own."
 
@@ -88,7 +88,7 @@ DAYS = Grouping(("day",), "GROUP BY day ORDER BY day")
 ENGINES = Grouping(("engine",), "GROUP BY engine")
 
 
-@shared
+@cache_results
 def answer_counts(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, int]:
@@ -96,25 +96,28 @@ def answer_counts(
 
     With the grouping `WHOLE`, the only key is ``()``.
     """
-    rows = grouping.rows(obs, "count(*) AS n", f"{_prefix(is_previous)}answers")
+    rows = grouping.rows(obs, "count(*) AS n", f"{_table_prefix(is_previous)}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
-@shared
+@cache_results
 def why_no_subject(obs: Observations) -> str | None:
-    """Return the reason why the filtered or own brands cannot be measured; None if they can."""
+    """Return the reason why the brands in focus cannot be measured; None if they can.
+
+    In focus are the brands of the brand filter; without one, the project's own brands.
+    """
     if not obs.has_rows("mentions"):
         return why_no_rows("mentions")
     return None if focus_brands(obs) else NO_SUBJECT
 
 
-@shared
+@cache_results
 def focus_brands(obs: Observations) -> list[str]:
     """Return the brands of the brand filter; without one, the project's own brands."""
     return obs.column("SELECT brand FROM focus ORDER BY brand")
 
 
-@shared
+@cache_results
 def focus(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
@@ -122,7 +125,7 @@ def focus(
 
     In focus are the brands of the brand filter; without one, the project's own brands.
     """
-    mentions = f"{_prefix(is_previous)}mentions"
+    mentions = f"{_table_prefix(is_previous)}mentions"
     voice_rows = grouping.rows(obs, "count(*) AS n", mentions)
     rows = grouping.rows(
         obs,
@@ -132,14 +135,14 @@ def focus(
     )
     is_measured = why_no_subject(obs) is None
     return {
-        key: _with_rates(
+        key: _add_rates(
             _ZERO_COUNTS | rows.get(key, {}), count, voice_rows.get(key, {"n": 0})["n"], is_measured
         )
         for key, count in answer_counts(obs, grouping, is_previous).items()
     }
 
 
-@shared
+@cache_results
 def brand_measures(obs: Observations, is_previous: bool = False) -> list[dict[str, Any]]:
     """Return the measures of each listed brand, the most mentioned first.
 
@@ -152,7 +155,7 @@ def brand_measures(obs: Observations, is_previous: bool = False) -> list[dict[st
         [_COUNT_AGGREGATES, _POSITION_AGGREGATES, *([] if is_previous else [_SCORE_AGGREGATE])]
     )
     by_brand = Grouping(("brand",), "GROUP BY brand")
-    mentions = by_brand.rows(obs, aggregates, f"{_prefix(is_previous)}mentions")
+    mentions = by_brand.rows(obs, aggregates, f"{_table_prefix(is_previous)}mentions")
     answer_count = answer_counts(obs, WHOLE, is_previous)[()]
     voice_count = sum(row["voice_count"] for row in mentions.values())
     requested_brands, is_measured = obs.question.filter("brand"), obs.has_rows("mentions")
@@ -165,13 +168,13 @@ def brand_measures(obs: Observations, is_previous: bool = False) -> list[dict[st
         row["first_position_rate"] = ratio(row["first_count"], row["position_count"])
         row["top_three_rate"] = ratio(row["top_three_count"], row["position_count"])
     return [
-        _with_rates(row, answer_count, voice_count, is_measured)
+        _add_rates(row, answer_count, voice_count, is_measured)
         for row in rows
         if not requested_brands or row["brand"] in requested_brands
     ]
 
 
-@shared
+@cache_results
 def own_citations_missing(obs: Observations) -> str | None:
     """Return the reason why citations of own pages cannot be counted; None if they can."""
     if not obs.has_rows("citations"):
@@ -182,7 +185,7 @@ def own_citations_missing(obs: Observations) -> str | None:
     return f"The domain of {', '.join(brands)} is not known." if brands else None
 
 
-@shared
+@cache_results
 def citations(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
@@ -191,7 +194,7 @@ def citations(
     A count is None if it was not measured.
     """
     counts = grouping.rows(
-        obs, _CITATION_AGGREGATES, f"{_prefix(is_previous)}citations WHERE cited"
+        obs, _CITATION_AGGREGATES, f"{_table_prefix(is_previous)}citations WHERE cited"
     )
     measured_by_name = {
         "citation_count": obs.has_rows("citations"),
@@ -211,7 +214,7 @@ def ratio(part: float | None, total: int | None) -> float | None:
     return part / total if part is not None and total else None
 
 
-def _with_rates(
+def _add_rates(
     row: dict[str, Any], answer_count: int, voice_count: int, is_measured: bool
 ) -> dict[str, Any]:
     """Return the counts of a brand, completed by its rates and the totals that they divide by.
@@ -240,7 +243,7 @@ def as_previous(values: Mapping[str, Any]) -> dict[str, Any]:
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
 
 
-def _prefix(is_previous: bool) -> str:
+def _table_prefix(is_previous: bool) -> str:
     """Return the prefix of table names: ``previous_`` for the previous window, else none."""
     return "previous_" if is_previous else ""
 

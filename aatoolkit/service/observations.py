@@ -271,7 +271,7 @@ class Observations:
         last_day = self.as_of.date()
         self.window = Window(last_day - timedelta(days=question.days - 1), last_day)
         self.results: dict[object, Any] = {}
-        """The results that sections share for this scope; see `shared`."""
+        """The results that sections share for this question; see `cache_results`."""
         self._observed = observed
         self._cursor = cursor
         self._created_tables: set[str] = set()
@@ -347,7 +347,7 @@ def _names_in(sql: str) -> tuple[frozenset[str], frozenset[str]]:
     return tables, frozenset(re.findall(r"\$(\w+)", sql))
 
 
-def shared(compute: F) -> F:
+def cache_results(compute: F) -> F:
     """Decorate a function of `Observations` so that its results are cached in that object."""
 
     @wraps(compute)

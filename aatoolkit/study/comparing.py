@@ -38,7 +38,7 @@ from aatoolkit.study.files import (
     unseal,
     versions,
 )
-from aatoolkit.study.recording import RERUN_RESULTS, readable_tables, rerun_place
+from aatoolkit.study.recording import RERUN_RESULTS, path_of_rerun, readable_tables
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
@@ -123,10 +123,10 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
     """
     frames = [flattened(frame) for frame in (before, after)]
     comparable_frames = [
-        pd.DataFrame({str(name): _comparable(frame[name]) for name in frame if name != "_row"})
+        pd.DataFrame({str(name): _as_comparable(frame[name]) for name in frame if name != "_row"})
         for frame in frames
     ]
-    label_indexes = [_labels(frame, key) for frame in comparable_frames]
+    label_indexes = [_row_labels(frame, key) for frame in comparable_frames]
     if not key or any(index.has_duplicates for index in label_indexes):
         label_indexes = [
             pd.RangeIndex(len(frame)).map(lambda position: f"row={position}")
@@ -164,13 +164,13 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
     return concat_differences(difference_frames)
 
 
-def _labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
+def _row_labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
     """Return one label per row: the values of the key as text, such as ``brand=Acme, rank=1``."""
     key_texts = [f"{name}=" + frame[name].astype("string").fillna("nothing") for name in key]
     return pd.Index([", ".join(words) for words in zip(*key_texts, strict=True)], dtype="string")
 
 
-def _comparable(column: pd.Series) -> pd.Series:
+def _as_comparable(column: pd.Series) -> pd.Series:
     """Return a column in a form that can be compared: categories and lists become text."""
     dtype = column.dtype
     is_list = isinstance(dtype, pd.ArrowDtype) and pa.types.is_list(dtype.pyarrow_dtype)
@@ -298,7 +298,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
     @property
     def _rerun_files(self) -> FolderFiles | None:
         """The files of the results computed so far, if a notebook is rerun here; else None."""
-        study, folder = rerun_place(), rerun_place(RERUN_RESULTS)
+        study, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
         if not study or not folder or open_files(study).read(SEAL) != self._study._seal():
             return None
         return FolderFiles(folder)

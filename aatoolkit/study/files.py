@@ -379,7 +379,7 @@ class Record:
 
     @property
     def scope(self) -> Scope | None:
-        """The scope; None for scope options."""
+        """The filters of the request; None for scope options, the list of all filter values."""
         return self.request.scope
 
     @property
@@ -605,7 +605,7 @@ class Writer:
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
-        """Note that a line is in the manifest: its hash, its length and its record's identity."""
+        """Remember, of a line in the manifest, its hash, its length and its record's identity."""
         self._previous = sha256_of(line)
         self._bytes_read += len(line) + 1
         self._identities.add(record.identity)

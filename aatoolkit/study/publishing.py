@@ -206,7 +206,7 @@ def publish(
     published_tables = _published_tables(tables_read, failed_responses, redacted_names)
     facts = _facts(about, published_tables, redacted_names)
     with writing_folder(out, overwrite=overwrite) as folder:
-        _check_place(out_folder)
+        _check_folder(out_folder)
 
         def put(name: str, content: str | bytes) -> None:
             (folder / name).parent.mkdir(exist_ok=True)
@@ -229,13 +229,13 @@ def publish(
         put("CITATION.cff", _citation(facts))
         package = _data_package(facts, published_tables, _hashes(folder))
         put("datapackage.json", json_text(package, indent=1) + "\n")
-        put("ro-crate-metadata.json", json_text(_crate(facts, folder), indent=1) + "\n")
+        put("ro-crate-metadata.json", json_text(_crate_metadata(facts, folder), indent=1) + "\n")
         sum_lines = (f"{sha256}  {path}\n" for path, sha256 in _hashes(folder).items())
         put(SUMS, "".join(sum_lines))
     return out_folder
 
 
-def _check_place(out: Path) -> None:
+def _check_folder(out: Path) -> None:
     """Raise `NotWritten` if a folder has files that do not belong to a publication."""
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     sums = (out / SUMS).read_text("utf-8") if SUMS in files else ""
@@ -345,7 +345,7 @@ def _sort_key(payload: Payload | None) -> tuple[str, ...]:
 
 
 def _row_of(payload: Payload | None, source: Source, reason: str | None = None) -> dict[str, Any]:
-    """Return the row of one response in the table ``responses``: a dict by column."""
+    """Return a response as a row of the table ``responses``: a dict from column to value."""
     assert payload is not None
     scope = payload.scope
     filters = {} if scope is None else scope._filters
@@ -368,7 +368,7 @@ def _row_of(payload: Payload | None, source: Source, reason: str | None = None) 
 
 
 def _table_about_responses(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
-    """Return rows as the table ``responses`` or ``availability``, by its name."""
+    """Return the given rows as the table ``name``, which is ``responses`` or ``availability``."""
     columns = _OWN_COLUMNS[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(
@@ -473,7 +473,7 @@ def _redact(
 def _columns_of(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[Columns, Columns]:
-    """Return all redacted columns, and the columns among them that were named one by one."""
+    """Return all redacted columns, and those that the user named, i.e. without ``texts``."""
     dtypes = {
         (table.name, str(name)): str(dtype)
         for table in published_tables
@@ -545,7 +545,7 @@ def _texts_of(column: pd.Series) -> Iterator[str]:
 
 
 def _is_text(dtype: str) -> bool:
-    """Return whether a dtype is one of texts or of lists of texts."""
+    """Return whether values of a dtype are texts or lists of texts."""
     return dtype in ("string", "category") or dtype.startswith("list<")
 
 
@@ -611,11 +611,11 @@ def _data_package(
         people=[{"title": name, "roles": ["creator"]} for name in facts["creators"]],
         licences=[{"name": facts["licence"]}] if facts["licence"] else [],
         study={"digest": facts["digest"]} if facts["digest"] else None,
-        resources=[_resource(table, files[table.path("parquet")]) for table in tables],
+        resources=[_table_entry(table, files[table.path("parquet")]) for table in tables],
     )
 
 
-def _crate(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _crate_metadata(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return the metadata of an RO-Crate 1.1: the files, and the responses they came from."""
     files = [
         {"@id": path, "@type": "File", "contentSize": str((folder / path).stat().st_size)}
@@ -636,7 +636,7 @@ def _crate(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return crate
 
 
-def _resource(table: PublishedTable, sha256: str) -> dict[str, Any]:
+def _table_entry(table: PublishedTable, sha256: str) -> dict[str, Any]:
     """Return the entry of a table in ``datapackage.json``, as JSON values."""
     key = [*table.metadata.key]
     if key and (table.frame[key].isna().any(axis=None) or table.frame.duplicated(key).any()):
@@ -646,7 +646,7 @@ def _resource(table: PublishedTable, sha256: str) -> dict[str, Any]:
         "reference": {"resource": "responses", "fields": ["response"]},
     }
     is_referring = "response" in table.frame and table.name != "responses"
-    fields = [_field(table.frame[facts["column"]], facts) for facts in table.facts]
+    fields = [_column_entry(table.frame[facts["column"]], facts) for facts in table.facts]
     return _fill(
         _RESOURCE_TEMPLATE,
         name=re.sub(r"[^a-z0-9._-]", "_", table.name.lower()),
@@ -660,7 +660,7 @@ def _resource(table: PublishedTable, sha256: str) -> dict[str, Any]:
     )
 
 
-def _field(values: pd.Series, facts: dict[str, Any]) -> dict[str, Any]:
+def _column_entry(values: pd.Series, facts: dict[str, Any]) -> dict[str, Any]:
     """Return the entry of a column in ``datapackage.json``, as JSON values."""
     field_type = _FIELD_TYPES.get(str(values.dtype), "string")
     if facts["dtype"] == "list<string>":

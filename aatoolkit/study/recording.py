@@ -55,7 +55,7 @@ RERUN_RESULTS = "AATOOLKIT_RERUN_RESULTS"
 """The environment variable that names the folder in which a rerun collects its results."""
 
 
-def rerun_place(variable: str = RERUN_STUDY) -> Path | None:
+def path_of_rerun(variable: str = RERUN_STUDY) -> Path | None:
     """Return the path in an environment variable; None if the variable is not set.
 
     By default, this is the path of the study that a notebook in this process is rerun from.

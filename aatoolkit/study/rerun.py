@@ -29,7 +29,7 @@ from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
 from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, stand_in
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.study.comparing import ResultComparison, compare_results, frames_in
-from aatoolkit.study.recording import RERUN_RESULTS, RERUN_STUDY, replaying_client, rerun_place
+from aatoolkit.study.recording import RERUN_RESULTS, RERUN_STUDY, path_of_rerun, replaying_client
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Client
@@ -106,7 +106,7 @@ def rerun(
     study: Study, notebook: Path, *, out: str | os.PathLike[str] | None, timeout: float
 ) -> Rerun:
     """Run a notebook again from a study; see `Study.rerun`."""
-    if rerun_place():
+    if path_of_rerun():
         raise StudyError("a notebook that is rerun does not rerun others", path=study.path)
     study._check("rerun")
     sealed_results = dict(study.results)

@@ -70,10 +70,10 @@ from aatoolkit.study.recording import (
     format_profiles,
     format_tables,
     parse_profiles,
+    path_of_rerun,
     readable_tables,
     recorded_table,
     replaying_client,
-    rerun_place,
     stored_responses,
     table_hashes,
     tables_of,
@@ -128,7 +128,7 @@ class Study(metaclass=Chaptered):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         if not isinstance(path, str | os.PathLike):
             raise StudyError(f"a study is a folder or a zip file, not a {type(path).__name__}")
-        rerun_path = rerun_place()
+        rerun_path = path_of_rerun()
         try:
             self._files = open_files(path)
         except StudyError:
@@ -173,7 +173,7 @@ class Study(metaclass=Chaptered):
         StudyError
             If the folder holds a sealed or another study or other files, or cannot be written to.
         """
-        if rerun_path := rerun_place():
+        if rerun_path := path_of_rerun():
             return cls(rerun_path)
         folder = Path(path).expanduser()
         about = {
@@ -231,7 +231,7 @@ class Study(metaclass=Chaptered):
         StudyError
             If there is no study, or it is packed.
         """
-        if rerun_path := rerun_place():
+        if rerun_path := path_of_rerun():
             return cls(rerun_path)
         study = cls(path)
         if not isinstance(study._files, FolderFiles):
@@ -391,7 +391,7 @@ class Study(metaclass=Chaptered):
     @property
     def _is_rerun(self) -> bool:
         """Whether this process reruns a notebook; then nothing is recorded."""
-        return self._writer is None and rerun_place() is not None
+        return self._writer is None and path_of_rerun() is not None
 
     def record(self, source: Recorded) -> Recorded:
         """Return a copy of a project or client that records every response in the study.
@@ -587,11 +587,12 @@ class Study(metaclass=Chaptered):
 
         ``study.results["by type"] = frame`` stores a result while the study is recorded; call
         `seal` after the last one, or leave the ``with`` block. A name has at most 100 characters.
-        Two results are the same if rows, columns, values and dtypes are, in their order; an index
-        counts if it has a name. Storing the same result again is allowed. To store another under
-        the name, delete the old one first: ``del study.results[name]``, or
-        ``study.results.pop(name, None)`` in a cell that is run again. In a rerun, nothing is stored
-        and sealed results cannot be read: the frame is compared with the sealed one afterwards.
+        Two results are the same if they have the same rows and columns in the same order, with the
+        same values and dtypes; an index is compared only if it has a name. Storing the same result
+        again is allowed. To store another frame under a name, delete the old result first:
+        ``del study.results[name]``, or ``study.results.pop(name, None)`` in a cell that is run
+        again. In a rerun, nothing is stored and sealed results cannot be read: the frame is
+        compared with the sealed one afterwards.
 
         Raises
         ------

@@ -81,15 +81,15 @@ def overview(obs: Observations) -> SectionAnswer:
     return SectionAnswer(
         {
             "kpis": _kpis(obs),
-            "trends": {"granularity": "day", "points": _points(obs)},
+            "trends": {"granularity": "day", "points": _daily_figures(obs)},
             "topBrands": _top_brands(obs),
             "engines": _engines(obs),
         },
-        answers_availability(obs, reasons=reasons, fields=_missing_figures(obs)),
+        answers_availability(obs, reasons=reasons, fields=_missing_figure_states(obs)),
     )
 
 
-def _missing_figures(obs: Observations) -> dict[str, State]:
+def _missing_figure_states(obs: Observations) -> dict[str, State]:
     """Return the availability of each key figure that cannot be computed, by its JSON path."""
     states: dict[str, State] = {}
     if not obs.has_previous:
@@ -135,7 +135,7 @@ def _figures(obs: Observations, *, is_previous: bool) -> dict[str, Any]:
     return figures
 
 
-def _points(obs: Observations) -> list[dict[str, Any]]:
+def _daily_figures(obs: Observations) -> list[dict[str, Any]]:
     """Return the key figures of every day; a day without answers has only the answer count 0."""
     mentions, citation_counts = focus(obs, DAYS), citations(obs, DAYS)
     days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
@@ -156,7 +156,10 @@ def _points(obs: Observations) -> list[dict[str, Any]]:
 
 
 def _previous_by_brand(obs: Observations) -> dict[str, dict[str, Any]]:
-    """Return the measures of each brand in the previous window; empty without full data."""
+    """Return the measures of each brand in the previous window, by brand.
+
+    The result is empty if answers were not collected in all of that window.
+    """
     rows = brand_measures(obs, is_previous=True) if obs.has_previous else []
     return {row["brand"]: row for row in rows}
 
@@ -367,11 +370,11 @@ ORDER BY occurrences DESC, claim_id
 def perception(obs: Observations) -> SectionAnswer:
     """Return the section ``perception``: sentiment by brand, its trend, attributes and claims."""
     sentiment = _sentiment(obs)
-    missing_states = _missing_parts(obs)
+    missing_states = _missing_part_states(obs)
     return SectionAnswer(
         {
             "sentiment": sentiment,
-            "sentimentTrend": _trend(obs),
+            "sentimentTrend": _daily_sentiment(obs),
             "attributes": obs.rows(_ATTRIBUTES_SQL),
             "claims": obs.rows(_CLAIMS_SQL),
         },
@@ -384,7 +387,7 @@ def perception(obs: Observations) -> SectionAnswer:
     )
 
 
-def _missing_parts(obs: Observations) -> dict[str, State]:
+def _missing_part_states(obs: Observations) -> dict[str, State]:
     """Return the availability of those parts of the section that the store has no rows for."""
     reasons = {
         "sentiment": None if obs.has_rows("mentions") else why_no_rows("mentions"),
@@ -398,18 +401,18 @@ def _missing_parts(obs: Observations) -> dict[str, State]:
 def _sentiment(obs: Observations) -> list[dict[str, Any]]:
     """Return the sentiment of answers on each listed brand: score, shares and counts."""
     return [
-        {"brand": row["brand"], **_tones(row), **fields(row, "own mentionCount")}
+        {"brand": row["brand"], **_sentiment_shares(row), **fields(row, "own mentionCount")}
         for row in brand_measures(obs)
     ]
 
 
-def _trend(obs: Observations) -> list[dict[str, Any]]:
+def _daily_sentiment(obs: Observations) -> list[dict[str, Any]]:
     """Return, by day, the sentiment of answers on the filtered or own brands."""
     rows = focus(obs, DAYS).items()
-    return [{"date": day, **_tones(row)} for day, row in rows if row["scored_count"]]
+    return [{"date": day, **_sentiment_shares(row)} for day, row in rows if row["scored_count"]]
 
 
-def _tones(row: dict[str, Any]) -> dict[str, Any]:
+def _sentiment_shares(row: dict[str, Any]) -> dict[str, Any]:
     """Return the sentiment score in a row of measures, and share and count of each sentiment."""
     return fields(
         row,

@@ -173,8 +173,8 @@ on_offer AS (
 """
 
 
-def _priced(key: str) -> str:
-    """Return SQL for a CTE ``priced``: prices in the most frequent currency of each ``key``."""
+def _prices_sql(key: str) -> str:
+    """Return SQL for a CTE ``priced``: for each ``key``, prices in its most frequent currency."""
     return f"""
 priced AS (
   SELECT {key}, price_currency AS currency, min(price_amount) AS low,
@@ -212,7 +212,7 @@ WHERE brand IS NOT NULL GROUP BY brand ORDER BY "visibilityRate" DESC, brand
 """
 
 _PRODUCTS_SQL = f"""
-WITH {_LISTED_SQL}, {_priced("product_id")},
+WITH {_LISTED_SQL}, {_prices_sql("product_id")},
 offered AS (
   SELECT product_id, list({{
     'merchant': merchant, 'domain': merchant_domain,
@@ -254,7 +254,7 @@ ORDER BY "mentionCount" DESC, product_id
 """
 
 _MERCHANTS_SQL = f"""
-WITH {_LISTED_SQL}, {_priced("merchant")},
+WITH {_LISTED_SQL}, {_prices_sql("merchant")},
 sold AS (
   SELECT merchant, min(merchant_domain) AS domain, count(*) AS n
   FROM on_offer WHERE merchant IS NOT NULL GROUP BY merchant
@@ -331,29 +331,29 @@ listed AS (
 # conversions are complete.
 
 
-def _count(condition: str = "true") -> str:
-    """Return the SQL expression for the number of conversions of visits that meet a condition."""
+def _count_sql(condition: str = "true") -> str:
+    """Return the SQL expression that counts the conversions of visits that meet a condition."""
     return f"CAST(coalesce(sum(made) FILTER (complete AND {condition}), 0) AS BIGINT)"
 
 
-def _conversions(condition: str = "true") -> str:
+def _conversions_sql(condition: str = "true") -> str:
     """Return the SQL expression for the number of conversions; null if they are not measured."""
-    return f"CASE WHEN $measured THEN {_count(condition)} END"
+    return f"CASE WHEN $measured THEN {_count_sql(condition)} END"
 
 
-def _visits(condition: str = "true") -> str:
+def _visits_sql(condition: str = "true") -> str:
     """Return the SQL expression for the number of visits; null without measured conversions."""
     return f"CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {condition}) END"
 
 
-def _rate(condition: str = "true") -> str:
+def _rate_sql(condition: str = "true") -> str:
     """Return the SQL expression for conversions per visit; null without visits."""
-    return f"{_count(condition)} / nullif(count(visit_id) FILTER (complete AND {condition}), 0)"
+    return f"{_count_sql(condition)} / nullif(count(visit_id) FILTER (complete AND {condition}), 0)"
 
 
-def _revenue(condition: str = "true") -> str:
+def _revenue_sql(condition: str = "true") -> str:
     """Return the SQL expression for the revenue; null if it is not measured."""
-    return f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_count(condition)} = 0 THEN 0.0
+    return f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_count_sql(condition)} = 0 THEN 0.0
       ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {condition}) END END"""
 
 
@@ -361,10 +361,11 @@ _CONVERSIONS_TOTALS_SQL = f"""
 WITH {_VISITED_SQL}
 SELECT count(*) AS sessions, count(*) FILTER (ai) AS "aiSessions",
   count(*) FILTER (ai) / count(*) AS "aiSessionShare",
-  {_conversions("ai")} AS "aiConversions", {_rate("ai")} AS "aiConversionRate",
-  {_rate("other")} AS "otherConversionRate",
-  {_revenue("ai")} AS "aiRevenue", {_visits("ai")} AS "aiCompleteSessions",
-  {_conversions("other")} AS "otherConversions", {_visits("other")} AS "otherCompleteSessions"
+  {_conversions_sql("ai")} AS "aiConversions", {_rate_sql("ai")} AS "aiConversionRate",
+  {_rate_sql("other")} AS "otherConversionRate",
+  {_revenue_sql("ai")} AS "aiRevenue", {_visits_sql("ai")} AS "aiCompleteSessions",
+  {_conversions_sql("other")} AS "otherConversions",
+  {_visits_sql("other")} AS "otherCompleteSessions"
 FROM visited
 """
 
@@ -373,8 +374,8 @@ WITH {_VISITED_SQL},
 counted AS (
   SELECT engine, count(visit_id) AS sessions,
     CASE WHEN count(visit_id) = count(visitor_id) THEN count(DISTINCT visitor_id) END AS users,
-    {_conversions()} AS conversions, {_rate()} AS rate, {_revenue()} AS revenue,
-    {_visits()} AS complete_sessions, count(visit_id) FILTER (engaged) AS engaged_sessions,
+    {_conversions_sql()} AS conversions, {_rate_sql()} AS rate, {_revenue_sql()} AS revenue,
+    {_visits_sql()} AS complete_sessions, count(visit_id) FILTER (engaged) AS engaged_sessions,
     count(engaged) AS rated_sessions,
     count(visit_id) FILTER (engaged) / nullif(count(engaged), 0) AS engagement,
     avg(seconds ORDER BY visit_id) AS seconds
@@ -397,7 +398,8 @@ cited AS (
 ),
 landed AS (
   SELECT coalesce(path, '(not set)') AS page, any_value(path) AS path, count(*) AS sessions,
-    {_conversions()} AS conversions, {_visits()} AS complete_sessions, {_revenue()} AS revenue
+    {_conversions_sql()} AS conversions,
+    {_visits_sql()} AS complete_sessions, {_revenue_sql()} AS revenue
   FROM visited WHERE ai GROUP BY page
 )
 SELECT page AS path, sessions, conversions, complete_sessions AS "completeSessions", revenue,

@@ -173,7 +173,7 @@ def impact(obs: Observations) -> SectionAnswer:
     experiments = (
         obs.rows(_EXPERIMENTS_SQL, about=focus_brands(obs)) if obs.has_rows("experiments") else []
     )
-    outcomes = [_outcome(row, countable_metrics) for row in experiments]
+    outcomes = [_action_outcome(row, countable_metrics) for row in experiments]
     body = {"actions": outcomes, "annotations": obs.rows(_ANNOTATIONS_SQL)}
     reasons = [*_shortages(outcomes, bool(countable_metrics)), *filter(None, gaps.values())]
     status, sample_count = "partial" if reasons else "available", 0
@@ -190,7 +190,7 @@ def impact(obs: Observations) -> SectionAnswer:
     return SectionAnswer(body, SectionAvailability(status, reason, sample_count, last_run(obs)))
 
 
-def _outcome(experiment: Row, countable_metrics: set[str]) -> Row:
+def _action_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
     """Return a completed action as JSON: its metrics before and after it, and the verdict."""
 
     def windows(is_treated: bool) -> list[list[Row]]:
@@ -293,7 +293,7 @@ _FIRM_SAMPLE, _LEAST_SAMPLE, _LEAST_EVENTS, _LEAST_COUNT = 30, 10, 5, 3
 _EVIDENCE = 5
 
 
-class _Kind(NamedTuple):
+class _ChangeKind(NamedTuple):
     """A kind of notable change: its metric, the minimum effect of each severity, its texts."""
 
     key: str
@@ -307,7 +307,7 @@ class _Kind(NamedTuple):
 
 _CITATION_FIELDS = ("citationCount", "count", (0.05, 0.02, 0.005))
 _KINDS = {
-    "visibility_change": _Kind(
+    "visibility_change": _ChangeKind(
         "mentionRate",
         "fraction",
         (0.10, 0.05, 0.02),
@@ -316,7 +316,7 @@ _KINDS = {
         "Look at what the prompts that gained have in common, and extend it.",
         "Look at which sources and brands took the place in the prompts that lost.",
     ),
-    "sentiment_change": _Kind(
+    "sentiment_change": _ChangeKind(
         "sentimentScore",
         "score",
         (10.0, 5.0, 3.0),
@@ -325,7 +325,7 @@ _KINDS = {
         "Keep the pages current that answers rest on.",
         "Read the answers that speak badly of it, and correct what their sources say.",
     ),
-    "competitor_citation_gain": _Kind(
+    "competitor_citation_gain": _ChangeKind(
         *_CITATION_FIELDS,
         "{brand} {often} cited by way of {domain}",
         "Pages of {domain} that mention {brand} were cited in {after} answers, after {before} in"
@@ -333,7 +333,7 @@ _KINDS = {
         "Ask {domain} to include you.",
         "",
     ),
-    "citation_loss": _Kind(
+    "citation_loss": _ChangeKind(
         *_CITATION_FIELDS,
         "Pages of {domain} no longer cited",
         "{before} answers cited pages of {domain} in the window before that no answer cites in"
@@ -451,7 +451,7 @@ def insights(obs: Observations) -> SectionAnswer:
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
         return SectionAnswer({"summary": empty_summary, "insights": []}, availability)
-    changes = [change for row in obs.rows(_CHANGES_SQL) if (change := _change(row))]
+    changes = [change for row in obs.rows(_CHANGES_SQL) if (change := _notable_change(row))]
     p_values = adjust_p_values([windows_differ(change["prompts"]) for change in changes])
     rows = obs.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
     states = {row["insight_id"]: row["state"] for row in rows}
@@ -488,8 +488,8 @@ def _comparability(obs: Observations) -> SectionAvailability:
     )
 
 
-def _change(row: Row) -> Row | None:
-    """Return a row with totals and severity of its change; None if it is small or too rare."""
+def _notable_change(row: Row) -> Row | None:
+    """Return a change with its totals and severity; None if it is small or rests on few data."""
     kind = _KINDS[row["kind"]]
     is_count, is_loss = kind.unit == "count", row["kind"] == "citation_loss"
     before, n_before, after, n_after = map(sum, zip(*row["prompts"], strict=True))

@@ -410,10 +410,10 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
     return {"ads": ads, "ad_cards": _cards(runs, np.array(CHOICES["cards"])[unit], advertiser)}
 
 
-def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
-    """Return the table of random cards; ``cards`` has the number of cards per advertisement."""
+def _cards(runs: Runs, card_counts: Array, advertiser: Array) -> pa.Table:
+    """Return the table of random cards; ``card_counts`` has one count per advertisement."""
     rng = runs.generator(21)
-    ad, position = spread(cards)
+    ad, position = spread(card_counts)
     count = len(ad)
     domains = runs.plan.values("advertisers", "domain", "ads.example")
     is_unpriced = ~chance(rng, 0.4, count)
@@ -421,7 +421,7 @@ def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
     return store_table(
         "ad_cards",
         runs.plan.host,
-        ad_id=pick(serial_ids("ad_", len(cards)), ad),
+        ad_id=pick(serial_ids("ad_", len(card_counts)), ad),
         card=position + 1,
         headline=draw_choices(rng, "headlines", count)[1],
         body=null_where(chance(rng, 0.2, count), "(synthetic) An advertisement."),
