@@ -264,8 +264,8 @@ _EXPLAINING = frozenset({402, 403, 404, 409, 410, 422, 423, 424, 425, 428, 451, 
 """The HTTP error statuses whose body may explain why a section could not be measured."""
 
 _HOST = re.compile(
-    r"\b(domain|host(name)?)s?\b"
-    r"(?!.*\bnot (yet )?(connected|linked) (to|with) (the |our )?gateway\b)"
+    r"^(?!.*\bnot (yet )?(connected|linked) (to|with) (the |our )?gateway\b)"
+    r".*\b(domain|host(name)?)s?\b"
 )
 _CALL = re.compile(
     r"\b(account|user|token|api key|credentials?|route|endpoint|url|parameter"
