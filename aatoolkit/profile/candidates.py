@@ -306,7 +306,14 @@ def _likeliest(places: list[Candidate]) -> list[Candidate]:
     Of several places that are alike, only the likeliest is returned; its ``alike`` has the others.
     """
     likeliest: list[Candidate] = []
+    stating_parents = {
+        place.at.rpartition(".")[0] for place in places if any(map(_denies, place.words))
+    }
     for place in sorted(places, key=lambda place: -place.score):
+        parent, _, key = place.at.rpartition(".")
+        is_kind = not (names(key, "place") or any(map(_denies, place.words)))
+        if is_kind and "[]" in parent and parent in stating_parents:
+            continue  # a field beside it says why numbers are missing beside such a kind of rows
         if not any(_are_alike(place, other) for other in likeliest):
             likeliest.append(place)
     return [
@@ -863,7 +870,8 @@ class _Evidence:
             names(key, concept) for key in keys for concept in concepts
         )
         self._is_list = any(isinstance(sighting.value, list) for sighting in sightings)
-        self._lacks = lacks or self._is_list or any(names(key, "place_lack") for key in keys)
+        names_lack = _is_in_gaps(path) or any(names(key, "place_lack") for key in keys)
+        self._lacks, self._is_note = lacks or self._is_list or names_lack, not names_lack
         self.numbers: dict[str, list[bool | None]] = defaultdict(list)
         self.words_by_engine: dict[str, set[str]] = defaultdict(set)
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
@@ -899,8 +907,12 @@ class _Evidence:
         is_mixed = {False, True} <= counts
         if is_flag and (named := state_of_named_flag(self.key, text == "true")) is not None:
             return _word_for(named)
-        if is_mixed and lacks and " " in text and self._is_standing and not engines:
-            return SILENT  # a sentence that is there whatever was measured
+        if lacks and " " in text and not engines:
+            is_vague = self._is_note and word is None and "{engine}" not in text
+            if (is_vague and words("negation").isdisjoint(tokens(text))) or (
+                is_mixed and self._is_standing
+            ):
+                return SILENT  # a sentence about the method, or there whatever was measured
         if word and not is_flag and not (lacks and word.canonical == "available"):
             is_beside = True in counts and word.availability.status in EMPTY
             return "partial" if is_beside and lacks else word.canonical

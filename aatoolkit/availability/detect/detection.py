@@ -315,7 +315,8 @@ def explains_absence(status: int, body: Any) -> bool:
     [True, False]
     >>> [explains_absence(404, {"detail": text}) for text in ("No data yet.", "Unknown domain.")]
     [True, False]
-    >>> explains_absence(409, {"message": "The domain is not connected to the gateway."})
+    >>> message = "The domain is not connected to the gateway. Validate the domain first."
+    >>> explains_absence(409, {"message": message})
     True
     """
     if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
