@@ -442,26 +442,6 @@ class Structure:
             streams = self._elements(Arrays(steps, streams[0][1]), header, names)
         self._add_axis(new_axis, streams)
 
-    def _read_header(self, axis: Axis, header: Header | None) -> None:
-        """Add the other fields of the records in a header as variables.
-
-        A header names the positions in rows. Fields with the same value in all records are left
-        out.
-        """
-        steps = header[0][:-2] if header is not None else None
-        arrays = (array for array in axis.arrays if bound(array.steps) == steps)
-        array = next((array for array in arrays if array.kinds == {"dict"}), None)
-        if array is not None:
-            counts = len(self.variables), len(axis.arrays), len(axis.maps)
-            for path, values in self._elements(array, *header):  # type: ignore[misc]
-                self._read(axis, path, values)
-            del axis.arrays[counts[1] :], axis.maps[counts[2] :]
-            self.variables[counts[0] :] = [
-                variable
-                for variable in self.variables[counts[0] :]
-                if len({*map(repr, variable.values)} - {repr(MISSING)}) > 1
-            ]
-
     def _may_be_columns(self, axis: Axis, array: Arrays, *, is_mixed: bool) -> bool:
         """Whether the elements of lists, themselves lists, may be the columns of a table.
 
@@ -503,7 +483,6 @@ class Structure:
             streams = self._elements(array, *(header or (None, ())))
             if is_whole:
                 self._add_column_axis(axis, array, streams)
-                self._read_header(axis, header)
             else:
                 self._add_variables(axis, streams)
             return True
