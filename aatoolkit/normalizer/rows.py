@@ -308,6 +308,7 @@ class TableRows:
                 reads.append((vector, arrays, index))
                 if type(step) is Named and (positions < 0).all():
                     vector = Vector([MISSING] * len(vector), vector.level, vector.field_names, True)
+                    self.vectors.append(vector)  # elements of it refer to it weakly
             elif isinstance(step, Each | Entries) and step.at is not None:
                 vector, index = self._items_of_row(vector, index, step.at)
             else:

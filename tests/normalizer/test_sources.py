@@ -71,6 +71,9 @@ def test_cells_are_read_at_the_position_that_a_header_names():
         assert first.notna().tolist()[0] == (document is CELLS)
     tables = _read(records("rows"), *columns, document=CELLS, key="host")
     assert tables.main["hits"].isna().tolist() == [False, True]
+    first_tag = ("tag", "string", 'cells["header[].name"="tags"][0]')
+    tables = _read(records("rows"), *columns, first_tag, document=CELLS, key="host")
+    assert tables.main["tag"].isna().all()
 
 
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
