@@ -17,7 +17,7 @@ MEANT = {
     "stale PARTIAL partial_data data_loss_from_other_row extrapolated outdated "
     "not_complete some",
     "unavailable": "absent no false withdrawn not_available no_data missing empty none_observed "
-    "not_collected untracked no-data noData not_found no_observations not_reported",
+    "not_collected untracked no_answers no-data noData not_found no_observations not_reported",
     "not_connected": "unlinked disconnected unconnected setup_required not_set_up not_installed "
     "gateway_not_connected requires_setup awaiting_connection ga4NotConnected "
     "not_linked cname_missing needs_configuration no_source missing_dns "
@@ -25,7 +25,7 @@ MEANT = {
     "not_configured": "unconfigured NotConfigured engine_not_configured",
     "not_run": "never_ran no_runs not_started never_executed not_performed not_crawled",
     "not_applicable": "not_possible cannot_exist none_exposed not_supported unsupported n_a N/A na "
-    "not_exposed inapplicable no_support",
+    "not_exposed inapplicable no_support model_has_none",
     "pending": "generating_data data_delayed initial_sync running importing started initializing "
     "preparing generating refreshing indexing waiting collecting processing queued "
     "computing recalculating awaiting_data in_progress not_ready not_yet_available "

@@ -672,7 +672,11 @@ def _read_named_reason(facts: Facts, member: Member) -> Reading:
     members = member.value if member.is_object else {"reason": member.value}
     phrase = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
     has_list = any(isinstance(item, list) for item in members.values())
-    state = state_of_names_under(phrase) if reason_in(members) and not has_list else None
+    reason = reason_in(members)
+    state = state_of_names_under(phrase) if reason and not has_list else None
+    word = word_of_absence([reason]) if state == ABSENT else None
+    if word and word.canonical == "not_applicable":  # the key only says that nothing is there
+        return word.because(reason)
     if state and member.is_object and state.status == Status.UNAVAILABLE and facts.numbers:
         state = replace(state, status=Status.PARTIAL)
     return with_explanation(state, members) if state else None
