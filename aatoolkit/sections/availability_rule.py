@@ -17,9 +17,10 @@ class Rule:
     """A rule that says where a service states availability, and by which words.
 
     It states it in an object, a map, a field of rows or a header. If a response has the object that
-    a rule of its `Section` is about, nothing else of the response is read as availability. If the
-    response lacks this object, the general rules of detection are tried. A rule about a map, rows
-    or a header replaces the general rules only at its own path.
+    a rule of its `Section` is about, nothing else of the response is read as availability, except a
+    day on which measuring began, such as ``logged_since``. If the response lacks this object, the
+    general rules of detection are tried. A rule about a map, rows or a header replaces the general
+    rules only at its own path.
 
     Parameters
     ----------

@@ -22,6 +22,7 @@ from vocabulary_documents import documents
 from aatoolkit.availability import detect as detection
 from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.normalizer.column_availability import section_state
+from aatoolkit.sections import Rule
 
 CASES = json.loads(Path(__file__).with_name("cases.json").read_bytes())
 SAMPLES = sorted(samples.SAMPLES.glob("*.json"))
@@ -29,10 +30,11 @@ SAMPLES = sorted(samples.SAMPLES.glob("*.json"))
 
 def detect(case: dict[str, Any]) -> detection.Detection:
     options = options_of(dict.fromkeys(case.get("engines", ()), (True, "2026-11-20")))
-    about = {name: case[name] for name in ("headers", "status") if name in case}
+    about = {name: case[name] for name in ("headers", "status", "days") if name in case}
+    rule = Rule(**case["rule"]) if "rule" in case else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaDriftWarning)
-        return detection.detect(case["body"], options=options, **about)
+        return detection.detect(case["body"], rule, options=options, **about)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])

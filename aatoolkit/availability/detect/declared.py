@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import fold
+from aatoolkit._util.lexicon import fits, fold
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
+    PARTIAL,
     SILENT,
     canonical_word,
     has_numbers,
@@ -105,6 +106,8 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
         if state.status == Status.UNAVAILABLE and has_counts:
             state = replace(state, status=Status.PARTIAL)  # something else was counted
         facts.add("section", None, state, path, name, value)
+    if rules:
+        _read_first_day(facts)
     section_signals = [signal for signal in facts.signals if signal.scope == "section"]
     if not has_counts and any(signal.availability.status in EMPTY for signal in section_signals):
         # Nothing was counted: what else is stated about the whole is about parts that lack it.
@@ -114,6 +117,16 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
             if signal not in section_signals or signal.availability.status in EMPTY
         ]
     return is_whole
+
+
+def _read_first_day(facts: Facts) -> None:
+    """Read a day on which measuring began, if the rows have earlier days or too few days."""
+    for member in facts.facts:
+        if member.in_list or not fits(member.key, "begun"):
+            continue
+        day, days = str(member.values.values[0])[:10], facts.days
+        if day in days and (day > min(days) or len(days) < (facts.days_asked or 0)):
+            facts.add("section", None, PARTIAL, member.values.path(0), "through", day)
 
 
 def _explained(

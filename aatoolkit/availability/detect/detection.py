@@ -260,7 +260,7 @@ def _failure(error: Exception) -> str:
     )
 
 
-_EXPLAINING = frozenset({402, 403, 404, 409, 410, 422, 423, 424, 425, 428, 451, 501, 503})
+_EXPLAINING = {422, *STATUSES} - {202, 204, 205, 206, 401, 429}
 """The HTTP error statuses whose body may explain why a section could not be measured."""
 
 _HOST = re.compile(
@@ -383,9 +383,11 @@ def is_availability_header(header: str) -> bool:
     (True, False)
     """
     key = header.lower().removeprefix("x-")
-    if rate_key(key) == STATED or (fits(key, "stage") and len(tokens(key)) > 1):
-        return True
-    if header.lower() in ("warning", "link"):
-        return True
     is_of_engines = kind_of_entries(key) == "engine" and state_of_names_under(key) is not None
-    return is_of_engines or any(state_of_named_flag(key, value) for value in (False, True))
+    return (
+        rate_key(key) == STATED
+        or (fits(key, "stage") and len(tokens(key)) > 1)
+        or header.lower() in ("warning", "link")
+        or is_of_engines
+        or any(state_of_named_flag(key, value) for value in (False, True))
+    )

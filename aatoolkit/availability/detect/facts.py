@@ -28,6 +28,9 @@ from aatoolkit.availability.subject import Condition, engine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
 from aatoolkit.jsontree.vectors import MISSING, Vector
 
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
+"""Matches a date, and the date of a timestamp."""
+
 _MAX_RAW_LENGTH = 500
 _MAX_DEPTH = 24
 MAX_FIELDS = 300
@@ -267,8 +270,10 @@ class Facts:
     @cached_property
     def days(self) -> set[str]:
         """The days in the records of the response, as texts ``YYYY-MM-DD``."""
-        day_facts = (fact for fact in self.facts if fact.in_list and names(fact.key, "when"))
-        return {text[:10] for fact in day_facts for text in fact.values.of_type(str)}
+        lists = (fact for fact in self.facts if fact.in_list)
+        day_facts = (f for f in lists if names(f.key, "when") or f.steps.count(Each()) > 1)
+        texts = (text for fact in day_facts for text in fact.values.of_type(str))
+        return {text[:10] for text in texts if DAY.match(text)}
 
     @cached_property
     def is_listing(self) -> bool:

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, spaced, tokens, words
-from aatoolkit.availability.detect.facts import MAX_FIELDS, Facts, Member, Records, States
+from aatoolkit.availability.detect.facts import DAY, MAX_FIELDS, Facts, Member, Records, States
 from aatoolkit.availability.detect.words import (
     ABSENT,
     FAILED,
@@ -650,18 +650,10 @@ def _read_message(facts: Facts, member: Member) -> Reading:
 def _read_last_day(facts: Facts, member: Member) -> Reading:
     """Read the day up to which data are complete, if the response also has later days."""
     as_of = member.value[:10]
-    if re.match(r"\d{4}-\d\d-\d\d", as_of) and max(facts.days, default="") > as_of:
-        pending_state = replace(PARTIAL, cause=Cause.PENDING)
-        rows = after(member.value)
+    if DAY.match(as_of) and max(facts.days, default="") > as_of:
+        state, text = replace(PARTIAL, cause=Cause.PENDING), member.value
         facts.add(
-            "section",
-            None,
-            pending_state,
-            member.path,
-            "through",
-            member.value,
-            rows=rows,
-            as_of=as_of,
+            "section", None, state, member.path, "through", text, rows=after(text), as_of=as_of
         )
         return True
     return None
@@ -670,13 +662,9 @@ def _read_last_day(facts: Facts, member: Member) -> Reading:
 def _read_named_reason(facts: Facts, member: Member) -> Reading:
     """Return the state of a text or object under a key such as ``emptyReason``, or None."""
     members = member.value if member.is_object else {"reason": member.value}
-    phrase = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
+    phrase = " ".join(tokens(member.key)[: None if member.is_object else -1])
     has_list = any(isinstance(item, list) for item in members.values())
-    reason = reason_in(members)
-    state = state_of_names_under(phrase) if reason and not has_list else None
-    word = word_of_absence([reason]) if state == ABSENT else None
-    if word and word.canonical == "not_applicable":  # the key only says that nothing is there
-        return word.because(reason)
+    state = state_of_names_under(phrase) if reason_in(members) and not has_list else None
     if state and member.is_object and state.status == Status.UNAVAILABLE and facts.numbers:
         state = replace(state, status=Status.PARTIAL)
     return with_explanation(state, members) if state else None

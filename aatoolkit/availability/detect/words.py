@@ -56,16 +56,6 @@ FAILED = STATES["error"]
 
 _STRENGTHS = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
 _AFTER_SOURCE = ("not_connected", "not_configured", "insufficient_sample", "forbidden", "not_run")
-_CAUSES = (
-    "not_connected",
-    "not_configured",
-    "forbidden",
-    "not_booked",
-    "pending",
-    "insufficient_sample",
-)
-"""The canonical words whose cause a sentence can add to a state in the same object."""
-
 _NEGATION = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
 _DENIAL = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
 _CONTRACTED = (
@@ -518,7 +508,8 @@ def state_of_flag(value: bool, key: str) -> Availability:
 def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availability:
     """Return a state with the reason found in its object, ``record``.
 
-    If the state is ``unavailable`` without a cause, a sentence in the object gives the cause. If
+    If the state is ``unavailable`` without a cause, a sentence in the object may give one, or say
+    that the data do not apply. If
     the state is ``available``, but the reason is a sentence that denies it, the state becomes that
     of the sentence, or ``unknown``.
 
@@ -540,8 +531,8 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
         record.items() if state.cause is None and state.status == "unavailable" else ()
     ):
         word = word_in_sentences(text) if isinstance(text, str) and ends(key, "cause") else None
-        if word and word.canonical in _CAUSES:
-            return replace(state, cause=word.availability.cause)
+        if word and word.availability.status in EMPTY:
+            return word.because(state.reason)
     return state
 
 
