@@ -156,9 +156,8 @@ def _medians_of_shares(section: Section, tables: Tables) -> dict[str, float | No
 
 
 def _read(section: Section, payload: Any) -> Tables:
-    with warnings.catch_warnings():
-        # A check reports all drift itself, so the warning would say it twice.
-        warnings.simplefilter("ignore")
+    # A check reports all drift itself, so the warning would say it twice.
+    with warnings.catch_warnings(action="ignore"):
         return normalize(section, payload)
 
 
@@ -198,8 +197,7 @@ def problem_of(
     all_headers = [*headers]
     for index, response in enumerate(responses):
         response_headers = all_headers[index] if index < len(all_headers) else {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             signals = detect(response, rule, headers=response_headers, days=Scope().days).signals
         statuses = (signal.availability.status for signal in signals if signal.rule == rule.name)
         if any(status != Status.UNKNOWN for status in statuses):

@@ -676,11 +676,6 @@ def _read_sources(facts: Facts, member: Member) -> Reading:
     return None if member.value or facts.numbers or is_stated else STATES["not_connected"]
 
 
-def _may_be_notice(key: str) -> bool:
-    is_remark = any(is_whole(key, concept) for concept in ("remark", "footnote"))
-    return is_remark or fits(key, "note") or fits(key, "notice")
-
-
 def _may_name_a_lack(key: str) -> bool:
     """Whether a map or list under a key may name engines or fields that lack or have data."""
     is_fault = names(key, "failure") or fits(key, "reasons")
@@ -703,7 +698,7 @@ ENVELOPE = (
          _BOOL, _read_flag),
     Form("source", fits_pattern("no_source"), _LIST | {type(None)}, _read_sources),
     Form("statement", rate_key, _DICT, read_statement),
-    Form("notice", _may_be_notice, _TEXT | _LIST | _DICT, _read_notices),
+    Form("notice", fits_pattern("noted"), _TEXT | _LIST | _DICT, _read_notices),
     Form("statement", rate_key, _TEXT, read_statement),
     Form("status", fits_pattern("stage"), _TEXT, _read_job_status),
     Form("reason", is_whole_word("message"), _TEXT | _DICT, _read_message),
