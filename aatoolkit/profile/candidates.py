@@ -32,6 +32,7 @@ from aatoolkit.availability.detect.words import (
     SILENT,
     STATES,
     Word,
+    absence_in_code,
     canonical_word,
     has_numbers,
     is_bookkeeping,
@@ -469,7 +470,8 @@ class _Search:
         is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
         total = self.totals.get((*path, Field(key)), "")
         is_counted_part = total != "" and (total != WINDOW or engine != "")
-        if number_field is None and not (is_separate or is_counted_part):
+        is_denied = engine and any(map(absence_in_code, words))
+        if number_field is None and not (is_separate or is_counted_part or is_denied):
             return
         header = self._shapes.headers.get(path)
         in_list = path in self._columns or any(

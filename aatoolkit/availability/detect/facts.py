@@ -28,8 +28,7 @@ from aatoolkit.availability.subject import Condition, engine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
 from aatoolkit.jsontree.vectors import MISSING, Vector
 
-DAY = re.compile(r"\d{4}-\d\d-\d\d")
-"""Matches a date, and the date of a timestamp."""
+DAY = re.compile(r"\d{4}-\d\d-\d\d")  # also the date of a timestamp
 
 _MAX_RAW_LENGTH = 500
 _MAX_DEPTH = 24
