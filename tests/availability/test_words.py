@@ -15,31 +15,32 @@ MEANT = {
     "measured observed live ready complete full ok Available",
     "partial": "approximate partially_available sampled estimated limited incomplete degraded "
     "stale PARTIAL partial_data data_loss_from_other_row extrapolated outdated "
-    "not_complete some",
+    "not_complete some patchy thin_on_some_days missing_days",
     "unavailable": "absent no false withdrawn not_available no_data missing empty none_observed "
-    "not_collected untracked no_answers no-data noData not_found no_observations not_reported",
+    "not_collected untracked no_answers never_collected no-data noData not_found "
+    "no_observations not_reported",
     "not_connected": "unlinked disconnected unconnected setup_required not_set_up not_installed "
     "gateway_not_connected requires_setup awaiting_connection ga4NotConnected "
     "not_linked cname_missing needs_configuration no_source missing_dns "
-    "connection_required",
+    "connection_required not_live pixel_not_found token_expired",
     "not_configured": "unconfigured NotConfigured engine_not_configured",
     "not_run": "never_ran no_runs not_started never_executed not_performed not_crawled",
     "not_applicable": "not_possible cannot_exist none_exposed not_supported unsupported n_a N/A na "
-    "not_exposed inapplicable no_support model_has_none",
+    "not_exposed inapplicable no_support model_has_none no_ad_surface lacks_the_capability",
     "pending": "generating_data data_delayed initial_sync running importing started initializing "
     "preparing generating refreshing indexing waiting collecting processing queued "
     "computing recalculating awaiting_data in_progress not_ready not_yet_available "
     "waiting_for_data warming_up backfilling first_run_pending syncing calculating "
-    "scheduled delayed",
+    "scheduled delayed provisioning not_finished",
     "insufficient_sample": "insufficient_data too_thin low_sample underpowered untested "
     "not_measured "
     "calibrating low_confidence early_reading too_few_answers not_enough_data "
     "sample_too_small below_threshold below_minimum_sample unmeasured too_early "
-    "low_traffic",
+    "low_traffic base_too_small below_floor",
     "forbidden": "plan_limit_reached paywalled forbidden redacted gated disabled locked "
     "plan_required upgrade_required not_entitled not_enabled restricted "
     "permission_denied access_denied withheld suppressed requires_plan unauthorized "
-    "hidden",
+    "hidden tier_excluded blocked_by_plan",
     "error": "errors failure fail broken crashed failed timeout fetch_failed internal_error "
     "timed_out errored",
     "truncated": "row_limit_reached capped",
