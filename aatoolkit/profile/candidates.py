@@ -492,7 +492,7 @@ class _Search:
         extents = self._extents(document, path)
         for key, value in document.items():
             place = (*path, Field(key))
-            if repeats_question(key):
+            if repeats_question(key) and not _has_notices(value):
                 continue
             if isinstance(value, dict):
                 is_of_engines = bool(value) and self._engines.issuperset(value)
@@ -737,6 +737,17 @@ def _is_word_for_part(token: str) -> bool:
 def _is_notice(record: Mapping[str, Any]) -> bool:
     """Whether a record gives a reason, as notices do and measurements do not."""
     return any(value and names(key, "place_reason") for key, value in record.items())
+
+
+def _has_notices(value: Any) -> bool:
+    """Whether an object has a list of records that all give a reason."""
+    lists = value.values() if isinstance(value, dict) else ()
+    return any(
+        isinstance(items, list)
+        and all(isinstance(item, dict) and _is_notice(item) for item in items)
+        for items in lists
+        if items
+    )
 
 
 def value_at(document: Any, path: Sequence[Step]) -> Any:
