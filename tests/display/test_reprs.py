@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pages import Page, hostile
 from pickers import HOSTILE, options_of
-from samples import SAMPLES
+from samples import sample
 
 import aatoolkit as aa
 from aatoolkit import Dataset
@@ -24,8 +24,7 @@ NASTY = "".join(HOSTILE[:8]) + "n" * 3000
 
 def everything() -> Iterator[tuple[str, Any]]:
     """One of every kind of thing that a notebook shows."""
-    body = (SAMPLES / "domains.json").read_bytes()
-    tables = aa.normalize("domains", body)
+    tables = aa.normalize("domains", sample("domains"))
     section = aa.sections.get("domains")
     yield (
         "ScopePicker",
@@ -72,7 +71,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     settings = config.Config()
     settings.HistoryManager.enabled = False
     shell = interactiveshell.InteractiveShell(config=settings)
-    tables = aa.normalize("domains", (SAMPLES / "domains.json").read_bytes())
+    tables = aa.normalize("domains", sample("domains"))
     shell.push({"aa": aa, "tables": tables, "dataset": Dataset({"domains": tables})})
     shell.push({"df": tables.main})
     monkeypatch.setattr("IPython.get_ipython", lambda: shell)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pandas as pd
 import pytest
 from carried import (
@@ -12,7 +10,7 @@ from carried import (
     Source,
     attach,
 )
-from samples import SAMPLES
+from samples import sample
 from serving import demo_dataset
 
 import aatoolkit as aa
@@ -22,7 +20,7 @@ from aatoolkit.errors import (
     ArgumentError,
     AvailabilityError,
 )
-from aatoolkit.sections import MAX, Aggregation, ratio, weighted
+from aatoolkit.sections import MAX, Aggregation, integer, ratio, records, text, weighted
 
 NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
 MEASURED = Availability(Status.AVAILABLE)
@@ -136,8 +134,7 @@ def test_a_mean_whose_weights_are_not_reported_is_approximate_and_says_so(absent
 
 
 def test_a_ratio_whose_part_was_overwritten_is_refused_and_names_the_part() -> None:
-    body = json.loads((SAMPLES / "ranking.json").read_bytes())
-    frame = aa.normalize("ranking", body).main
+    frame = aa.normalize("ranking", sample("ranking")).main
     changed = frame.assign(first_position_count=frame["first_position_count"] * 2)
     words = "needs first_position_count as read"
     with pytest.raises(AvailabilityError, match=words):
@@ -274,10 +271,9 @@ def test_a_number_that_was_taken_out_is_missing_whatever_is_stated_beside_it() -
 
 
 def test_citations_of_competitors_add_over_domains_and_not_over_brands() -> None:
-    tables = aa.normalize("gaps", (SAMPLES / "gaps.json").read_bytes())
-    frame = tables["gap_domain_competitors"]
+    document = sample("gaps")
+    frame = aa.normalize("gaps", document)["gap_domain_competitors"]
     by_brand = frame.aa.aggregate("brand").set_index("brand")["citations"]
-    document = json.loads((SAMPLES / "gaps.json").read_bytes())
     for brand, total in by_brand.items():
         counts = [row["competitorCitations"].get(brand) for row in document["domainGaps"]]
         if None not in counts:
@@ -289,9 +285,9 @@ def test_citations_of_competitors_add_over_domains_and_not_over_brands() -> None
 
 def test_values_of_several_units_are_not_added_and_one_unit_is_reported() -> None:
     units = {"ttfb": "milliseconds", "lag": "milliseconds", "size": "bytes"}
-    value = aa.Column("value", "Int64", unit="per `metric`", units=units)
-    columns = (aa.Column("page", "string"), aa.Column("metric", "string"), value)
-    table = aa.Table("t", "Metrics.", aa.sections.records("rows"), ("page", "metric"), columns)
+    value = integer("value", unit="per `metric`", units=units)
+    columns = (text("page"), text("metric"), value)
+    table = aa.Table("t", "Metrics.", records("rows"), ("page", "metric"), columns)
     rows = [
         {"page": page, "metric": metric, "value": number}
         for page in "ab"
@@ -328,7 +324,7 @@ def test_one_metric_alone_is_aggregated_and_compared() -> None:
     assert rate.aa.compare("previous", "value")["change"].notna().all()
     with pytest.raises(AvailabilityError, match="recompute from numerator/denominator"):
         kpis.aa.aggregate(None, "value")
-    score = kpis[kpis["metric"] == "mentionRate"].assign(metric="visibilityScore")
+    score = rate.assign(metric="visibilityScore")
     score["value"] *= 100
     with pytest.raises(AvailabilityError):
         aa.concat([score.assign(host=host) for host in "ab"]).aa.aggregate(None, "value")
@@ -341,8 +337,8 @@ def test_one_metric_alone_is_aggregated_and_compared() -> None:
 
 def test_a_sum_without_all_its_values_says_how_to_take_the_rest() -> None:
     own = pd.DataFrame({"k": ["a", "a", "b"], "n": pd.array([1, None, 2], "Int64")})
-    text = repr(own.aa.aggregate("k", rules={"n": "sum"}))
-    assert "1 of 2 rows has no value; skip_missing=True adds the rest" in text
+    shown = repr(own.aa.aggregate("k", rules={"n": "sum"}))
+    assert "1 of 2 rows has no value; skip_missing=True adds the rest" in shown
     requests = aa.demo().read("crawl")["crawl_timeseries"].aa.aggregate("bot", "requests")
     assert "requests: missing (rows 4, 6-7): 5 of 720 hours" in " ".join(repr(requests).split())
     own["n"] = pd.array([None, None, 2], "Int64")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 
 import pandas as pd
 import pytest
 from carried import ColumnMetadata, metadata_of
-from samples import SAMPLES
+from samples import sample
 from serving import demo_dataset
 
 import aatoolkit as aa
@@ -65,7 +64,7 @@ def test_what_is_missing_by_default_has_no_cell_or_is_a_sum_with_one_that_was_no
 def test_a_day_without_answers_has_nothing_to_add(
     answers: list[int | None], citations: list[int | None], total: int | None
 ) -> None:
-    body = json.loads((SAMPLES / "overview.json").read_bytes())
+    body = sample("overview")
     point = dict.fromkeys(body["trends"]["points"][0])
     body["trends"]["points"] = [
         point | {"date": f"2026-11-{18 + day}", "answerCount": count, "citationCount": cited}

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from effort import one_in
-from samples import SAMPLES
+from samples import SAMPLES, sample
 
 import aatoolkit as aa
 from aatoolkit import sections
@@ -115,7 +115,7 @@ def test_a_frame_that_lost_rows_or_columns_is_refused() -> None:
 
 @pytest.mark.parametrize("name", one_in(3, sections.all()))
 def test_a_sample_comes_back_from_parquet(name: str, tmp_path: Path) -> None:
-    answer = json.loads((SAMPLES / f"{name}.json").read_text("utf-8"))
+    answer = sample(name)
     tables = aa.normalize(name, answer)
     list(write_tables(tables, tmp_path))
     assert text(aa.rebuild(tmp_path / name)) == text(answer) == text(aa.rebuild(tables))

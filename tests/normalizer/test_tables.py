@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 import pytest
-from samples import SAMPLES
+from samples import SAMPLES, sample
 
 import aatoolkit as aa
 from aatoolkit._util.text import visible
@@ -194,7 +194,7 @@ def test_what_drift_quotes_steers_no_terminal() -> None:
 
 
 def test_tables_are_pickled_copied_and_compared(tables: aa.Tables) -> None:
-    parsed = aa.normalize("domains", json.loads((SAMPLES / "domains.json").read_bytes()))
+    parsed = aa.normalize("domains", sample("domains"))
     for own in (tables, parsed):
         own.main["mine"] = range(len(own.main))
         for again in (pickle.loads(pickle.dumps(own)), copy.deepcopy(own)):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from samples import SAMPLES
+from samples import sample
 
 import aatoolkit as aa
 from aatoolkit import errors
@@ -28,7 +27,7 @@ def record(scripted: Any, reply: Any, tmp_path: Path) -> Record:
         change: Callable[[Any], Any] = lambda body: body,
         section: str = "domains",
     ) -> aa.Study:
-        response = json.loads((SAMPLES / f"{section}.json").read_bytes())
+        response = sample(section)
         changed = change(response)
         scripted.script = reply(response if changed is None else changed)
         with (
@@ -47,7 +46,7 @@ def test_a_number_that_changed_is_one_row(record: Record) -> None:
 
     before, after = record("a"), record("b", more)
     diff = before.diff(after)
-    domain = json.loads((SAMPLES / "domains.json").read_bytes())["domains"][0]
+    domain = sample("domains")["domains"][0]
     response, row = diff.changes.to_dict("records")
     assert response["kind"] == "response"
     assert row == {
