@@ -24,6 +24,17 @@ AVAILABLE = Availability(Status.AVAILABLE)
 PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800.")
 LACKING = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No CNAME.")
 FIRST, SECOND = Source("acme.example", "domains"), Source("acme.example", "urls")
+LEFT = {
+    "domain": ColumnMetadata("d.domain", AVAILABLE),
+    "count": ColumnMetadata("d.count", AVAILABLE),
+    "gone": ColumnMetadata("d.gone", LACKING),
+}
+RIGHT = {
+    "url": ColumnMetadata("u.url", AVAILABLE),
+    "domain": ColumnMetadata("u.domain", PARTIAL),
+    "count": ColumnMetadata("u.count", PARTIAL),
+    "rate": ColumnMetadata("u.rate", AVAILABLE),
+}
 
 
 def left() -> pd.DataFrame:
@@ -34,12 +45,7 @@ def left() -> pd.DataFrame:
             "gone": pd.array([None, None, None], "Int64"),
         }
     )
-    columns = {
-        "domain": ColumnMetadata("d.domain", AVAILABLE),
-        "count": ColumnMetadata("d.count", AVAILABLE),
-        "gone": ColumnMetadata("d.gone", LACKING),
-    }
-    return attach(frame, FrameMetadata(columns, ("domain",), (FIRST,)))
+    return attach(frame, FrameMetadata({**LEFT}, ("domain",), (FIRST,)))
 
 
 def right() -> pd.DataFrame:
@@ -51,13 +57,7 @@ def right() -> pd.DataFrame:
             "rate": pd.array([0.5, 0.25, 0.125], "Float64"),
         }
     )
-    columns = {
-        "url": ColumnMetadata("u.url", AVAILABLE),
-        "domain": ColumnMetadata("u.domain", PARTIAL),
-        "count": ColumnMetadata("u.count", PARTIAL),
-        "rate": ColumnMetadata("u.rate", AVAILABLE),
-    }
-    return attach(frame, FrameMetadata(columns, ("url",), (SECOND,)))
+    return attach(frame, FrameMetadata({**RIGHT}, ("url",), (SECOND,)))
 
 
 def no_row(lacking: int, rows: int) -> Availability:
@@ -84,12 +84,12 @@ def test_a_merge_keeps_the_claims_of_both_under_their_new_names() -> None:
     pd.testing.assert_frame_equal(merged, left().merge(right(), on="domain"), check_flags=False)
     metadata = metadata_of(merged)
     assert metadata.columns == {
-        "domain": ColumnMetadata("d.domain", AVAILABLE),
-        "count_x": ColumnMetadata("d.count", AVAILABLE),
-        "gone": ColumnMetadata("d.gone", LACKING),
-        "url": ColumnMetadata("u.url", AVAILABLE),
-        "count_y": ColumnMetadata("u.count", PARTIAL),
-        "rate": ColumnMetadata("u.rate", AVAILABLE),
+        "domain": LEFT["domain"],
+        "count_x": LEFT["count"],
+        "gone": LEFT["gone"],
+        "url": RIGHT["url"],
+        "count_y": RIGHT["count"],
+        "rate": RIGHT["rate"],
     }
     assert metadata.key == ("domain", "url")
     assert metadata.sources == (FIRST, SECOND)
@@ -101,7 +101,7 @@ def test_a_look_up_table_takes_nothing_away() -> None:
     assert {*states(owners().merge(left())).values()} == {UNKNOWN}
     merged = left().aa.merge(owners())
     columns = metadata_of(merged).columns
-    assert {**columns, "owner": None} == {**metadata_of(left()).columns, "owner": None}
+    assert columns == LEFT | {"owner": columns["owner"]}
     assert columns["owner"].availability == UNKNOWN
     assert merged.aa.codebook["of"].isna().tolist() == [False] * 3 + [True]
     assert metadata_of(merged).key == ("domain",)
@@ -203,8 +203,7 @@ def test_a_renamed_column_keeps_its_claim_and_its_place_in_the_key() -> None:
     renamed = left().aa.rename(columns={"domain": "site", "count": "n"})
     metadata = metadata_of(renamed)
     assert [*renamed.columns] == ["site", "n", "gone"]
-    assert metadata.columns["site"] == ColumnMetadata("d.domain", AVAILABLE)
-    assert metadata.columns["n"] == ColumnMetadata("d.count", AVAILABLE)
+    assert metadata.columns == {"site": LEFT["domain"], "n": LEFT["count"], "gone": LEFT["gone"]}
     assert metadata.key == ("site",)
     assert metadata.sources == (FIRST,)
 
@@ -216,10 +215,8 @@ def test_claims_are_taken_back_after_plain_steps() -> None:
     plain = left().merge(owners()).merge(right()[["domain", "url", "rate"]], on="domain")
     adopted = plain.aa.adopt(left(), right())
     metadata = metadata_of(adopted)
-    assert metadata.columns["count"] == ColumnMetadata("d.count", AVAILABLE)
-    assert metadata.columns["gone"] == ColumnMetadata("d.gone", LACKING)
-    assert metadata.columns["rate"] == ColumnMetadata("u.rate", AVAILABLE)
-    assert metadata.columns["owner"] == ColumnMetadata()
+    right_only = {name: RIGHT[name] for name in ("url", "rate")}
+    assert metadata.columns == LEFT | right_only | {"owner": ColumnMetadata()}
     assert metadata.sources == (FIRST, SECOND)
     pd.testing.assert_frame_equal(adopted, plain, check_flags=False)
 
@@ -248,22 +245,13 @@ def test_sums_and_other_values_take_no_claim() -> None:
 
 
 def test_stacked_frames_join_what_is_known_of_a_column() -> None:
+    columns = LEFT | {"count": ColumnMetadata("d.count", PARTIAL)}
     later = attach(
         left().assign(count=pd.array([1, 2, 3], "Int64")),
-        FrameMetadata(
-            {
-                "domain": ColumnMetadata("d.domain", AVAILABLE),
-                "count": ColumnMetadata("d.count", PARTIAL),
-                "gone": ColumnMetadata("d.gone", LACKING),
-            },
-            ("domain",),
-            (SECOND,),
-        ),
+        FrameMetadata({**columns}, ("domain",), (SECOND,)),
     )
     metadata = metadata_of(aa.concat([left(), later], ignore_index=True))
-    assert metadata.columns["domain"] == ColumnMetadata("d.domain", AVAILABLE)
-    assert metadata.columns["count"] == ColumnMetadata("d.count", PARTIAL)
-    assert metadata.columns["gone"] == ColumnMetadata("d.gone", LACKING)
+    assert metadata.columns == columns
     assert metadata.sources == (FIRST, SECOND)
     assert metadata.key == ()
     apart = later.assign(domain=["x", "y", "z"])
@@ -276,7 +264,7 @@ def test_a_column_that_a_frame_lacks_is_partial() -> None:
     assert columns["rate"] == ColumnMetadata(
         "u.rate", Availability(Status.PARTIAL, Cause.ABSENT, "3 of 6 rows from frames without it")
     )
-    assert columns["gone"] == ColumnMetadata("d.gone", LACKING)
+    assert columns["gone"] == LEFT["gone"]
     assert columns["count"] == ColumnMetadata(None, PARTIAL)
     assert [*stacked.dtypes.astype(str)] == ["string", "Int64", "Int64", "string", "Float64"]
     assert [*aa.concat([left(), right()], join="inner").columns] == ["domain", "count"]
