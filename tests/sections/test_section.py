@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from aatoolkit import Column, Section, Table
 from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_pattern
-from aatoolkit.sections import Rows, keyed, pairs, records, single
+from aatoolkit.sections import Rows, integer, keyed, pairs, records, single, text
 
+TABLE = Table("t", "One row.", records("t"), "brand", (text("brand"),))
 steps = st.lists(st.builds(Field, st.text()) | st.just(Each()) | st.just(Entries())).map(tuple)
 
 
@@ -97,12 +98,11 @@ def test_where_a_column_is(rows: Rows, name: str, source: str | None, pattern: s
 
 
 def test_a_table_fills_in_what_its_columns_leave_open() -> None:
-    table = Table("t", "One row.", records("t"), "brand", (Column("brand", "string"),))
-    assert table.key == ("brand",)
-    assert table["brand"].aggregate.rule == "key"
-    assert table.names == ("brand",)
+    assert TABLE.key == ("brand",)
+    assert TABLE["brand"].aggregate.rule == "key"
+    assert TABLE.names == ("brand",)
     with pytest.raises(KeyError):
-        table["gone"]
+        TABLE["gone"]
 
 
 def test_a_dtype_that_is_not_known_is_refused() -> None:
@@ -113,8 +113,8 @@ def test_a_dtype_that_is_not_known_is_refused() -> None:
 @pytest.mark.parametrize(
     ("key", "columns"),
     [
-        ("brand", (Column("engine", "string"),)),
-        ("brand", (Column("brand", "string"), Column("brand", "Int64"))),
+        ("brand", (text("engine"),)),
+        ("brand", (text("brand"), integer("brand"))),
     ],
 )
 def test_a_key_or_columns_that_do_not_fit_are_refused(
@@ -130,18 +130,16 @@ def test_rows_that_nothing_encloses_are_refused() -> None:
 
 
 def test_a_section_needs_tables_of_different_names() -> None:
-    table = Table("t", "One row.", records("t"), "brand", (Column("brand", "string"),))
     with pytest.raises(ValueError, match="section 's' has no table"):
         Section("s", "Nothing.")
     with pytest.raises(ValueError, match="two tables of one name"):
-        Section("s", "Twice.", table, table)
+        Section("s", "Twice.", TABLE, TABLE)
 
 
 def test_a_section_is_its_tables() -> None:
-    table = Table("t", "One row.", records("t"), "brand", (Column("brand", "string"),))
-    section = Section("s", "Some.", table, kept=("sampling",))
-    assert section["t"] is table
-    assert [*section] == [table]
+    section = Section("s", "Some.", TABLE, kept=("sampling",))
+    assert section["t"] is TABLE
+    assert [*section] == [TABLE]
     assert section.kept == ("sampling",)
     with pytest.raises(KeyError):
         section["gone"]
