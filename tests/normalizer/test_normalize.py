@@ -31,7 +31,19 @@ from aatoolkit.errors import (
     SchemaDriftWarning,
     ScopeError,
 )
-from aatoolkit.sections import COUNT, computed, keyed, records, single
+from aatoolkit.sections import (
+    COUNT,
+    category,
+    computed,
+    date,
+    integer,
+    keyed,
+    number,
+    records,
+    ref,
+    single,
+    text,
+)
 
 HERE = Path(__file__).parent
 SECTIONS = sections.all()
@@ -95,11 +107,11 @@ def plain(value: Any) -> Any:
 @each_section
 def test_the_sample_gives_the_golden_tables(name: str) -> None:
     golden = HERE / "golden" / f"{name}.txt"
-    text = "\n".join(lines(aa.normalize(name, sample(name), strict=True))) + "\n"
+    report = "\n".join(lines(aa.normalize(name, sample(name), strict=True))) + "\n"
     if os.environ.get("AATOOLKIT_UPDATE_GOLDEN") == "1":
         golden.parent.mkdir(exist_ok=True)
-        golden.write_text(text, encoding="utf-8")
-    assert text == golden.read_text(encoding="utf-8")
+        golden.write_text(report, encoding="utf-8")
+    assert report == golden.read_text(encoding="utf-8")
 
 
 def test_every_golden_file_has_its_section() -> None:
@@ -212,12 +224,12 @@ THINGS = aa.Section(
         records("things"),
         key="name",
         columns=(
-            aa.Column("name", "string"),
-            aa.Column("seen_count", "Int64", unit=COUNT),
-            aa.Column("score", "Float64"),
-            aa.Column("kind", "category", levels=("a", "b")),
-            aa.Column("grade", "category", levels=("low", "high"), ordered=True),
-            aa.Column("note", "string", source="detail.note", optional=True),
+            text("name"),
+            integer("seen_count", unit=COUNT),
+            number("score"),
+            category("kind", levels=("a", "b")),
+            category("grade", levels=("low", "high"), ordered=True),
+            text("note", source="detail.note", optional=True),
         ),
     ),
     aa.Table(
@@ -226,9 +238,9 @@ THINGS = aa.Section(
         keyed("things[].byDay", key="day"),
         key=("name", "day"),
         columns=(
-            aa.Column("name", "string", source="^name"),
-            aa.Column("day", "date"),
-            aa.Column("n", "Int64", source="."),
+            ref("name"),
+            date("day"),
+            integer("n", source="."),
         ),
     ),
     kept=("known",),
@@ -343,11 +355,11 @@ def test_one_warning_a_read_that_names_the_first_problems() -> None:
     with pytest.warns(SchemaDriftWarning) as warned:
         aa.normalize(THINGS, answer)
     (only,) = warned
-    text = str(only.message)
-    assert text.startswith(
+    message = str(only.message)
+    assert message.startswith(
         "the response of things is not as declared: null key @ things(name); null key @ "
     )
-    assert text.endswith("and 3 more; all are in .drift and .extra of its tables")
+    assert message.endswith("and 3 more; all are in .drift and .extra of its tables")
     assert only.filename == __file__
 
 
@@ -392,9 +404,9 @@ def table(rows: Any, *columns: aa.Column, key: str | tuple[str, ...]) -> aa.Sect
 
 SERIES = table(
     records("series.requests{}", key="bot"),
-    aa.Column("bot", "string"),
-    aa.Column("hour", "string", source="$.series.hours[@1]"),
-    aa.Column("n", "Int64", source="."),
+    text("bot"),
+    text("hour", source="$.series.hours[@1]"),
+    integer("n", source="."),
     key=("bot", "hour"),
 )
 
@@ -416,9 +428,9 @@ def test_arrays_side_by_side() -> None:
 
 MATRIX = table(
     records("m.values[][]"),
-    aa.Column("brand", "string", source="$.m.brands[@0]"),
-    aa.Column("engine", "string", source="$.m.engines[@1]"),
-    aa.Column("rate", "Float64", source="."),
+    text("brand", source="$.m.brands[@0]"),
+    text("engine", source="$.m.engines[@1]"),
+    number("rate", source="."),
     key=("brand", "engine"),
 )
 
@@ -454,10 +466,10 @@ def bands(text: str) -> list[dict[str, Any]]:
 
 BANDS = table(
     computed("items[].bands", bands),
-    aa.Column("item", "string", source="^id"),
-    aa.Column("band", "string"),
-    aa.Column("n", "Int64"),
-    aa.Column("place", "Int64", source="#1"),
+    ref("item", source="^id"),
+    text("band"),
+    integer("n"),
+    integer("place", source="#1"),
     key=("item", "band"),
 )
 
@@ -478,7 +490,7 @@ def test_rows_that_a_function_makes_where_no_shape_fits() -> None:
 
 @pytest.mark.parametrize("odd", [lambda text: 1 / 0, lambda text: [5], lambda text: [{"a": {1}}]])
 def test_a_function_that_makes_no_rows_is_refused(odd: Any) -> None:
-    section = table(computed("x", odd), aa.Column("a", "string"), key="a")
+    section = table(computed("x", odd), text("a"), key="a")
     with pytest.raises(PayloadError, match="the rows of odd could not be made"):
         read(section, {"x": "y"})
 
@@ -486,8 +498,8 @@ def test_a_function_that_makes_no_rows_is_refused(odd: Any) -> None:
 def test_one_row_an_answer() -> None:
     section = table(
         single("gateway"),
-        aa.Column("domain", "string", source="$.domain"),
-        aa.Column("state", "string", source="cname.state"),
+        text("domain", source="$.domain"),
+        text("state", source="cname.state"),
         key="domain",
     )
     answer = {"domain": "acme.example", "gateway": {"cname": {"state": "pending"}}}
@@ -546,14 +558,6 @@ def test_what_an_unmeasured_section_leaves_out_is_unmeasured_not_unknown() -> No
     tables = read(THINGS, {"availability": {"status": "not_connected"}})
     for frame in tables.values():
         assert {*frame.aa.availability["cause"]} == {"not_connected"}
-
-
-RATES = table(
-    keyed("rates", key="engine"),
-    aa.Column("engine", "string"),
-    aa.Column("rate", "Float64", source="."),
-    key="engine",
-)
 
 
 def test_the_statements_of_an_answer_are_a_table() -> None:
@@ -649,20 +653,19 @@ def test_null_instead_of_rows_is_unknown_and_not_none_measured() -> None:
     "answer", [{}, {"domain": "a.example"}, {"データ": {"訪問": 0}, "domain": "a.example"}]
 )
 def test_a_single_row_is_not_made_of_an_answer_that_lacks_it(answer: dict[str, object]) -> None:
-    with pytest.warns(aa.errors.SchemaDriftWarning):
+    with pytest.warns(SchemaDriftWarning):
         assert len(aa.normalize("crawl", answer)["crawl_gateway"]) == 0
-    with pytest.warns(aa.errors.SchemaDriftWarning):
+    with pytest.warns(SchemaDriftWarning):
         pending = aa.normalize("crawl", {**answer, "gateway": {"cname": {"state": "pending"}}})
     assert pending["crawl_gateway"]["cname_state"].tolist() == ["pending"]
 
 
 def test_a_member_of_a_map_that_is_null_is_a_row_of_which_nothing_is_known() -> None:
-    columns = (aa.Column("engine", "string"), aa.Column("visit_count", "Int64"))
-    engines = aa.Table(
-        "engines", "Engines.", aa.sections.keyed("byEngine", key="engine"), "engine", columns
+    section = table(
+        keyed("byEngine", key="engine"), text("engine"), integer("visit_count"), key="engine"
     )
     answer = {"byEngine": {"chatgpt": {"visitCount": 3}, "gemini": None}}
-    tables = aa.normalize(aa.Section("mine", "Synthetic.", engines), answer, strict=True)
+    tables = aa.normalize(section, answer, strict=True)
     assert tables.main["engine"].tolist() == ["chatgpt", "gemini"]
     assert tables.main["visit_count"].isna().tolist() == [False, True]
     assert tables.rebuild() == answer
