@@ -8,18 +8,17 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from effort import effort, examples
+from processes import python
 
 from aatoolkit._util import files
 from aatoolkit.errors import NotWritten
 
-ROOT = Path(__file__).parents[2]
 KINDS = (
     "file",
     pytest.param("folder", marks=pytest.mark.thorough),
@@ -36,21 +35,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 def crashing(scenario: str, kind: str, place: Path, *numbers: int) -> dict[str, Any]:
     """What happened to writers in another process."""
-    command = [
-        sys.executable,
-        str(ROOT / "tests" / "helpers" / "crashing.py"),
-        scenario,
-        kind,
-        str(place),
-    ]
-    done = subprocess.run(
-        [*command, *map(str, numbers)],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+    done = python("tests/helpers/crashing.py", scenario, kind, place, *numbers)
     if "cannot trace" in done.stderr:
         pytest.skip("strace may not attach to a process on this machine")
     assert done.returncode == 0, done.stderr

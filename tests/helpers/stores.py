@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import python
 
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning
 from aatoolkit.payload import Request, Response
@@ -28,6 +29,8 @@ from aatoolkit.scope import Scope
 
 BASE = "https://api.example/v1"
 MOMENT = datetime(2026, 11, 20, 12, 30, 15, 123456, tzinfo=UTC)
+PATHS = os.pathsep.join(map(str, (Path(__file__).parent, Path(__file__).parents[2])))
+"""Where a process of its own finds this module, and the package."""
 
 
 def open_cache(folder: Path) -> Any:
@@ -101,11 +104,10 @@ class StoreContract:
 
     def writer(self, folder: Path, *arguments: Any, **options: Any) -> subprocess.Popen[str]:
         code = "import sys, stores; stores.write(*sys.argv[1:])"
-        paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
         command = [sys.executable, "-W", "error", "-c", code, self.opener, str(folder)]
         return subprocess.Popen(
             [*command, *map(str, arguments)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            env={**os.environ, "PYTHONPATH": PATHS},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -245,23 +247,8 @@ class StoreContract:
             "try: stores.write(*sys.argv[1:])\n"
             "except stores.AAToolkitError: pass\n"
         )
-        paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                code,
-                self.opener,
-                str(folder),
-                "full",
-                self.large,
-                str(self.puts),
-            ],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
+        what = (self.opener, folder, "full", self.large, self.puts)
+        done = python("-c", code, *what, PYTHONPATH=PATHS)
         assert done.stderr == ""
         store = self.open(folder)
         store.put(response_to("after"))
