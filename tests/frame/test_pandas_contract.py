@@ -38,42 +38,43 @@ KNOWN = FrameMetadata(
 )
 
 
-def small() -> pd.DataFrame:
-    """Six rows; the counts of one brand are missing, and one count is a measured zero."""
+def known(brands: list[str], days: Any, counts: list[Any], rates: list[Any]) -> pd.DataFrame:
+    """Two engines a brand, and no revenue."""
+    rows = len(brands)
     frame = pd.DataFrame(
         {
-            "brand": pd.array(["Acme", "Acme", "Globex", "Globex", "Initech", "Initech"], "string"),
-            "engine": pd.Categorical(["chatgpt", "gemini"] * 3, ["chatgpt", "gemini", "copilot"]),
-            "day": pd.to_datetime(["2026-11-02", "2026-11-03", "2026-11-05"] * 2).as_unit("us"),
-            "count": pd.array([70, 0, 31, 17, None, None], "Int64"),
-            "rate": pd.array([0.5, 0.125, 0.75, 0.625, None, 0.875], "Float64"),
-            "revenue": pd.array([None] * 6, "Int64"),
-        }
-    )
-    return attach(frame, KNOWN)
-
-
-def large() -> pd.DataFrame:
-    """Ninety rows, more than are remembered."""
-    rows = 90
-    frame = pd.DataFrame(
-        {
-            "brand": pd.array([f"brand {row // 2:03}" for row in range(rows)], "string"),
+            "brand": pd.array(brands, "string"),
             "engine": pd.Categorical(
-                [("chatgpt", "gemini")[row % 2] for row in range(rows)],
-                ["chatgpt", "gemini", "copilot"],
+                ["chatgpt", "gemini"] * (rows // 2), ["chatgpt", "gemini", "copilot"]
             ),
-            "day": pd.date_range("2026-08-01", periods=rows, unit="us"),
-            "count": pd.array(
-                [None if row % 9 == 8 else row * 7 % 89 for row in range(rows)], "Int64"
-            ),
-            "rate": pd.array(
-                [None if row == 4 else row * 5 % 64 / 64 for row in range(rows)], "Float64"
-            ),
+            "day": days,
+            "count": pd.array(counts, "Int64"),
+            "rate": pd.array(rates, "Float64"),
             "revenue": pd.array([None] * rows, "Int64"),
         }
     )
     return attach(frame, KNOWN)
+
+
+def small() -> pd.DataFrame:
+    """Six rows; the counts of one brand are missing, and one count is a measured zero."""
+    return known(
+        ["Acme", "Acme", "Globex", "Globex", "Initech", "Initech"],
+        pd.to_datetime(["2026-11-02", "2026-11-03", "2026-11-05"] * 2).as_unit("us"),
+        [70, 0, 31, 17, None, None],
+        [0.5, 0.125, 0.75, 0.625, None, 0.875],
+    )
+
+
+def large() -> pd.DataFrame:
+    """Ninety rows, more than are remembered."""
+    rows = range(90)
+    return known(
+        [f"brand {row // 2:03}" for row in rows],
+        pd.date_range("2026-08-01", periods=90, unit="us"),
+        [None if row % 9 == 8 else row * 7 % 89 for row in rows],
+        [None if row == 4 else row * 5 % 64 / 64 for row in rows],
+    )
 
 
 ALL = {*CLAIMS}
@@ -88,9 +89,9 @@ def plain() -> Frame:
     return pd.DataFrame({"brand": ["Acme", "Globex"], "owner": ["x", "y"]})
 
 
-def set_item(frame: Frame, name: str, value: Any) -> Frame:
+def set_item(frame: Frame) -> Frame:
     frame = frame.copy()
-    frame[name] = value
+    frame["rate"] = 0.5
     return frame
 
 
@@ -118,22 +119,10 @@ def updated(frame: Frame) -> Frame:
     return frame
 
 
-def swapped(frame: Frame) -> Frame:
-    return frame.rename(columns={"count": "rate", "rate": "count"})
-
-
-def through_csv(frame: Frame) -> Frame:
-    return pd.read_csv(io.StringIO(frame.to_csv(index=False)))
-
-
 def in_parquet(frame: Frame) -> Frame:
     buffer = io.BytesIO()
     frame.to_parquet(buffer)
     return pd.read_parquet(buffer)
-
-
-def of_category(frame: Frame) -> Frame:
-    return frame.groupby("engine", observed=False, as_index=False)["count"].sum()
 
 
 OPERATIONS: dict[str, tuple[Callable[[Frame], Any], set[str]]] = {
@@ -183,7 +172,7 @@ OPERATIONS: dict[str, tuple[Callable[[Frame], Any], set[str]]] = {
     "groupby.head": (lambda df: df.groupby("brand").head(1), ALL),
     "melt keeps ids": (lambda df: df.melt(["brand", "engine"], ["count"]), ALL),
     "rename": (lambda df: df.rename(columns={"count": "n"}), ALL),
-    "rename swaps": (swapped, ROWS),
+    "rename swaps": (lambda df: df.rename(columns={"count": "rate", "rate": "count"}), ROWS),
     "rename takes a name": (
         lambda df: df.drop(columns="rate").rename(columns={"count": "rate"}),
         ROWS,
@@ -199,7 +188,7 @@ OPERATIONS: dict[str, tuple[Callable[[Frame], Any], set[str]]] = {
     "assign over": (lambda df: df.assign(count=5), ALL - {"count"}),
     "assign over the key": (lambda df: df.assign(brand="Acme"), ALL - {"brand"}),
     "assign over the unmeasured": (lambda df: df.assign(revenue=0), ALL - {"revenue"}),
-    "set item": (lambda df: set_item(df, "rate", 0.5), ALL - {"rate"}),
+    "set item": (set_item, ALL - {"rate"}),
     "loc over": (set_cells, ALL - {"count"}),
     "over, then filtered": (lambda df: df.assign(count=5).head(3), ALL - {"count"}),
     "fillna": (lambda df: df.fillna({"count": 0}), ALL - {"count"}),
@@ -234,7 +223,10 @@ OPERATIONS: dict[str, tuple[Callable[[Frame], Any], set[str]]] = {
         lambda df: df.groupby("brand", as_index=False)[["count"]].sum().sort_values("count"),
         NONE,
     ),
-    "groupby.sum of no rows": (of_category, NONE),
+    "groupby.sum of no rows": (
+        lambda df: df.groupby("engine", observed=False, as_index=False)["count"].sum(),
+        NONE,
+    ),
     "groupby.mean": (lambda df: df.groupby("engine")[["count", "rate"]].mean(), NONE),
     "groupby.agg": (lambda df: df.groupby("engine").agg({"count": "sum"}), NONE),
     "groupby.size": (lambda df: df.groupby("engine").size().reset_index(name="count"), NONE),
@@ -270,7 +262,7 @@ OPERATIONS: dict[str, tuple[Callable[[Frame], Any], set[str]]] = {
     ),
     "append a row": (lambda df: pd.concat([df, df.assign(count=-1).iloc[:1]]), ALL - {"count"}),
     "the constructor": (lambda df: pd.DataFrame(df), NONE),
-    "CSV and back": (through_csv, NONE),
+    "CSV and back": (lambda df: pd.read_csv(io.StringIO(df.to_csv(index=False))), NONE),
 }
 """An operation, and the columns that are believed after it, of those that are still there."""
 
