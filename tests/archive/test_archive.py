@@ -14,9 +14,25 @@ from archive_files import files_of
 
 import aatoolkit as aa
 from aatoolkit.archive.store import ArchiveStore
-from aatoolkit.errors import ArchiveError, AvailabilityError, ScopeError, StudyError
+from aatoolkit.errors import (
+    ArchiveError,
+    AvailabilityError,
+    SchemaDriftWarning,
+    ScopeError,
+    StudyError,
+)
 from aatoolkit.payload import Payload
-from aatoolkit.sections import SUM, Column, Profile, Section, Table, records
+from aatoolkit.sections import (
+    Column,
+    Profile,
+    Section,
+    Table,
+    category,
+    count,
+    number,
+    records,
+    text,
+)
 
 HOSTS = ("acme.example", "globex.example")
 SECTIONS = ("domains", "ranking")
@@ -46,10 +62,7 @@ DAILY = Profile(
             "One row per day.",
             records("trend"),
             "date",
-            (
-                Column("date", "date"),
-                Column("mention_count", "Int64", unit="count", aggregate=SUM),
-            ),
+            (Column("date", "date"), count("mention_count")),
         ),
     ),
 )
@@ -295,47 +308,39 @@ def test_two_runs_with_the_same_responses_leave_them_there_once(place: Path, day
     assert rows["fetched_at"].nunique() == 3
 
 
+def mine(*columns: Column) -> Profile:
+    """A profile of one table, whose first column is the key."""
+    table = Table("mine_rows", "Rows.", records("rows"), columns[0].name, columns)
+    return Profile("ours", Section("mine", "Mine.", table))
+
+
 def test_a_service_with_a_profile_of_its_own(place: Path) -> None:
-    columns = (
-        Column("host", "string"),
-        Column("n", "Int64", unit="count"),
-        Column("kind", "category", levels=("a", "b")),
-    )
-    section = Section(
-        "mine", "Mine.", Table("mine_rows", "Rows.", records("rows"), "host", columns)
-    )
-    profile = Profile("ours", section)
+    profile = mine(text("host"), count("n"), category("kind", levels=("a", "b")))
     archive = aa.Archive(place, profile=profile)
     rows = [{"host": "x.example", "n": 1, "kind": "c"}, {"host": "y.example", "n": 2, "kind": "a"}]
-    with pytest.warns(aa.errors.SchemaDriftWarning, match="new level"):
+    with pytest.warns(SchemaDriftWarning, match="new level"):
         archive.add([response({"rows": rows}, n, "mine") for n in (1, 2)])
     again = aa.Archive(place).read("mine")
     assert again["host"].unique().tolist() == ["acme.example"]
     assert again["host_"].tolist() == ["x.example", "y.example"] * 2
     assert again["kind"].cat.categories.tolist() == ["a", "b", "c"]
     assert again.aa.codebook.loc["n", "unit"] == "count"
-    with pytest.warns(aa.errors.SchemaDriftWarning, match="new level"):
+    with pytest.warns(SchemaDriftWarning, match="new level"):
         assert archive.verify(replay=True)
 
 
-def mine(**columns: Column) -> Profile:
-    table = Table("mine_rows", "Rows.", records("rows"), "id", tuple(columns.values()))
-    return Profile("ours", Section("mine", "Mine.", table))
-
-
 def test_declarations_grow_and_change(place: Path) -> None:
-    name, n = Column("id", "string"), Column("n", "Int64", unit="count")
-    m = Column("m", "Float64", unit="fraction", optional=True)
+    name, n, m = text("id"), count("n"), number("m", unit="fraction", optional=True)
     body = {"rows": [{"id": "x", "n": 1, "m": 50}]}
-    with pytest.warns(aa.errors.SchemaDriftWarning):
-        aa.Archive(place, profile=mine(id=name, n=n)).add([response(body, section="mine")])
-    grown = aa.Archive(place, profile=mine(id=name, n=n, m=m))
+    with pytest.warns(SchemaDriftWarning):
+        aa.Archive(place, profile=mine(name, n)).add([response(body, section="mine")])
+    grown = aa.Archive(place, profile=mine(name, n, m))
     assert grown.add([response(body, 2, "mine")])
     assert grown.read("mine")["m"].tolist() == [pd.NA, 50.0]
     assert grown.sql("SELECT count(m), count(*) FROM mine_rows").fetchall() == [(1, 2)]
     assert "new column" in grown.changes["change"].tolist()
     percent = replace(m, scale=0.01, unit="percent")
-    changed = aa.Archive(place, profile=mine(id=name, n=n, m=percent))
+    changed = aa.Archive(place, profile=mine(name, n, percent))
     report = changed.add([response(body, 3, "mine")])
     assert not report
     assert "rebuild" in str(next(iter(report.problems.values())))
@@ -352,8 +357,8 @@ def test_declarations_grow_and_change(place: Path) -> None:
 @pytest.mark.thorough
 def test_compacting_changes_nothing_but_the_files(place: Path, days: Days) -> None:
     archive = aa.Archive(place)
-    for number in range(3):
-        archive.add(days(1, FIRST + timedelta(days=number)))
+    for day in range(3):
+        archive.add(days(1, FIRST + timedelta(days=day)))
     before = {name: archive.read(*name) for name in (("domains", None), ("ranking", None))}
     report = archive.compact(keep_hours=0)
     assert report.files[1] < report.files[0]

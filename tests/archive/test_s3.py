@@ -18,12 +18,12 @@ import requests
 import aatoolkit as aa
 from aatoolkit.errors import ArchiveError
 from aatoolkit.payload import Payload
-from aatoolkit.sections import SUM, Column, Profile, Section, Table, records
+from aatoolkit.sections import Column, Profile, Section, Table, count, records
 
 pytestmark = pytest.mark.thorough
 
 FIRST = date(2026, 9, 28)
-COLUMNS = (Column("day", "date"), Column("n", "Int64", unit="count", aggregate=SUM))
+COLUMNS = (Column("day", "date"), count("n"))
 PROFILE = Profile(
     "days", Section("daily", "Days.", Table("days", "Days.", records("rows"), "day", COLUMNS))
 )
