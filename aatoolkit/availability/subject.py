@@ -1,4 +1,4 @@
-"""Subjects: which rows an availability statement is about.
+"""Subjects: the rows that a statement about availability is about.
 
 A statement is about all rows of a table or column, or about the rows that match its conditions,
 such as those of one engine or those after a day. Conditions compare values as text. So a statement

@@ -45,7 +45,7 @@ class Level:
     size : int
         The number of rows.
     container : Vector, optional
-        The arrays or objects that the rows are items of; None for the document itself.
+        The arrays or objects whose items are the rows; None for the document itself.
     lengths : sequence of int
         The number of items in each array or object.
     keys : list of str, optional
@@ -68,7 +68,7 @@ class Level:
 
     @property
     def container(self) -> Vector | None:
-        """The arrays or objects that the rows are items of; None for the document itself."""
+        """The vector of arrays or objects whose items are the rows; None for the document."""
         if self._container is None:
             return None
         container = self._container()
@@ -93,7 +93,7 @@ class Level:
 
     @cached_property
     def positions(self) -> RowIndex:
-        """For each row, its position in its array or object, from 0."""
+        """For each row, its position in the array or object that has it, from 0."""
         lengths = np.asarray(self.lengths, np.int64)
         starts = np.repeat(lengths.cumsum() - lengths, lengths)
         return self.rows - starts
@@ -282,7 +282,7 @@ class Vector:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The path from the document to the values."""
+        """The steps of the path from the document to the values."""
         container, fields = self.level.container, map(Field, self.field_names)
         if container is None:
             return tuple(fields)

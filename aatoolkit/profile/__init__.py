@@ -1,4 +1,4 @@
-"""Profiles of unknown services: draft what their responses mean, review, save and check it.
+"""Draft profiles of unknown services, i.e. what their responses mean; review, save and check them.
 
 The input is a project of a service that nobody has described. The output is a draft: for each
 section its tables, types, units, rules and keys, each with its evidence and one of three

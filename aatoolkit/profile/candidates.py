@@ -93,7 +93,7 @@ class Row(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """A value that one response has at a place, and whether there are numbers beside it.
+    """A value that one response has at a path, and whether measured numbers stand next to it.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ def candidates(
     empty: Any,
     engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] | None = None,
 ) -> list[Candidate]:
-    """Return the places of a response that may state availability, the likeliest first.
+    """Return the paths in a response that may state availability, the likeliest first.
 
     Parameters
     ----------
@@ -302,9 +302,10 @@ class _Values(NamedTuple):
 
 
 def _likeliest(places: list[Candidate]) -> list[Candidate]:
-    """Return at most `MAX_PLACES` places, the likeliest first.
+    """Return at most `MAX_PLACES` candidates, the likeliest first.
 
-    Of several places that are alike, only the likeliest is returned; its ``alike`` has the others.
+    Of several candidates that are alike, only the likeliest is returned; its ``alike`` has the
+    others.
     """
     likeliest: list[Candidate] = []
     stating_parents = {
@@ -324,7 +325,7 @@ def _likeliest(places: list[Candidate]) -> list[Candidate]:
 
 
 def _are_alike(place: Candidate, other: Candidate) -> bool:
-    """Whether two places share a word, and also their field name or their parent object."""
+    """Whether two candidates share a word, and also their field name or their parent object."""
     is_same_field = any(
         part == other_part != ""
         for part, other_part in zip(
@@ -340,7 +341,7 @@ def _are_alike(place: Candidate, other: Candidate) -> bool:
 class _Search:
     """Collects the words and flags of responses that may state availability, by path.
 
-    Each word is recorded with whether there are numbers beside it.
+    Each word is recorded with whether measured numbers stand next to it.
     """
 
     def __init__(self, engines: Collection[str], shapes: Shapes) -> None:
@@ -377,9 +378,10 @@ class _Search:
         self._fields(response, ())
 
     def places(self) -> dict[Path, list[Sighting]]:
-        """Return the sightings of each place, by its path.
+        """Return the sightings by path.
 
-        A place is outside rows, or is a field of rows whose numbers are missing beside some words.
+        A path leads to a field outside rows, or to a field of rows that lack numbers if the field
+        has some of its words.
         """
         for path, lists in self._lists.items():
             fields = dict.fromkeys(key for rows in lists for row in rows for key in row.record)
@@ -398,7 +400,7 @@ class _Search:
         return extent_of(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
     def _extents(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
-        """Return a word for each count of a record that has its total beside it, by field.
+        """Return, by field, a word for each count in a record that also has its total.
 
         The word says how much of the total the count is: ``none``, ``some`` or ``full``.
         """
@@ -486,7 +488,7 @@ class _Search:
             self.evidence[place] = "numbers are missing beside some of its words"
 
     def _fields(self, document: Any, path: Path) -> None:
-        """Add the places in an object that is no row, and in its nested objects and lists."""
+        """Add the values of an object that is no row, and of its nested objects and lists."""
         if not isinstance(document, dict) or len(path) > _MAX_DEPTH:
             return
         extents = self._extents(document, path)
@@ -514,7 +516,7 @@ class _Search:
                 self._add(place, extents[key], self._is_counted)
 
     def _items(self, items: list[Any], path: Path) -> None:
-        """Add the places in a list, which may hold words or flags, notices, or rows."""
+        """Add the values of a list, which may hold words or flags, notices, or rows."""
         records = [item for item in items if isinstance(item, dict)]
         header = self._shapes.headers.get((*path, Each()))
         is_of_gaps = _is_in_gaps((*path, Each())) and not has_numbers(records, is_mark)
@@ -735,7 +737,7 @@ def _is_word_for_part(token: str) -> bool:
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
-    """Whether a record gives a reason, as notices do and measurements do not."""
+    """Whether a record is a notice, because it gives a reason, which measurements do not."""
     return any(value and names(key, "place_reason") for key, value in record.items())
 
 
@@ -771,7 +773,7 @@ def _is_read(place: str, read_paths: Sequence[str]) -> bool:
 def _score(
     path: Path, sightings: list[Sighting], evidence: str, *, is_count: bool
 ) -> tuple[int, str]:
-    """Return how likely a place states availability, as a score, and the main reason for it."""
+    """Return a score of how likely a path states availability, and the main reason for it."""
     keys = [step.name for step in path if isinstance(step, Field | Named)]
     is_named = names(keys[-1], "place")
     score = 2 * is_named
@@ -817,7 +819,7 @@ def _score(
 
 
 def _is_in_gaps(path: Path) -> bool:
-    """Whether a path leads into the items of a list of what is missing, such as ``gaps``."""
+    """Whether a path leads to records in a list whose name means a lack, such as ``gaps``."""
     keys = [step.name for step in path if isinstance(step, Field)]
     return Each() in path and any(names(key, "gaps") for key in keys)
 
@@ -846,10 +848,11 @@ def _denies(text: str) -> bool:
 def _meanings(
     path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool
 ) -> dict[str, str]:
-    """Return the probable meaning, such as ``not_run``, of each word at a place.
+    """Return the probable meaning, such as ``not_run``, of each word at a path.
 
-    The meaning comes from the word itself, or from the numbers beside it. A word of unknown meaning
-    is proposed as ``available`` only if it is the commonest word that always has numbers beside it.
+    The meaning comes from the word itself, or from the numbers next to it. A word of unknown
+    meaning is proposed as ``available`` only if it is the commonest word that always has numbers
+    next to it.
     Reasons, sentences, items of lists and values under a key that denies are never proposed as
     ``available``. Neither is ``mixture``, the word of the response for all engines, if the response
     for some engine has another word.
@@ -872,7 +875,7 @@ def _meanings(
 
 
 class _Evidence:
-    """The words at a place, each with its engines and with whether numbers are beside it."""
+    """The words at a path, each with its engines and with whether numbers stand next to it."""
 
     def __init__(self, path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool) -> None:
         keys = [step.name for step in path if isinstance(step, Field | Named)]

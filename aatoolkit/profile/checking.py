@@ -1,4 +1,4 @@
-"""Check a service against its profile, and a rule of availability against responses."""
+"""Check whether a service still fits its profile, and whether a rule fits responses."""
 
 from __future__ import annotations
 

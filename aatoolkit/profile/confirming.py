@@ -1,4 +1,4 @@
-"""Confirm where a service states availability: one question at a time, the most useful first."""
+"""Ask a person, question by question, where a service states availability."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PlaceQuestion:
         return words
 
     def confirm(self) -> None:
-        """Add the rules that read this place, and the places like it, to the section's draft."""
+        """Add the rules that read this path, and the paths like it, to the section's draft."""
         self.section.set_rule(**self.rule)
         for place in self.place.alike:
             rule = proposal(place)
@@ -54,7 +54,7 @@ class PlaceQuestion:
                 self.section.set_rule(**{**rule, "words": words})
 
     def reject(self) -> None:
-        """Add a rule to the draft by which this place says nothing about availability."""
+        """Add a rule to the draft by which this path says nothing about availability."""
         self.section.set_rule(**{**self.rule, "words": {"*": SILENT}})
 
     def __str__(self) -> str:
@@ -68,9 +68,9 @@ class PlaceQuestion:
 class Confirmation:
     """The questions about availability in a draft; iterate over them, or answer them in a notebook.
 
-    There is one question for each place that may state the availability of a section. Questions
-    that were answered do not come again: sections with a confirmed place are left out, and so are
-    rejected places. You can stop between two sections and go on later.
+    There is one question for each path that may state the availability of a section. Questions
+    that were answered do not come again: sections with a confirmed path are left out, and so are
+    rejected paths. You can stop between two sections and go on later.
     """
 
     def __init__(self, draft: Mapping[str, SectionDraft]) -> None:
@@ -94,7 +94,7 @@ class Confirmation:
         show: Callable[[str], object] = print,
         keep: Callable[[], object] | None = None,
     ) -> int:
-        """Ask the questions in a terminal; return the number of confirmed places.
+        """Ask the questions in a terminal; return the number of confirmed paths.
 
         Parameters
         ----------

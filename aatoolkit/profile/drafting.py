@@ -118,14 +118,14 @@ class Draft(Mapping[str, SectionDraft]):
         Parameters
         ----------
         path : path
-            The file, such as ``acme_service.py``.
+            The path of the file to write, such as ``acme_service.py``.
         name : str, optional
-            The profile's name; by default the file's name without its suffix.
+            The name of the profile; by default the name of the file without its suffix.
 
         Returns
         -------
         Path
-            The file.
+            The path of the file.
         """
         path = Path(path)
         name = name or path.stem

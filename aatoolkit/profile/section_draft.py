@@ -1,4 +1,4 @@
-"""The draft of one section, to be reviewed and settled column by column."""
+"""The draft of one section, which a person reviews and corrects column by column."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _PROPERTIES = ("unit", "aggregate", "dtype", "parse", "scale", "missing", "doc")
 
 
 class SectionDraft:
-    """The draft of one section; `review` shows it and `set` settles it.
+    """The draft of one section; `review` shows its columns, and `set` corrects them.
 
     Attributes
     ----------
     name : str
-        The section.
+        The name of the section.
     notes : list of str
-        Remarks on what a person should check.
+        Notes on findings that a person should check.
     """
 
     def __init__(
@@ -88,10 +88,10 @@ class SectionDraft:
 
     @property
     def review(self) -> pd.DataFrame:
-        """One row per column of the tables: how it is read, how sure that is, and why.
+        """A table with one row per column: how it is read, with which confidence and evidence.
 
         Columns: ``path``, ``dtype``, ``unit``, ``rule``, ``meaning``, ``confidence``,
-        ``evidence``, ``example``; the index is the table and the column.
+        ``evidence``, ``example``; the index has the table and the column.
         """
         import pandas as pd
 

@@ -276,7 +276,7 @@ class Facts:
 
     @cached_property
     def is_listing(self) -> bool:
-        """Whether the response has a list of records with numbers."""
+        """Whether some list in the response has numbers."""
         return any(fact.in_list and fact.values.numbers for fact in self.facts)
 
     @cached_property
@@ -393,7 +393,7 @@ class Records:
         self.names = rows.fields()
 
     def kinds(self, name: str) -> set[type]:
-        """Return the types of a field's values."""
+        """Return the set of Python types of the values of a field."""
         return self.rows.field(name).kinds
 
     def column(self, name: str) -> list[Any]:

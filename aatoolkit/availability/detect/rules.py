@@ -403,7 +403,7 @@ def apply_form(facts: Facts, rule: Form, member: Member) -> bool:
 
 
 def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
-    """Read an object about the whole response: the response itself, or its metadata."""
+    """Add signals for an object about the whole response: the response itself, or its metadata."""
     read_keys = read_siblings(facts, envelope)
     for name, value in envelope.value.items():
         # The key of an annotation is what follows its namespace: ``partial`` of ``@odata.partial``.
@@ -551,7 +551,7 @@ def is_error_key(key: str) -> bool:
 
 
 def _read_error(facts: Facts, member: Member) -> Reading:
-    """Read an error in the body of a response whose HTTP status is a success."""
+    """Add a signal for an error in the body of a response whose HTTP status means success."""
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
     if member.path.count(".") > 2 or facts.has_section:
@@ -633,9 +633,9 @@ def _read_job_status(facts: Facts, member: Member) -> Reading:
 
 
 def _read_message(facts: Facts, member: Member) -> Reading:
-    """Read the message of an empty response.
+    """Read the message of an empty response; return the state of a message that is an object.
 
-    A text is added to ``facts.prose``, which is read last; an object is read at once.
+    A message that is a text is added to ``facts.prose``, which is read later.
     """
     if not facts.is_bare:
         return None

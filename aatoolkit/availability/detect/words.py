@@ -449,7 +449,7 @@ def is_no_state(text: str) -> bool:
 
 
 def is_sample_size(key: str) -> bool:
-    """Whether a key holds the size of a sample."""
+    """Whether the value under a key is the size of a sample."""
     return is_whole(key, "size")
 
 
@@ -498,7 +498,7 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
 
 
 def state_of_flag(value: bool, key: str) -> Availability:
-    """Return the state that a flag means under a key about support, connection or availability."""
+    """Return the state that a flag means under a key such as ``supported`` or ``connected``."""
     if value:
         return AVAILABLE
     stems = ((word, stem) for (word, _), stem in patterns("stem").items())

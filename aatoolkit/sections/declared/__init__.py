@@ -1,7 +1,7 @@
-"""The profile ``reference``: the sections of the reference service, one module for each.
+"""The profile ``reference``: the sections of the reference service, with one module per section.
 
-A module of this package without a leading underscore declares one ``SECTION`` and has its name.
-Modules are found in the folder, and imported when their section is first needed.
+Each module without a leading underscore declares one ``SECTION``, whose name is that of the module.
+A module is imported when its section is first needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from aatoolkit.sections.section import Section
 
 
 class _Modules(Mapping[str, Section]):
-    """The declarations of this package's modules, by the modules' names."""
+    """A mapping from the names of this package's modules to the sections that they declare."""
 
     @cached_property
     def _names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Names that the modules of the declared sections import with ``*``, which only they do.
+"""Names for the modules that declare sections, which import them with ``*``.
 
 Besides the functions of ``sections``, these are columns, and values of categories, that several
 sections share.
@@ -62,34 +62,34 @@ OWN_INTERVAL = refused("the service gives its own interval or verdict, with the 
 
 
 def optional(*columns: Column) -> tuple[Column, ...]:
-    """Return the columns as optional ones, whose fields a response may leave out."""
+    """Return the columns declared as optional: responses may leave out their fields."""
     return tuple(replace(column, optional=True) for column in columns)
 
 
 def whole(name: str, doc: str, things: str) -> Column:
-    """Return a column of the total that shares are shares of; it is the same in every row."""
+    """Return a column of the total of shares, their denominator, which is equal in all rows."""
     rule = refused(f"the same {things} in every row")
     return count(name, doc, aggregate=rule, optional=True)
 
 
 # --- columns of several tables ------------------------------------------------------------------
 
-BRAND = (text("brand", "The brand."), flag("own", "Whether it is the project's own."))
+BRAND = (text("brand", "The brand."), flag("own", "Whether the brand is the project's own."))
 BOT = (
     text("bot", "The crawler."),
-    text("operator", "Who runs it."),
-    category("purpose", "What the crawler fetches pages for.", PURPOSES),
+    text("operator", "The company or person that runs the crawler."),
+    category("purpose", "The purpose for which the crawler fetches pages.", PURPOSES),
 )
 DOMAIN = text("domain", "The project's domain.", "$.domain")
 DAY = date("date", "The day on which the answers were collected, in UTC.")
 MEAN_PLACE = position(
     "average_position",
-    "Mean place where it is mentioned; lower is better.",
+    "Mean position of the brand in answers; lower is better.",
     aggregate=weighted("position_count", otherwise="mention_count"),
 )
 SHARE_OF_VOICE = fraction(
     "share_of_voice",
-    "Its mentions, of those of all brands.",
+    "Mentions of the brand as a share of those of all brands.",
     aggregate=share(counts=("mention_count", "all_mention_count")),
 )
 ALL_MENTIONS = whole(
@@ -102,7 +102,7 @@ MENTION_RATE = fraction(
     "Answers that mention the brand in focus, of all.",
     over=("mention_count", "answer_count"),
 )
-PLACES = count("position_count", "Mentions with a place: the sample size of the mean place.")
+PLACES = count("position_count", "Mentions with a position: the sample size of the mean.")
 CITED_ANSWERS = count(
     "cited_answer_count",
     "Answers that cite the path; paths overlap.",
@@ -110,5 +110,5 @@ CITED_ANSWERS = count(
 )
 ENGINE = text("engine", "The engine.")
 REPORTED_ENGINE = text("engine", "The engine; one that is absent is not reported, not 0.")
-BRAND_MENTIONS = count("mention_count", "Answers that mention it.", aggregate=MENTIONS)
+BRAND_MENTIONS = count("mention_count", "Answers that mention the brand.", aggregate=MENTIONS)
 CITATION_SHARE = share(counts=("citation_count", "all_citation_count"))

@@ -1,7 +1,7 @@
-"""Conversions: visits that engines send to the site and what comes of them.
+"""Conversions: visits that engines send to the site, and their conversions.
 
-Web analytics complete conversions late, so those of the last days can be null. Days are
-those of the analytics property's time zone, which need not be the window's.
+Web analytics complete conversions late, so conversions of the last days can be null. Days are in
+the time zone of the analytics property, which may differ from the time zone of the window.
 """
 
 from aatoolkit.sections.declared._vocabulary import *
@@ -15,14 +15,14 @@ SECTION = Section(
     "conversions", "Observed visits from engines and their conversions.",
     Table("conversion_engines", "One row per engine.", records("engines"), key="engine", columns=(
         text("engine", "The engine that the visits come from."),
-        words("referrers", "Hosts by which visits from the engine are recognised."),
+        words("referrers", "Hosts by which visits from it are recognised."),
         count("sessions", "Visits from the engine that can be recognised."),
         integer("users", "Distinct visitors; engines overlap.", unit="distinct users", aggregate=NOT_ADDITIVE),
         count("conversions", "Conversions of those visits, on complete days."),
         fraction("conversion_rate", "Conversions per visit, on complete days.",
             aggregate=ratio("conversions", "complete_sessions", otherwise="sessions")),
         _REVENUE,
-        fraction("engagement_rate", "Fraction of engaged visits, among visits for which that is known.",
+        fraction("engagement_rate", "Share of engaged visits, where that is known.",
             aggregate=ratio("engaged_sessions", "rated_sessions", otherwise="sessions")),
         number("average_session_seconds", "Mean length of a visit.", unit=SECONDS, aggregate=weighted("sessions")),
         _CURRENCY,
@@ -34,13 +34,13 @@ SECTION = Section(
     )),
     Table("conversion_totals", "One row per fetch.", single(), key="domain", columns=(
         DOMAIN,
-        category("provider", "The connected web analytics; the value none if there is none.",
+        category("provider", "Connected web analytics; none without any.",
             ("ga4", "adobe_analytics", "cja", "plausible", "none"), "source.provider"),
         category("attribution", "How conversions are attributed.", ("last_click",), "source.attribution"),
         text("currency", "Currency of all revenue.", "source.currency", unit=ISO_4217),
         count("sessions", "Visits from anywhere.", "totals.sessions"),
         count("ai_sessions", "Visits that came from engines.", "totals.aiSessions"),
-        fraction("ai_session_share", "Visits from engines as a fraction of all visits.", "totals.aiSessionShare",
+        fraction("ai_session_share", "Share of visits that come from engines.", "totals.aiSessionShare",
             over=("ai_sessions", "sessions")),
         count("ai_conversions", "Conversions from engines, on complete days.", "totals.aiConversions"),
         fraction("ai_conversion_rate", "Conversions per visit from engines, on complete days.",

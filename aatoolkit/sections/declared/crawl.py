@@ -7,12 +7,12 @@ SECTION = Section(
     "crawl", "Observed activity of AI crawlers.",
     Table("crawl_bots", "One row per crawler.", records("bots"), key="bot", columns=(
         *BOT,
-        count("requests", "Requests made under the crawler's name.", unit=REQUESTS),
-        count("verified_requests", "Requests proved to come from the crawler.", unit=REQUESTS),
+        count("requests", "Requests under its name.", unit=REQUESTS),
+        count("verified_requests", "Requests proved to be from it.", unit=REQUESTS),
         category("verification", "How impostors are recognised; user_agent_only proves nothing.",
             ("ip_range", "reverse_dns", "web_bot_auth", "user_agent_only")),
         integer("unique_paths", "Distinct paths; crawlers share paths.", unit="distinct paths", aggregate=NOT_ADDITIVE),
-        timestamp("last_seen_at", "The time of the crawler's last request, in UTC.", aggregate=MAX),
+        timestamp("last_seen_at", "Time of its last request, in UTC.", aggregate=MAX),
     )),
     Table("crawl_gateway", "One row per fetch: how the domain is connected.", single("gateway"), key="domain", columns=(
         DOMAIN,
@@ -42,8 +42,8 @@ SECTION = Section(
     Table("crawl_paths", "One row per path.", records("paths"), key="path", columns=(
         text("path", "The requested path."),
         count("requests", "Requests for the path.", unit=REQUESTS),
-        timestamp("last_crawled_at", "The time of the last request for the path, in UTC.", aggregate=MAX),
-        integer("last_status", "The HTTP status of the response to that request.", unit=HTTP_STATUS),
+        timestamp("last_crawled_at", "Time of the last request for it, in UTC.", aggregate=MAX),
+        integer("last_status", "The HTTP status of that response.", unit=HTTP_STATUS),
         CITED_ANSWERS,
     )),
     Table("crawl_path_bots", "One row per path and crawler.", keyed("paths[].byBot", key="bot"), key=("path", "bot"),

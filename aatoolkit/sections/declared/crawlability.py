@@ -1,6 +1,6 @@
-"""Crawlability: what an examination of the site found for crawlers and assistants.
+"""Crawlability: the results of examining the site for crawlers and assistants.
 
-What robots.txt declares and what the server does are two things, in two columns.
+The rules that robots.txt declares and the responses of the server are in separate columns.
 """
 
 from aatoolkit.sections.declared._vocabulary import *
@@ -26,36 +26,36 @@ SECTION = Section(
             ("allowed", "blocked", "partial", "unknown")),
         flag("explicit_rule", "Whether robots.txt names the crawler."),
         text("rule", "The rule that decides, if one does."),
-        integer("server_status", "The HTTP status that the server returns to the crawler.", unit=HTTP_STATUS),
+        integer("server_status", "The HTTP status returned to the crawler.", unit=HTTP_STATUS),
     )),
     Table("crawlability_files", "One row per well-known file.", keyed("files", key="file"), key="file", columns=(
         category("file", "The well-known file.", ("robotsTxt", "llmsTxt", "sitemapXml")),
         flag("present", "Whether the site has the file."),
         _HTTP_STATUS,
-        integer("bytes", "The size of the file.", unit=BYTES),
+        integer("bytes", "Size of the file.", unit=BYTES),
     )),
     Table("crawlability_pages", "One row per page examined.", records("pages"), key="url", columns=(
         text("url", "The page's address."),
         _HTTP_STATUS,
         flag("indexable", "Whether the page may be indexed."),
         flag("requires_javascript", "Whether the text of the page needs JavaScript."),
-        fraction("visible_text_ratio", "Fraction of its text that needs no JavaScript.", aggregate=NO_SAMPLE),
+        fraction("visible_text_ratio", "Share of its text that needs no JavaScript.", aggregate=NO_SAMPLE),
         integer("ttfb_ms", "Time to the first byte; lower is better.", unit=MILLISECONDS),
     )),
     Table("crawlability_page_assistants", "One row per page, engine and capability.",
         keyed("pages[].assistants", key=("engine", "capability")), key=("url", "engine", "capability"), columns=(
         ref("url", "The page; refers to `crawlability_pages`."),
-        text("engine", "The engine; engines without a row were not examined."),
-        category("capability", "What the engine may do with the page: fetch it live, index it, train on it.",
+        text("engine", "The engine; one without a row was not examined."),
+        category("capability", "What the engine may do: fetch it live, index it, train on it.",
             ("retrievable", "findable", "trainable")),
-        category("result", "The result of the test; not_applicable and unknown are not failures.",
+        category("result", "Result; not_applicable and unknown are no failures.",
             ("ok", "failed", "not_applicable", "unknown"), "."),
     )),
     Table("crawlability_checks", "One row per page and check.", records("pages[].checks"), key=("url", "check_id"),
         columns=(
         ref("url", "The page; refers to `crawlability_pages`."),
         text("check_id", "The check."),
-        category("group", "The group of the check.", ("access", "delivery", "content")),
+        category("group", "Group of the check.", ("access", "delivery", "content")),
         category("result", "The result of the check; skipped if it did not apply.",
             ("passed", "failed", "warning", "skipped"), "status"),
         text("detail", "What the check found, in words."),

@@ -1,4 +1,4 @@
-"""Domains: the sites that engines cite. Retrieved, cited and mentioned are three things."""
+"""Domains: the sites that engines cite. To retrieve, to cite and to mention a site differ."""
 
 from aatoolkit.sections.declared._vocabulary import *
 
@@ -10,23 +10,23 @@ SECTION = Section(
     "domains", "Source domains that engines cite.",
     Table("source_domains", "One row per cited domain.", records("domains"), key="source_domain", columns=(
         text("source_domain", "The cited domain.", "domain"),
-        rank("rank", "Position of the domain by citations; lower is better, equal counts share a position."),
-        category("domain_type", "The kind of site.", DOMAIN_TYPES),
-        count("citation_count", "Citations of pages of the domain; one answer may cite several."),
-        fraction("citation_share", "Its citations as a fraction of all citations.",
+        rank("rank", "Position by citations; lower is better, equal counts share a position."),
+        category("domain_type", "Kind of site.", DOMAIN_TYPES),
+        count("citation_count", "Citations of its pages; one answer may cite several."),
+        fraction("citation_share", "Its share of all citations.",
             aggregate=share("shares of one whole: recompute from counts over engines or fetches",
             counts=("citation_count", "all_citation_count"))),
-        count("retrieval_count", "Times an engine read a page of the domain, whether it cited the page or not."),
+        count("retrieval_count", "Times an engine read a page of it, cited or not."),
         number("citation_rate", "Citations per retrieval; can exceed 1.", unit="citations per retrieval",
             aggregate=ratio("citation_count", "retrieval_count")),
         integer("answer_count", "Distinct answers that cite the domain; domains overlap.", unit="distinct answers",
             aggregate=NOT_ADDITIVE),
-        fraction("retrieved_answer_share", "Fraction of answers that read the domain; see `reporting_answer_count`.",
+        fraction("retrieved_answer_share", "Share of the answers of `reporting_answer_count` that read it.",
             aggregate=refused("not additive: one answer may read several domains",
             ("retrieved_answer_count", "reporting_answer_count"))),
-        count("unique_urls", "Distinct cited pages of the domain.", aggregate=NOT_ADDITIVE),
-        words("brands_mentioned", "Brands found on pages of the domain, if any page was examined."),
-        integer("rank_change", "Positions gained since the previous window; upwards is positive.", unit="places"),
+        count("unique_urls", "Distinct cited pages of it.", aggregate=NOT_ADDITIVE),
+        words("brands_mentioned", "Brands found on its pages, if any page was examined."),
+        integer("rank_change", "Positions gained since the window before; up is positive.", unit="places"),
         *optional(
             _ALL_CITATIONS,
             integer("retrieved_answer_count", "Distinct answers that read the domain; domains overlap.",
@@ -42,9 +42,9 @@ SECTION = Section(
         count("citation_count", "Citations of the domain in the engine's answers.", "."),
     )),
     Table("source_domain_types", "One row per domain type.", records("typeBreakdown"), key="domain_type", columns=(
-        category("domain_type", "The kind of site, or unclassified.", (*DOMAIN_TYPES, "unclassified")),
+        category("domain_type", "Kind of site, or unclassified.", (*DOMAIN_TYPES, "unclassified")),
         count("citation_count", "Citations of domains of the type."),
-        fraction("citation_share", "Its citations as a fraction of all citations; the rows sum to 1.",
+        fraction("citation_share", "Its share of all citations; sums to 1.",
             aggregate=CITATION_SHARE),
         *optional(_ALL_CITATIONS),
     )),

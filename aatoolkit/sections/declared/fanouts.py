@@ -1,4 +1,4 @@
-"""Fan-outs: the searches that engines make of a prompt before they answer."""
+"""Fan-outs: the search queries that engines make from a prompt before they answer."""
 
 from aatoolkit.sections.declared._vocabulary import *
 
@@ -8,13 +8,13 @@ SECTION = Section(
     Table("fanout_queries", "One row per query.", records("queries"), key="query", columns=(
         text("query", "The query."),
         count("occurrences", "Times an engine made the query from a prompt."),
-        fraction("share", "Its occurrences as a fraction of those of all queries.",
+        fraction("share", "Its share of the occurrences of all queries.",
             aggregate=share(counts=("occurrences", "all_occurrence_count"))),
-        category("intent", "The aim of somebody who searches the query.", INTENTS),
-        rank("own_organic_rank", "The project's position in search results; lower is better."),
+        category("intent", "Aim of somebody who searches the query.", INTENTS),
+        rank("own_organic_rank", "Position of the project in search results; lower is better."),
         integer("search_volume", "Searches a month for the query.", unit=SEARCHES),
-        date("first_seen_on", "The first day in the window on which the query was made.", aggregate=MIN),
-        date("last_seen_on", "The last day in the window on which the query was made.", aggregate=MAX),
+        date("first_seen_on", "The first day in the window with the query.", aggregate=MIN),
+        date("last_seen_on", "The last day in the window with the query.", aggregate=MAX),
         count("all_occurrence_count", "Occurrences of all queries: the sample size of the share.",
             "$.totals.fanoutCount", aggregate=refused("the same occurrences in every row"), optional=True),
     )),
@@ -35,7 +35,7 @@ SECTION = Section(
     )),
     Table("fanout_engine_support", "One row per engine.", records("engineSupport"), key="engine", columns=(
         ENGINE,
-        flag("exposes_fanouts", "Whether the engine shows its queries; if not, they are not applicable."),
+        flag("exposes_fanouts", "Whether it shows its queries; if not, they are not applicable."),
     )),
     kept=("totals.uniqueQueries", "totals.answersWithFanouts", "totals.fanoutsPerAnswer"),
 )

@@ -1,4 +1,4 @@
-"""Gaps: sources and topics where engines name competitors rather than the own brand."""
+"""Gaps: sources and topics for which engines name competitors and not the own brand."""
 
 from aatoolkit.sections.declared._vocabulary import *
 
@@ -9,7 +9,7 @@ SECTION = Section(
     "gaps", "Citation gaps against competitors.",
     Table("gap_domains", "One row per source domain.", records("domainGaps"), key="source_domain", columns=(
         text("source_domain", "The source domain.", "domain"),
-        category("domain_type", "The kind of site.", DOMAIN_TYPES),
+        category("domain_type", "Kind of site.", DOMAIN_TYPES),
         category("kind", "Own citations against the competitors' mean: from missing (none) to unique.", _KINDS),
         count("own_citations", "Citations of the domain in answers that mention the own brand."),
         integer("prompt_count", "Distinct prompts that cite the domain.", unit="distinct prompts",
@@ -27,10 +27,10 @@ SECTION = Section(
     )),
     Table("gap_topics", "One row per topic.", records("topicGaps"), key="topic", columns=(
         text("topic", "The topic."),
-        fraction("own_mention_rate", "Fraction of answers that mention the own brand.",
+        fraction("own_mention_rate", "Share of answers that mention the own brand.",
             aggregate=ratio("own_mention_count", "answer_count", otherwise="answer_count")),
         text("leader", "The brand mentioned most often, the own one included."),
-        fraction("leader_mention_rate", "Fraction of answers that mention the leader.",
+        fraction("leader_mention_rate", "Share of answers that mention the leader.",
             aggregate=refused("each topic has its own leader", ("leader_mention_count", "answer_count"))),
         number("gap", "The own mention rate minus the leader's; 0 if the own brand leads.", unit=FRACTION_CHANGE,
             aggregate=refused("a difference of two rates, whose counts are beside it")),

@@ -1,4 +1,4 @@
-"""Impact: what completed actions changed, by comparing answers from before and after them."""
+"""Impact: the effects of completed actions, by comparing answers before and after them."""
 
 from aatoolkit.sections.declared._vocabulary import *
 
@@ -11,7 +11,7 @@ SECTION = Section(
     Table("impact_actions", "One row per completed action.", records("actions"), key="action_id", columns=(
         text("action_id", "The action; refers to `actions`."),
         text("title", "The action in a line."),
-        date("completed_on", "The day on which the action was completed."),
+        date("completed_on", "Day of completion."),
         date("before_start", "First day of the window before.", "before.start"),
         date("before_end", "Last day of the window before.", "before.end"),
         date("after_start", "First day of the window after.", "after.start"),

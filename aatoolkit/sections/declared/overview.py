@@ -1,4 +1,4 @@
-"""Overview: key figures of the brand in focus, their course, the top brands, the engines."""
+"""Overview: key figures of the brand in focus, their trend, the top brands and the engines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
 def _of_counts(numerator: str, denominator: str) -> Aggregation:
-    """Return the rule by which only rows of one metric combine, as the ratio of their counts."""
+    """Return the rule by which rows of the same metric combine as the ratio of two counts."""
     why = f"recompute from {numerator}/{denominator}"
     return Aggregation("none", why=why, counts=(numerator, denominator), within="metric")
 
@@ -27,14 +27,14 @@ SECTION = Section(
         *optional(
             number("previous_value", "The metric in the window before, in the unit of its row.", "previous",
                 unit=PER_UNIT, aggregate=_of_counts("previous_numerator", "previous_denominator")),
-            number("numerator", "The numerator of the value: a count or a sum.", unit="count or sum",
+            number("numerator", "Numerator of the value: a count or a sum.", unit="count or sum",
                 aggregate=_OF_METRIC),
             number("denominator", "The denominator, which is the sample size.", unit=COUNT,
                 aggregate=_OF_METRIC),
         ),
         category("unit", "The unit of the row's values.", METRIC_UNITS),
         *optional(
-            number("previous_numerator", "The numerator of the previous value: a count or a sum.", unit="count or sum",
+            number("previous_numerator", "Numerator of the previous value: a count or a sum.", unit="count or sum",
                 aggregate=_OF_METRIC),
             number("previous_denominator", "The denominator, which is the sample size.", unit=COUNT,
                 aggregate=_OF_METRIC),
@@ -42,9 +42,9 @@ SECTION = Section(
     )),
     Table("overview_trend", "One row per date.", records("trends.points"), key="date", columns=(
         DAY,
-        count("answer_count", "Answers collected on the day; without any, the other numbers are missing."),
+        count("answer_count", "Answers of the day; if 0, other numbers are missing."),
         *_MENTIONS,
-        fraction("share_of_voice", "Mentions of the brand in focus as a fraction of those of all brands.",
+        fraction("share_of_voice", "Share of the brand in focus in the mentions of all brands.",
             over=("brand_mention_count", "all_mention_count")),
         MEAN_PLACE,
         count("citation_count", "Citations of the own pages in answers of the day.", among="answer_count"),
@@ -58,7 +58,7 @@ SECTION = Section(
         *BRAND,
         rank("rank", "Position among the brands; lower is better."),
         BRAND_MENTIONS,
-        fraction("mention_rate", "Fraction of answers that mention the brand; one answer may mention several brands.",
+        fraction("mention_rate", "Share of answers that mention the brand; brands overlap.",
             aggregate=refused("not additive across brands: one answer may mention several",
             ("mention_count", "answer_count"))),
         SHARE_OF_VOICE,
@@ -69,15 +69,15 @@ SECTION = Section(
         ALL_MENTIONS,
         *optional(
             PLACES,
-            count("previous_mention_count", "Answers of the window before that mention the brand."),
+            count("previous_mention_count", "Answers of the window before that mention it."),
         ),
         whole("previous_answer_count", "Answers collected in the window before.", "answers"),
     )),
     Table("overview_engines", "One row per engine.", records("engines"), key="engine", columns=(
         ENGINE,
-        count("answer_count", "Answers collected from the engine; without any, the other numbers are missing."),
+        count("answer_count", "Answers of the engine; if 0, other numbers are missing."),
         *_MENTIONS,
-        date("last_run_day", "The last day on which the engine ran; missing if it never ran.",
+        date("last_run_day", "The last day the engine ran; missing if it never ran.",
             aggregate=Aggregation("max", among=("answer_count",))),
     )),
     kept=("trends.granularity",),

@@ -1,4 +1,4 @@
-"""Perception: how answers describe brands, with which attributes and which claims."""
+"""Perception: the tone, attributes and claims with which answers describe brands."""
 
 from aatoolkit.sections.declared._vocabulary import *
 
@@ -16,11 +16,11 @@ SECTION = Section(
         *BRAND,
         score("sentiment_score", "Mean score of the brand's scored mentions; 50 is neutral.", "score",
             aggregate=weighted("scored_count")),
-        fraction("positive_share", "Fraction of its labelled mentions that are positive.", "positive",
+        fraction("positive_share", "Positive share of its labelled mentions.", "positive",
             aggregate=ratio("positive_count", "labelled_count", otherwise="scored_count")),
-        fraction("neutral_share", "Fraction of its labelled mentions that are neutral.", "neutral",
+        fraction("neutral_share", "Neutral share of its labelled mentions.", "neutral",
             aggregate=ratio("neutral_count", "labelled_count", otherwise="scored_count")),
-        fraction("negative_share", "Fraction of its labelled mentions that are negative; lower is better.", "negative",
+        fraction("negative_share", "Negative share of its labelled mentions; lower is better.", "negative",
             aggregate=ratio("negative_count", "labelled_count", otherwise="scored_count")),
         count("scored_count", "Mentions that were scored: the sample size of the score."),
         count("mention_count", "Answers that mention the brand, scored or not."),
@@ -33,11 +33,11 @@ SECTION = Section(
         DAY,
         score("sentiment_score", "Mean score of the day's scored mentions; 50 is neutral.", "score",
             aggregate=weighted("scored_count")),
-        fraction("positive_share", "Fraction of the day's labelled mentions that are positive.", "positive",
+        fraction("positive_share", "Positive share of the day's labelled mentions.", "positive",
             over=("positive_count", "labelled_count")),
-        fraction("neutral_share", "Fraction of the day's labelled mentions that are neutral.", "neutral",
+        fraction("neutral_share", "Neutral share of the day's labelled mentions.", "neutral",
             over=("neutral_count", "labelled_count")),
-        fraction("negative_share", "Fraction of the day's labelled mentions that are negative.", "negative",
+        fraction("negative_share", "Negative share of the day's labelled mentions.", "negative",
             over=("negative_count", "labelled_count")),
         *optional(
             count("scored_count", "Mentions that were scored: the sample size of the score."),
@@ -47,10 +47,10 @@ SECTION = Section(
     Table("perception_attributes", "One row per brand and attribute.", records("attributes"),
         key=("brand", "attribute"), columns=(
         text("brand", "The brand."),
-        text("attribute", "An attribute that answers ascribe to the brand, in words."),
+        text("attribute", "Attribute given to the brand, in words."),
         category("polarity", "The attribute's usual tone.", TONES),
-        count("occurrences", "Answers that ascribe the attribute to the brand."),
-        fraction("share", "Its occurrences as a fraction of those of all attributes of the brand.",
+        count("occurrences", "Answers that say it of the brand."),
+        fraction("share", "Its share of the occurrences of all attributes of the brand.",
             aggregate=refused("an answer may ascribe several attributes", ("occurrences", "brand_occurrences"))),
         count("brand_occurrences", "Occurrences of all attributes of the brand: the sample size of the share.",
             aggregate=refused("the same occurrences in every row of the brand"), optional=True),
@@ -58,13 +58,13 @@ SECTION = Section(
     Table("perception_attribute_engines", "One row per brand, attribute and engine.",
         keyed("attributes[].byEngine", key="engine"), key=("brand", "attribute", "engine"), columns=(
         ref("brand", "The brand."),
-        ref("attribute", "An attribute that answers ascribe to the brand, in words."),
+        ref("attribute", "Attribute given to the brand, in words."),
         REPORTED_ENGINE,
-        count("occurrences", "Answers of the engine that ascribe the attribute to the brand.", "."),
+        count("occurrences", "Answers of the engine that say it of the brand.", "."),
     )),
     Table("perception_claims", "One row per claim.", records("claims"), key="claim_id", columns=(
         text("claim_id", "The claim's id."),
-        text("brand", "The brand that the claim is about."),
+        text("brand", "Brand of the claim."),
         text("text", "The claim, in words."),
         category("verdict", "The result of the check.", ("accurate", "inaccurate", "unverified")),
         count("occurrences", "Answers that make the claim."),

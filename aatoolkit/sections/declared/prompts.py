@@ -1,4 +1,4 @@
-"""Prompts: what is asked of the engines, and how much of the account's allowance is used."""
+"""Prompts: the questions put to the engines, and the use of the account's allowance."""
 
 from aatoolkit.sections.declared._vocabulary import *
 
@@ -22,24 +22,24 @@ SECTION = Section(
     Table("prompts", "One row per prompt.", records("rows"), key="prompt_id", columns=(
         text("prompt_id", "The prompt's id."),
         text("prompt", "The prompt as it is put to the engines."),
-        text("topic", "The topic of the prompt, if it has one."),
-        text("category", "The category of the prompt, if it has one."),
-        category("intent", "The aim of somebody who asks the prompt.", INTENTS),
-        flag("branded", "Whether the prompt names the own brand, which makes a mention likely."),
-        text("country", "The country from which the prompt is asked.", unit="ISO 3166-1 alpha-2"),
-        text("language", "The language of the prompt.", unit="BCP 47"),
+        text("topic", "Topic of the prompt, if any."),
+        text("category", "Category of the prompt, if any."),
+        category("intent", "Aim of somebody who asks the prompt.", INTENTS),
+        flag("branded", "Whether it names the own brand, which makes a mention likely."),
+        text("country", "Country from which it is asked.", unit="ISO 3166-1 alpha-2"),
+        text("language", "Language of the prompt.", unit="BCP 47"),
         flag("active", "Whether the prompt is still asked."),
         integer("volume_estimate", "Estimated searches a month, not answers collected.", "volume.estimate",
             unit=SEARCHES),
         category("volume_band", "Searches a month, as a range.", ("0-10", "10-100", "<100", "100-1K", "1K-10K"),
             "volume.band"),
-        count("answer_count", "Answers collected; without any, the other numbers are missing."),
+        count("answer_count", "Answers collected; if 0, other numbers are missing."),
         *_MENTIONS,
         MEAN_PLACE,
         score("sentiment_score", "Mean score of the scored mentions; 50 is neutral.",
             aggregate=weighted("scored_count")),
         count("own_citation_count", "Citations of the own pages in the prompt's answers.", among="answer_count"),
-        text("top_brand", "The brand that answers to the prompt mention most often."),
+        text("top_brand", "The brand that its answers mention most often."),
         timestamp("created_at", "When the prompt was added, in UTC."),
         *optional(
             count("position_count", "Mentions with a position: sample size of the mean.", among="answer_count"),
@@ -56,9 +56,9 @@ SECTION = Section(
     Table("prompt_engines", "One row per prompt and engine: its latest run, and the counts of all its answers.",
         records("rows[].engines"), key=("prompt_id", "engine"), columns=(
         ref("prompt_id", "The prompt; refers to `prompts`."),
-        text("engine", "The engine; for engines without a row nothing was reported."),
+        text("engine", "The engine; one without a row is not reported."),
         flag("mentioned", "Whether the latest answer mentions the brand in focus."),
-        position("position", "The brand's position in the latest answer, if mentioned; lower is better."),
+        position("position", "Position in the latest answer, if mentioned; lower is better."),
         date("last_run_day", "The day of the latest run.", aggregate=MAX),
         *optional(
             count("answer_count", "Answers collected."),

@@ -1,6 +1,6 @@
 """Ranking: the positions of brands in answers, and their shares of mentions.
 
-A brand has a position only in answers that mention it, so read positions beside the mentions.
+A brand has a position only in answers that mention it, so read positions together with mentions.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ SECTION = Section(
         rank("rank", "Position by share of voice; lower is better."),
         rank("previous_rank", "Position in the window before, if the brand had one."),
         MEAN_PLACE,
-        fraction("first_position_rate", "Fraction of mentions with a position that are in the first position.",
+        fraction("first_position_rate", "Share of mentions with a position that are first.",
             aggregate=ratio("first_position_count", "position_count", otherwise="mention_count")),
-        fraction("top_three_rate", "Fraction of mentions with a position that are in the first three.",
+        fraction("top_three_rate", "Share of mentions with a position in the first three.",
             aggregate=ratio("top_three_count", "position_count", otherwise="mention_count")),
         BRAND_MENTIONS,
         SHARE_OF_VOICE,
@@ -55,31 +55,31 @@ SECTION = Section(
         number("value", "The metric of brand and engine.", ".", unit="per metric",
             aggregate=Aggregation("none", within="metric", otherwise="sample_count",
                 why="how cells combine depends on the metric; of a mean the spread is not given")),
-        count("sample_count", "The sample size of the value; for positions, the mentions with a position.",
+        count("sample_count", "The sample size; for positions, mentions with a position.",
             "$.matrix.sampleCounts[@0][@1]", optional=True),
     )),
     Table("ranking_positions", "One row per brand and band of positions.",
         keyed("positionCounts", key=("brand", "position_band")), key=("brand", "position_band"), columns=(
-        text("brand", "The brand; for brands without a row nothing was reported."),
-        category("position_band", "The brand's position in an answer, as a range.", ("1", "2", "3", "4-10", "11+")),
+        text("brand", "The brand; one without a row is not reported."),
+        category("position_band", "Position in an answer, as a range.", ("1", "2", "3", "4-10", "11+")),
         count("mention_count", "Answers that mention the brand in such a position.", ".", aggregate=MENTIONS),
     )),
     Table("ranking_history", "One row per date and brand.", keyed("history[].ranks", key="brand"),
         key=("date", "brand"), columns=(
         date("date", "The day, in UTC.", "^date"),
-        text("brand", "The brand; brands without a row had no position on that day."),
+        text("brand", "The brand; one without a row had no position that day."),
         rank("rank", "Position on the day; lower is better.", "."),
     )),
     Table("ranking_prompts", "One row per prompt and brand, in this window and the one before.",
         keyed("byPrompt[].brands", key="brand"), key=("prompt_id", "brand"), columns=(
         ref("prompt_id", "The prompt; refers to `prompts`.", "^promptId"),
-        text("brand", "The brand; each prompt with answers has a row for every brand."),
+        text("brand", "The brand; every brand is listed for each answered prompt."),
         *optional(
             count("mention_count", "Answers that mention the brand; missing if the prompt has no answer.",
                 aggregate=MENTIONS),
             count("all_mention_count", "Mentions of all brands in the prompt's answers.", "^mentionCount",
                 aggregate=_OVER_PROMPTS),
-            fraction("share_of_voice", "Mentions of the brand as a fraction of the mentions of all brands.",
+            fraction("share_of_voice", "Its share of the mentions of all brands.",
                 aggregate=_share_of("mention_count", "all_mention_count")),
             _PREVIOUS_MENTIONS,
             count("previous_all_mention_count", "Mentions of all brands in the prompt's answers of the window before.",

@@ -10,9 +10,9 @@ SECTION = Section(
     "scope_options", "The values that the filters of a project take.",
     Table("scope_engines", "One row per engine.", records("engines"), key="engine", columns=(
         text("engine", "The engine's id, as the engine filter takes it.", "id"),
-        text("label", "The engine's name, as shown to people."),
+        text("label", "Name of the engine for people."),
         flag("configured", "Whether the engine is switched on in the project."),
-        date("last_run_day", "The last day on which the engine ran; missing if it never ran.", aggregate=LAST),
+        date("last_run_day", "The last day the engine ran; missing if it never ran.", aggregate=LAST),
     )),
     Table("scope_topics", "One row per topic; prompts without a topic are counted under (none).", records("topics"),
         key="topic", columns=(

@@ -1,7 +1,7 @@
 """Shopping: products, offers and merchants in shopping results beside answers.
 
-The API's ``availability`` of a product is whether it can be bought. It is ``stock_status``
-here, so that it is not taken for the availability of data.
+The API says under ``availability`` whether a product can be bought. The column is called
+``stock_status``, to distinguish it from the availability of data.
 """
 
 from aatoolkit.sections.declared._vocabulary import *
@@ -17,29 +17,29 @@ SECTION = Section(
     "shopping", "Observed shopping results.",
     Table("shopping_products", "One row per product.", records("products"), key="product_id", columns=(
         text("product_id", "The product's id."),
-        text("title", "The title of the product."),
-        text("brand", "The brand of the product."),
+        text("title", "Title of the product."),
+        text("brand", "Brand of the product."),
         flag("own", "Whether the product's brand is the project's own."),
-        text("category", "The product's category, which is not a category of prompts."),
+        text("category", "Category of the product, not of prompts."),
         count("mention_count", "Answers that show the product."),
-        fraction("visibility_rate", "Fraction of answers with shopping results that show the product.",
+        fraction("visibility_rate", "Share of answers with shopping results that show the product.",
             aggregate=refused("not additive: one answer may show several products",
             ("answer_count", "shopping_answer_count"))),
-        position("average_position", "Mean position in the answers that show the product; lower is better.",
+        position("average_position", "Mean position in its answers; lower is better.",
             aggregate=weighted("position_count", otherwise="mention_count")),
-        fraction("first_position_rate", "Fraction of answers with a position of the product that show it first.",
+        fraction("first_position_rate", "Share of answers with its position that show it first.",
             aggregate=ratio("first_position_count", "position_count", otherwise="mention_count")),
-        number("rating_value", "The product's rating, at most `rating_max`.", "rating.value", unit="0..rating_max"),
+        number("rating_value", "Rating, at most `rating_max`.", "rating.value", unit="0..rating_max"),
         number("rating_max", "The best possible rating.", "rating.max"),
         integer("rating_count", "Reviews behind the rating.", "rating.count", unit="reviews"),
-        number("price_min", "The lowest price of the product, in `currency`.", "priceRange.min", unit=CURRENCY,
+        number("price_min", "Lowest price, in `currency`.", "priceRange.min", unit=CURRENCY,
             aggregate=Aggregation("min", within="currency")),
-        number("price_max", "The highest price of the product, in `currency`.", "priceRange.max", unit=CURRENCY,
+        number("price_max", "Highest price, in `currency`.", "priceRange.max", unit=CURRENCY,
             aggregate=Aggregation("max", within="currency")),
         text("currency", "The currency of its prices.", "priceRange.currency", unit=ISO_4217),
         _STOCK_STATUS,
         *optional(
-            count("position_count", "Answers with a position of the product: the sample size of the mean position."),
+            count("position_count", "Answers with its position: sample size of the mean."),
             count("first_position_count", "Answers that show the product first."),
             integer("answer_count", "Distinct answers with the product; products overlap.", unit="distinct answers",
                 aggregate=NOT_ADDITIVE),
@@ -49,27 +49,27 @@ SECTION = Section(
     Table("shopping_offers", "One row per product and offer.", records("products[].offers"),
         key=("product_id", "offer_position"), columns=(
         ref("product_id", "The product; refers to `shopping_products`."),
-        rank("offer_position", "The offer's position among those of the product; lower is better.", "position"),
+        rank("offer_position", "Position among the product's offers; lower is better.", "position"),
         *_MERCHANT,
         number("price_amount", "The price, if shown.", "price.amount", unit="price_currency units"),
         text("price_currency", "The currency of the price.", "price.currency", unit=ISO_4217),
         _STOCK_STATUS,
         text("delivery_text", "The text about delivery."),
-        text("url", "The address of the offer."),
+        text("url", "Address of the offer."),
     )),
     Table("shopping_attributes", "One row per product and attribute.", keyed("products[].attributes", key="attribute"),
         key=("product_id", "attribute"), columns=(
         ref("product_id", "The product; refers to `shopping_products`."),
         text("attribute", "The attribute's name."),
-        text("value", "The value of the attribute, as shown.", "."),
+        text("value", "Value of the attribute, as shown.", "."),
     )),
     Table("shopping_brands", "One row per brand.", records("brands"), key="brand", columns=(
         *BRAND,
-        fraction("visibility_rate", "Fraction of answers with shopping results that show a product of the brand.",
+        fraction("visibility_rate", "Share of answers with shopping results that show the brand.",
             aggregate=refused(_OVERLAP, ("answer_count", "shopping_answer_count"))),
-        fraction("win_rate", "Fraction of answers with shopping results that show a product of the brand first.",
+        fraction("win_rate", "Share of answers with shopping results that show the brand first.",
             aggregate=refused(_OVERLAP, ("win_count", "shopping_answer_count"))),
-        fraction("share_of_shelf", "Its product placements as a fraction of those of all brands.",
+        fraction("share_of_shelf", "Its share of the product placements of all brands.",
             aggregate=share(counts=("placement_count", "all_placement_count"))),
         position("average_position", "Mean place of its products; lower is better.",
             aggregate=weighted("position_count")),
@@ -98,7 +98,7 @@ SECTION = Section(
         DOMAIN,
         count("answers_checked", "Answers examined for shopping results."),
         count("answers_with_shopping", "Answers with shopping results."),
-        fraction("trigger_rate", "Fraction of examined answers that have shopping results.",
+        fraction("trigger_rate", "Share of examined answers with shopping results.",
             over=("answers_with_shopping", "answers_checked")),
     )),
 )

@@ -1,4 +1,4 @@
-"""URLs: the pages that engines cite, for which prompts, and which brands they mention."""
+"""URLs: the pages that engines cite, with the prompts and the brands on these pages."""
 
 from aatoolkit.sections.declared._vocabulary import *
 
@@ -8,20 +8,20 @@ SECTION = Section(
     Table("cited_urls", "One row per cited URL.", records("items"), key="url", columns=(
         text("url", "The page's address, as the engine gave it."),
         text("source_domain", "The domain of the page; refers to `source_domains`.", "domain"),
-        text("title", "The title of the page, if the engine gave one."),
-        category("page_type", "The kind of page.", ("homepage", "category", "product", "listicle", "comparison",
+        text("title", "Title of the page, if the engine gave one."),
+        category("page_type", "Kind of page.", ("homepage", "category", "product", "listicle", "comparison",
             "profile", "discussion", "how_to", "article", "alternative", "other")),
-        category("domain_type", "The kind of site of the page.", DOMAIN_TYPES),
+        category("domain_type", "Kind of site of the page.", DOMAIN_TYPES),
         count("citation_count", "Citations of the page."),
-        fraction("citation_share", "Its citations as a fraction of all citations.",
+        fraction("citation_share", "Its share of all citations.",
             aggregate=CITATION_SHARE),
-        count("retrieval_count", "Times an engine read the page, whether it cited the page or not."),
+        count("retrieval_count", "Times an engine read the page, cited or not."),
         integer("answer_count", "Distinct answers that cite the page; pages overlap.", unit="distinct answers",
             aggregate=NOT_ADDITIVE),
-        position("average_citation_position", "Mean position among the sources of answers; lower is better.",
+        position("average_citation_position", "Mean position among the sources; lower is better.",
             aggregate=weighted("citation_count")),
-        date("first_cited_on", "The first day on which the page was cited, in or before the window.", aggregate=MIN),
-        date("last_cited_on", "The last day on which the page was cited.", aggregate=MAX),
+        date("first_cited_on", "The first day with a citation, in or before the window.", aggregate=MIN),
+        date("last_cited_on", "The last day with a citation.", aggregate=MAX),
         whole("all_citation_count", "Citations of all pages: the sample size of the share.", "citations"),
     )),
     Table("cited_url_prompts", "One row per cited URL and prompt.", records("items[].prompts"),

@@ -71,7 +71,7 @@ class Meaning:
 
 
 def tokens(name: str) -> list[str]:
-    """Split a name into lower-case words, with common short forms spelt out.
+    """Return the words of a name in lower case, with common short forms spelt out.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def specific_name(name: str, path: str) -> str:
 
 
 def is_measure_name(name: str) -> bool:
-    """Whether a name reads like that of a count, a share or another measure.
+    """Whether a name stands for a count, a share or another measure, by its words.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def is_measure_name(name: str) -> bool:
 
 
 def is_time_name(name: str) -> bool:
-    """Whether a name reads like that of a date or time.
+    """Whether a name stands for a date or time, by its words.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def is_time_name(name: str) -> bool:
 
 
 def is_flag_name(name: str) -> bool:
-    """Whether a name reads like that of a flag.
+    """Whether a name stands for a flag, by its words.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def is_flag_name(name: str) -> bool:
 
 
 def is_id_name(name: str) -> bool:
-    """Whether a name reads like that of an identifier.
+    """Whether a name stands for an identifier, by its words.
 
     Examples
     --------
