@@ -115,7 +115,7 @@ class ItemNotFound(AAToolkitError, KeyError):
 
 
 class ScopeError(AAToolkitError, ValueError):
-    """A filter of a request, or the value of a filter, cannot be requested."""
+    """A filter or section does not exist, or a value of a filter cannot be requested."""
 
     parameter: str | None
     """The filter concerned, such as ``engine``."""

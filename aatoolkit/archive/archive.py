@@ -114,7 +114,7 @@ class Archive(metaclass=Chaptered):
         Parameters
         ----------
         source : Client, Project, Study or iterable of Payload
-            Where the responses come from. From a study, all usable responses of sections are added.
+            The source of the responses. Of a study, all usable responses of sections are added.
         hosts : str or iterable of str, optional
             The projects' domains; a project's own by default.
         scopes : Scope or iterable of Scope, optional
@@ -141,7 +141,7 @@ class Archive(metaclass=Chaptered):
         ArchiveError
             If a declaration has changed so that new rows cannot share a table with the old ones.
         ArchiveConflict
-            If other processes have committed first each time, or responses were removed meanwhile.
+            If other processes committed first at every try, or responses were removed meanwhile.
         ScopeError
             Before any request: if there is no such section, a host is not a domain, or the source
             is of another kind.

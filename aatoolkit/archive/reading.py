@@ -389,8 +389,8 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
     """Return the tables that a user's query can use: a dict from name in SQL to table.
 
-    A table is given as its path; ``columns`` as a function that returns an Arrow table. If two
-    sections have a table of the same name, the value is a list of the full names.
+    The value is the path of a table; for ``columns``, a function that returns an Arrow table; and
+    for a name that tables of two sections have, a list of their full names.
     """
     tables: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():

@@ -345,7 +345,7 @@ class RunWriter:
         return self.commit()
 
     def _check(self, runs: RunLog) -> None:
-        """Raise an error if, by the new entries of the log, the run must not be committed."""
+        """Raise an error if the run must not be committed: new entries of the log may forbid it."""
         if self.run in runs.removing:
             raise ArchiveConflict(
                 "this run gave no sign for so long that it was taken for dead and removed; add "

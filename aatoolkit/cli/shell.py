@@ -6,10 +6,10 @@ gets all arguments and options as one object. An error message never repeats an 
 a token.
 
 Data is written to standard output, notes to standard error. CSV and JSON are UTF-8 in any locale,
-so that a pipe gets the same bytes as a file. Text for people has the encoding of the terminal, and
-letters that this encoding lacks are escaped. The format of a table is that of the options or of the
-file's suffix. Without either, a table is printed in columns: completely to a pipe, and as much of
-it as fits on a terminal.
+so a pipe gets the same bytes as a file. Text for people has the encoding of the terminal; letters
+that this encoding lacks are escaped. Options or the file's suffix say in which format a table is
+written. Without either, a table is printed in columns: to a pipe completely, on a terminal as much
+of it as fits.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ _PATH_PLACEHOLDERS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEB
 
 
 def _click_type(placeholder: str, click_type: Any) -> Any:
-    """Return ``click_type``; if it is None, return `Path` for placeholders such as ``FILE``."""
+    """Return ``click_type``; if it is None, `Path` for placeholders such as ``FILE``, else None."""
     return click_type or (Path if placeholder in _PATH_PLACEHOLDERS else None)
 
 

@@ -157,7 +157,7 @@ def section_names(profile: Profile | None) -> tuple[str, ...]:
 
 
 def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return section names, validated and without duplicates; by default the names of all.
+    """Return the names ``sections``, checked and without duplicates; by default those of all.
 
     Raises
     ------

@@ -241,11 +241,11 @@ _CHUNK_SIZE = 1 << 16
 _RETRYABLE_STATUSES = frozenset({429, 502, 503, 504})
 
 
-class Unusable(Exception):
+class UnusableSetting(Exception):
     """A setting of the environment, such as a proxy, cannot be used."""
 
 
-class TooLong(Exception):
+class BodyTooLong(Exception):
     """The body of a response is longer than ``max_body``."""
 
 
@@ -282,21 +282,21 @@ _MESSAGES: dict[type[errors.AAToolkitError], str] = {
 }
 
 _LATE = Fault("no complete response came before the deadline", False, errors.DeadlineExceeded)
-_BROKEN = Fault("the connection broke off")
-_GARBLED = Fault(
+_BROKEN_CONNECTION = Fault("the connection broke off")
+_UNREADABLE_BODY = Fault(
     "the response cannot be decompressed; tell the operator of the service",
     False,
     errors.DecodeError,
     "encoding",
 )
 _FAULTS: dict[type[BaseException], Fault] = {
-    TooLong: Fault(
+    BodyTooLong: Fault(
         "the response is larger than max_body; narrow the scope, or raise max_body",
         False,
         errors.DecodeError,
         "too_large",
     ),
-    urllib3.DecodeError: _GARBLED,
+    urllib3.DecodeError: _UNREADABLE_BODY,
     # Before what befell the connection, which is one to the proxy.
     urllib3.ProxyError: Fault("the proxy that the environment names could not be used"),
     socket.gaierror: Fault("the name of the service is not known"),
@@ -305,12 +305,12 @@ _FAULTS: dict[type[BaseException], Fault] = {
     urllib3.NewConnectionError: Fault("no connection could be made"),
     urllib3.ConnectTimeoutError: Fault("no connection in time"),
     ssl.SSLCertVerificationError: Fault("the service could not prove who it is (TLS)", False),
-    ssl.SSLEOFError: _BROKEN,
+    ssl.SSLEOFError: _BROKEN_CONNECTION,
     ssl.SSLError: Fault("there is no agreement on an encrypted connection (TLS)", False),
     urllib3.ReadTimeoutError: Fault("the service went silent"),
-    http.client.RemoteDisconnected: _BROKEN,
-    http.client.IncompleteRead: _BROKEN,
-    ConnectionError: _BROKEN,
+    http.client.RemoteDisconnected: _BROKEN_CONNECTION,
+    http.client.IncompleteRead: _BROKEN_CONNECTION,
+    ConnectionError: _BROKEN_CONNECTION,
     http.client.HTTPException: Fault("what came is not HTTP", False),
     ValueError: Fault("what came is not HTTP", False),
 }
@@ -411,7 +411,7 @@ class Transport(HTTPAdapter):
             while chunk := raw_response.read1(_CHUNK_SIZE, decode_content=True):
                 attempt.body += chunk
                 if len(attempt.body) > limit:
-                    raise TooLong
+                    raise BodyTooLong
         finally:
             raw_response.close()
 
@@ -486,10 +486,10 @@ def _environment_options(base: BaseUrl, url: str) -> dict[str, Any]:
     proxies = {} if base.is_loopback else get_environ_proxies(url)
     proxy = select_proxy(url, proxies)
     if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
-        raise Unusable("only http:// and https:// proxies can be used")
+        raise UnusableSetting("only http:// and https:// proxies can be used")
     certificates = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
     if certificates and not Path(certificates).exists():
-        raise Unusable("REQUESTS_CA_BUNDLE names no file or folder")
+        raise UnusableSetting("REQUESTS_CA_BUNDLE names no file or folder")
     return {"proxies": proxies, "verify": certificates or True}
 
 
@@ -499,10 +499,10 @@ def _fault_of(error: Exception) -> Fault:
     for exception_type, fault in _FAULTS.items():
         if any(isinstance(cause, exception_type) for cause in causes):
             return fault
-    if isinstance(error, Unusable):
+    if isinstance(error, UnusableSetting):
         return Fault(str(error), False)
     if isinstance(error, OSError | EOFError | urllib3.HTTPError):  # as all of requests are
-        return _BROKEN
+        return _BROKEN_CONNECTION
     return Fault(f"{type(error).__name__} within aatoolkit", False, errors.InternalError)
 
 

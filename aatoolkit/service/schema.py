@@ -1,12 +1,12 @@
 """The tables of a store of observations: prompts, answers, citations, crawler requests, visits.
 
 A store is a folder with one Parquet file per table, named after the table. Every table but ``bots``
-has a column ``host``, the project that the row belongs to. Only ``projects`` is required. If a
-table is absent, nothing of its kind was observed, and the sections that need it say so in their
-availability instead of reporting zeros.
+has a column ``host``, the project that the row belongs to. Only the table ``projects`` is required.
+If another table is missing, nothing of its kind was observed; the sections that need it say so in
+their availability instead of reporting zeros.
 
-A column is *required* (present and without nulls), or optional: it may be missing from
-the file, and a null in it means *not known*, never zero.
+A *required* column is present and has no nulls. An optional column may be missing from the file,
+and a null in it means *not known*, never zero.
 
 Instants are UTC. ``text`` is UTF-8. ``words`` is a list of text. The tables are declared in
 ``schema.txt`` beside this file.

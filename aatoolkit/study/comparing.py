@@ -297,7 +297,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun_files(self) -> FolderFiles | None:
-        """The files of the results computed so far, if a notebook is rerun here; else None."""
+        """The files of the results computed so far, if this process reruns the study; else None."""
         study, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
         if not study or not folder or open_files(study).read(SEAL) != self._study._seal():
             return None
@@ -362,7 +362,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
 
 def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
-    """Return a result as a DataFrame; raise `StudyError` if it or its name is not valid."""
+    """Return a result as a DataFrame; raise `StudyError` if the result or its name is invalid."""
     if (
         not isinstance(name, str)
         or not 0 < len(name.strip()) <= _MAX_LENGTH

@@ -87,7 +87,7 @@ def result_file(digest: str) -> str:
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Return whether a study can have a file of this name and, if ``folder`` is given, in it.
+    """Return whether a study can have a file with this name; with ``folder``, in that folder.
 
     Examples
     --------
@@ -400,11 +400,11 @@ class Record:
         return self.url, self.fetched_at, self.status, self.sha256
 
     def response(self, body: bytes) -> Response:
-        """Return the recorded response; its body is given."""
+        """Return the recorded response, which has the given body."""
         return Response(self.request, self.status, self.headers, self.fetched_at, body)
 
     def payload(self, body: bytes) -> Payload:
-        """Return the payload of the recorded response; its body is given."""
+        """Return the payload of the recorded response, which has the given body."""
         return Payload._of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:

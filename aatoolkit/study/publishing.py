@@ -427,7 +427,7 @@ _TEXT_COLUMNS = re.compile(
 _REQUIRED_COLUMNS = frozenset({"response", "section", "fetched_at"})
 """The columns that identify responses, and cannot be left out."""
 
-Columns = set[tuple[str, str]]
+ColumnSet = set[tuple[str, str]]
 """Pairs of the name of a table and the name of a column."""
 
 
@@ -472,7 +472,7 @@ def _redact(
 
 def _columns_of(
     published_tables: list[PublishedTable], redacted_names: list[str]
-) -> tuple[Columns, Columns]:
+) -> tuple[ColumnSet, ColumnSet]:
     """Return all redacted columns, and those that the user named, i.e. without ``texts``."""
     dtypes = {
         (table.name, str(name)): str(dtype)
@@ -483,7 +483,7 @@ def _columns_of(
     # The columns of the table of availability have common names.
     columns = [(table, name) for table, name in dtypes if table != "availability"]
     names = {name for _, name in columns} | {*FILTERS}
-    text_columns, named_columns = Columns(), Columns()
+    text_columns, named_columns = ColumnSet(), ColumnSet()
     for word in redacted_names:
         if word == TEXTS:
             text_columns |= {

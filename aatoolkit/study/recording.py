@@ -79,7 +79,7 @@ class StudyResponses:
             study._sweep()  # remove what a killed writer left
 
     def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
-        """Record a response in the study; ``error`` is the error's type if it is an error."""
+        """Record a response in the study; for an error response, ``error`` is the error's type."""
         record = Record.of(response, stale=stale, error=error)
         self._study._recording().append(record, response.body)
 

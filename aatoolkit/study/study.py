@@ -753,8 +753,8 @@ class Study(metaclass=Chaptered):
             Columns to leave out: names, ``table.column``, or ``texts`` for all text columns.
             The service's notes on availability are then left out too, as they may quote a column.
         excel, csv : bool
-            Whether to write a workbook (``pip install "aatoolkit[excel]"``), and CSV, both
-            safe to open.
+            Whether to also write an Excel workbook (``pip install "aatoolkit[excel]"``), and CSV
+            files. Both are safe to open: no cell is a formula.
         responses : bool
             Whether to include the packed study, as ``study.zip``. With it, readers of the
             publication can explain any number down to its bytes. Not possible with ``redact``.
@@ -773,9 +773,9 @@ class Study(metaclass=Chaptered):
         StudyError
             If the study is not sealed, or is damaged.
         NotWritten
-            If a column to leave out does not exist, there is no response, ``responses`` and
-            ``redact`` are combined, or the folder cannot be written, is not empty, or has files
-            that belong to no publication; nothing is changed.
+            If a column to leave out does not exist, the study has no response, ``responses`` and
+            ``redact`` are combined, or the folder cannot be written to, is not empty, or has files
+            of no publication. Then nothing is changed.
 
         Warns
         -----

@@ -167,7 +167,7 @@ ORDER BY day, label
 
 @section("impact")
 def impact(obs: Observations) -> SectionAnswer:
-    """Return the section ``impact``: completed actions with the change after them, and events."""
+    """Return the section ``impact``: completed actions with changes that followed, and events."""
     gaps = {"mentionRate": why_no_subject(obs), "citationCount": own_citations_missing(obs)}
     countable_metrics = {name for name, reason in gaps.items() if reason is None}
     experiments = (
