@@ -483,7 +483,7 @@ def serve(args: Args) -> int:
     from aatoolkit import service
 
     if args.describe:
-        write_data(f"{service.describe_store()}\n".encode())
+        write_data(service.SCHEMA.encode())
         return 0
     if args.dir is None:
         raise ArgumentError("say which store to serve: aatoolkit serve DIR", argument="store")

@@ -121,12 +121,13 @@ if TYPE_CHECKING:
     )
     from aatoolkit.service.app import Accounts, Service, digest
     from aatoolkit.service.observations import Question
-    from aatoolkit.service.schema import TABLES
+    from aatoolkit.service.schema import SCHEMA, TABLES
     from aatoolkit.service.server import RunningServer, run_server, start_server
-    from aatoolkit.service.store import Store, StoreError, describe_store, write_store
+    from aatoolkit.service.store import Store, StoreError, write_store
     from aatoolkit.service.synth import synthesize, write_synthetic_store
 
 __all__ = [
+    "SCHEMA",
     "SECTIONS",
     "TABLES",
     "Accounts",
@@ -138,7 +139,6 @@ __all__ = [
     "ServiceSection",
     "Store",
     "StoreError",
-    "describe_store",
     "digest",
     "run_server",
     "start_server",

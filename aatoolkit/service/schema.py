@@ -76,10 +76,13 @@ class StoreTable:
         )
 
 
+SCHEMA = Path(__file__).with_suffix(".txt").read_text("utf-8")
+"""The declaration of all tables, for people; its first lines say how it is to be read."""
+
+
 def _read_tables() -> Iterator[StoreTable]:
     """Yield the tables that ``schema.txt`` declares."""
-    text = Path(__file__).with_suffix(".txt").read_text("utf-8")
-    for block in text.split("\n\n")[1:]:
+    for block in SCHEMA.split("\n\n")[1:]:
         first_line, *lines = block.splitlines()
         name, key, doc = _TABLE_LINE.fullmatch(first_line).groups()  # type: ignore[union-attr]
         table = StoreTable(name, tuple(key.split()), doc)

@@ -175,25 +175,6 @@ class Store:
         self.connection.close()
 
 
-def describe_store() -> str:
-    """Return the tables and columns of a store, as Markdown."""
-    lines = ["# The tables of a store", ""]
-    for table in TABLES.values():
-        keys = ", ".join(f"`{name}`" for name in table.key) or "none"
-        lines += [f"## {table.name}", "", table.doc, "", f"Key: {keys}."]
-        for parent, columns in table.parents:
-            lines.append(f"`{'`, `'.join(columns)}` must be in `{parent}`.")
-        lines += ["", "| column | kind | required | values | what it says |"]
-        lines.append("| --- | --- | --- | --- | --- |")
-        for column in table.columns:
-            values = ", ".join(f"`{value}`" for value in column.values)
-            required_mark = "yes" if column.is_required else ""
-            cells = (f"`{column.name}`", column.kind, required_mark, values, column.doc)
-            lines.append(f"| {' | '.join(cells)} |")
-        lines.append("")
-    return "\n".join(lines)
-
-
 def _hashes(files: Mapping[str, Path]) -> dict[str, str]:
     """Return the SHA-256 of each file, by its name."""
     return {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
