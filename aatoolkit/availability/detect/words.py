@@ -23,6 +23,7 @@ from aatoolkit._util.lexicon import (
     fold,
     is_whole,
     names,
+    pairs,
     patterns,
     rows_of,
     spaced,
@@ -243,15 +244,6 @@ def with_reason(state: Availability, reason: str | None) -> Availability:
     return replace(state, reason=reason)
 
 
-_OBSERVATION_STATES = {
-    "absent": ABSENT,
-    "inapplicable": STATES["not_applicable"],
-    "withheld": STATES["forbidden"],
-    "full": AVAILABLE,
-    "part": PARTIAL,
-}
-
-
 def state_of_observation_code(code: str) -> Availability | None:
     """Return the state that a statistical observation code means; None for any other text.
 
@@ -260,11 +252,8 @@ def state_of_observation_code(code: str) -> Availability | None:
     >>> [str(state_of_observation_code(code)) for code in ("Q", "e", "in_stock")]
     ['unavailable (withheld)', 'partial', 'None']
     """
-    text = code.strip().lower()
-    return next(
-        (state for name, state in _OBSERVATION_STATES.items() if text in words(f"observed_{name}")),
-        None,
-    )
+    meaning = pairs("observation").get(code.strip().lower())
+    return None if meaning is None else STATES[meaning]
 
 
 # --- keys ------------------------------------------------------------------------------------
