@@ -308,13 +308,12 @@ def _likeliest(places: list[Candidate]) -> list[Candidate]:
     others.
     """
     likeliest: list[Candidate] = []
-    stating_parents = {
-        place.at.rpartition(".")[0] for place in places if any(map(_denies, place.words))
-    }
+    denying = [place for place in places if any(map(_denies, place.words))]
+    parents = {place.at.rpartition(".")[0] for place in denying}
     for place in sorted(places, key=lambda place: -place.score):
         parent, _, key = place.at.rpartition(".")
-        is_kind = not (names(key, "place") or any(map(_denies, place.words)))
-        if is_kind and "[]" in parent and parent in stating_parents:
+        is_stated = "[]" in parent and parent in parents and place not in denying
+        if is_stated and not names(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
         if not any(_are_alike(place, other) for other in likeliest):
             likeliest.append(place)
@@ -494,7 +493,7 @@ class _Search:
         extents = self._extents(document, path)
         for key, value in document.items():
             place = (*path, Field(key))
-            if repeats_question(key) and not _has_notices(value):
+            if repeats_question(key) and not any(map(_denies, _texts(value))):
                 continue
             if isinstance(value, dict):
                 is_of_engines = bool(value) and self._engines.issuperset(value)
@@ -739,17 +738,6 @@ def _is_word_for_part(token: str) -> bool:
 def _is_notice(record: Mapping[str, Any]) -> bool:
     """Whether a record is a notice, because it gives a reason, which measurements do not."""
     return any(value and names(key, "place_reason") for key, value in record.items())
-
-
-def _has_notices(value: Any) -> bool:
-    """Whether an object has a list of records that all give a reason."""
-    lists = value.values() if isinstance(value, dict) else ()
-    return any(
-        isinstance(items, list)
-        and all(isinstance(item, dict) and _is_notice(item) for item in items)
-        for items in lists
-        if items
-    )
 
 
 def value_at(document: Any, path: Sequence[Step]) -> Any:
