@@ -102,7 +102,7 @@ def sentences(changes: pd.DataFrame) -> list[str]:
     lines = []
     sizes = changes["change"].abs()
     sizes /= sizes.groupby([changes["table"], changes["column"]], dropna=False).transform("max")
-    largest = sizes.sort_values(ascending=False, kind="stable").index[:MAX_LISTED]
+    largest = sizes.fillna(0).nlargest(MAX_LISTED).index
     for row in changes.loc[largest].astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
         names = [name for name in _LOCATION_COLUMNS if name in row and name != "host"]

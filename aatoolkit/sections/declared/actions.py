@@ -3,6 +3,8 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
+_ACTION = ref("action_id", "The action; refers to `actions`.")
+
 SECTION = Section(
     "actions", "Optimisation actions that are open to the project.",
     Table("actions", "One row per action.", records("groups[].actions"), key="action_id", columns=(
@@ -31,14 +33,14 @@ SECTION = Section(
     )),
     Table("action_steps", "One row per action and step.", records("groups[].actions[].steps"),
         key=("action_id", "step"), columns=(
-        ref("action_id", "The action; refers to `actions`."),
+        _ACTION,
         integer("step", "Position of the step, from 1.", "#1"),
         text("text", "What to do in the step.", "."),
     )),
     Table("action_evidence", "One row per action and piece of evidence.",
         records("groups[].actions[].evidence{promptIds,competitors}[]", key="kind"), key=("action_id", "kind", "value"),
         columns=(
-        ref("action_id", "The action; refers to `actions`."),
+        _ACTION,
         category("kind", "Kind of evidence: a prompt's id or a competitor's name.", ("promptIds", "competitors")),
         text("value", "The prompt's id or the competitor's name.", "."),
     )),

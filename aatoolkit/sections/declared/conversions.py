@@ -11,6 +11,8 @@ _REVENUE = number("revenue", "Revenue of those conversions, in `currency`.", uni
     aggregate=Aggregation("sum", within="currency"))
 _CURRENCY = text("currency", "The currency of the revenue.", "$.source.currency", unit=ISO_4217)
 
+_CONVERSIONS = count("conversions", "Conversions of those visits, on complete days.")
+
 SECTION = Section(
     "conversions", "Observed visits from engines and their conversions.",
     Table("conversion_engines", "One row per engine.", records("engines"), key="engine", columns=(
@@ -18,7 +20,7 @@ SECTION = Section(
         words("referrers", "Hosts by which visits from it are recognised."),
         count("sessions", "Visits from the engine that can be recognised."),
         integer("users", "Distinct visitors; engines overlap.", unit="distinct users", aggregate=NOT_ADDITIVE),
-        count("conversions", "Conversions of those visits, on complete days."),
+        _CONVERSIONS,
         fraction("conversion_rate", "Conversions per visit, on complete days.",
             aggregate=ratio("conversions", "complete_sessions", otherwise="sessions")),
         _REVENUE,
@@ -61,7 +63,7 @@ SECTION = Section(
     Table("conversion_landing_pages", "One row per landing path.", records("landingPages"), key="path", columns=(
         text("path", "The path at which visits from engines began, or (not set)."),
         count("sessions", "Visits that began there."),
-        count("conversions", "Conversions of those visits, on complete days."),
+        _CONVERSIONS,
         _REVENUE,
         CITED_ANSWERS,
         _CURRENCY,

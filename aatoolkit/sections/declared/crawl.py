@@ -3,6 +3,8 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
+_CRAWLER = text("bot", "The crawler; refers to `crawl_bots`.")
+
 SECTION = Section(
     "crawl", "Observed activity of AI crawlers.",
     Table("crawl_bots", "One row per crawler.", records("bots"), key="bot", columns=(
@@ -36,7 +38,7 @@ SECTION = Section(
         records("series.requests{}", key="bot"),
         key=("bucket_start", "bot"), columns=(
         timestamp("bucket_start", "The start of the hour or day, in UTC.", "$.series.timestamps[@1]"),
-        text("bot", "The crawler; refers to `crawl_bots`."),
+        _CRAWLER,
         count("requests", "Requests in the bucket; missing if it was not observed.", ".", unit=REQUESTS),
     )),
     Table("crawl_paths", "One row per path.", records("paths"), key="path", columns=(
@@ -49,7 +51,7 @@ SECTION = Section(
     Table("crawl_path_bots", "One row per path and crawler.", keyed("paths[].byBot", key="bot"), key=("path", "bot"),
         columns=(
         ref("path", "The path; refers to `crawl_paths`."),
-        text("bot", "The crawler; refers to `crawl_bots`."),
+        _CRAWLER,
         count("requests", "Requests of the crawler for the path.", ".", unit=REQUESTS),
     )),
     kept=("totals", "series.bucket", "gateway.cname.target"),

@@ -7,6 +7,7 @@ from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
 _HTTP_STATUS = integer("http_status", "The status it came with.", unit=HTTP_STATUS)
+_PAGE = ref("url", "The page; refers to `crawlability_pages`.")
 
 SECTION = Section(
     "crawlability", "How well crawlers and assistants can use the site.",
@@ -44,7 +45,7 @@ SECTION = Section(
     )),
     Table("crawlability_page_assistants", "One row per page, engine and capability.",
         keyed("pages[].assistants", key=("engine", "capability")), key=("url", "engine", "capability"), columns=(
-        ref("url", "The page; refers to `crawlability_pages`."),
+        _PAGE,
         text("engine", "The engine; one without a row was not examined."),
         category("capability", "What the engine may do: fetch it live, index it, train on it.",
             ("retrievable", "findable", "trainable")),
@@ -53,7 +54,7 @@ SECTION = Section(
     )),
     Table("crawlability_checks", "One row per page and check.", records("pages[].checks"), key=("url", "check_id"),
         columns=(
-        ref("url", "The page; refers to `crawlability_pages`."),
+        _PAGE,
         text("check_id", "The check."),
         category("group", "Group of the check.", ("access", "delivery", "content")),
         category("result", "The result of the check; skipped if it did not apply.",

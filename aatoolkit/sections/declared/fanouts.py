@@ -3,6 +3,8 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
+_QUERY = ref("query", "The query; refers to `fanout_queries`.")
+
 SECTION = Section(
     "fanouts", "Observed query expansions.",
     Table("fanout_queries", "One row per query.", records("queries"), key="query", columns=(
@@ -20,13 +22,13 @@ SECTION = Section(
     )),
     Table("fanout_query_engines", "One row per query and engine.", keyed("queries[].byEngine", key="engine"),
         key=("query", "engine"), columns=(
-        ref("query", "The query; refers to `fanout_queries`."),
+        _QUERY,
         REPORTED_ENGINE,
         count("occurrences", "Times the engine made the query.", "."),
     )),
     Table("fanout_query_prompts", "One row per query and prompt that it was made of.", records("queries[].promptIds"),
         key=("query", "prompt_id"), columns=(
-        ref("query", "The query; refers to `fanout_queries`."),
+        _QUERY,
         text("prompt_id", "The prompt; refers to `prompts`.", "."),
     )),
     Table("fanout_terms", "One row per term.", pairs("terms", "term", "occurrences"), key="term", columns=(

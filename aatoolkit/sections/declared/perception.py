@@ -10,6 +10,8 @@ _TONE_COUNTS = (
     count("negative_count", "Negative mentions."),
 )
 
+_SCORED = count("scored_count", "Mentions that were scored: the sample size of the score.")
+
 SECTION = Section(
     "perception", "Summaries of how answers speak of brands.",
     Table("perception_sentiment", "One row per brand.", records("sentiment"), key="brand", columns=(
@@ -22,7 +24,7 @@ SECTION = Section(
             aggregate=ratio("neutral_count", "labelled_count", otherwise="scored_count")),
         fraction("negative_share", "Negative share of its labelled mentions; lower is better.", "negative",
             aggregate=ratio("negative_count", "labelled_count", otherwise="scored_count")),
-        count("scored_count", "Mentions that were scored: the sample size of the score."),
+        _SCORED,
         count("mention_count", "Answers that mention the brand, scored or not."),
         *optional(
             *_TONE_COUNTS,
@@ -40,7 +42,7 @@ SECTION = Section(
         fraction("negative_share", "Negative share of the day's labelled mentions.", "negative",
             over=("negative_count", "labelled_count")),
         *optional(
-            count("scored_count", "Mentions that were scored: the sample size of the score."),
+            _SCORED,
             *_TONE_COUNTS,
         ),
     )),

@@ -12,6 +12,7 @@ _STOCK_STATUS = category("stock_status", "Whether it can be bought; not data ava
 _MERCHANT = (text("merchant", "Who sells."), text("merchant_domain", "The seller's domain.", "domain"))
 
 _OVERLAP = "not additive across brands: one answer may show products of several"
+_PRODUCT = ref("product_id", "The product; refers to `shopping_products`.")
 
 SECTION = Section(
     "shopping", "Observed shopping results.",
@@ -48,7 +49,7 @@ SECTION = Section(
     )),
     Table("shopping_offers", "One row per product and offer.", records("products[].offers"),
         key=("product_id", "offer_position"), columns=(
-        ref("product_id", "The product; refers to `shopping_products`."),
+        _PRODUCT,
         rank("offer_position", "Position among the product's offers; lower is better.", "position"),
         *_MERCHANT,
         number("price_amount", "The price, if shown.", "price.amount", unit="price_currency units"),
@@ -59,7 +60,7 @@ SECTION = Section(
     )),
     Table("shopping_attributes", "One row per product and attribute.", keyed("products[].attributes", key="attribute"),
         key=("product_id", "attribute"), columns=(
-        ref("product_id", "The product; refers to `shopping_products`."),
+        _PRODUCT,
         text("attribute", "The attribute's name."),
         text("value", "Value of the attribute, as shown.", "."),
     )),

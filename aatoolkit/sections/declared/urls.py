@@ -3,6 +3,8 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
+_PAGE = ref("url", "The page; refers to `cited_urls`.")
+
 SECTION = Section(
     "urls", "Source pages that engines cite.",
     Table("cited_urls", "One row per cited URL.", records("items"), key="url", columns=(
@@ -26,13 +28,13 @@ SECTION = Section(
     )),
     Table("cited_url_prompts", "One row per cited URL and prompt.", records("items[].prompts"),
         key=("url", "prompt_id"), columns=(
-        ref("url", "The page; refers to `cited_urls`."),
+        _PAGE,
         text("prompt_id", "The prompt; refers to `prompts`."),
         count("citation_count", "Citations of the page in answers to the prompt."),
     )),
     Table("cited_url_brands", "One row per cited URL and brand looked for on it.", records("items[].brands"),
         key=("url", "brand"), columns=(
-        ref("url", "The page; refers to `cited_urls`."),
+        _PAGE,
         text("brand", "The brand; brands without a row were not looked for."),
         flag("own", "Whether the brand is the project's own."),
         flag("mentioned", "Whether the page mentions the brand."),
