@@ -54,7 +54,7 @@ from aatoolkit.sections.inference.words import meaning
 from aatoolkit.sections.section import is_at
 
 _ONLY_UNMEASURED = "is there only where nothing was measured"
-MAX_PLACES = 3
+MAX_PLACES = 4
 """The greatest number of candidates per section."""
 
 _MIN_SCORE, _MAX_NOTICES, _MAX_WORDS, _MAX_LENGTH, _MAX_DEPTH = 3, 12, 6, 200, 6

@@ -318,8 +318,10 @@ def proposal(place: Candidate) -> dict[str, Any]:
         rule = {"at": f"{place.at}[]", "of": "engine" if names_engine else "section"}
     elif isinstance(place.value, dict):
         rule = {"at": f"{place.at}{{}}", "of": None if {*place.at} & {*"[{"} else "engine"}
-    elif place.engine == "{}" or (place.total and {*place.at}.isdisjoint("[{")):
-        rule = {"at": parent, "status": field_name, "of": "engine" if place.engine else None}
+    elif place.total and {*place.at}.isdisjoint("[{"):
+        rule = {"at": parent, "status": field_name}
+    elif place.engine == "{}":
+        rule["of"] = "engine"
     elif place.engine:
         rule |= {"of": "engine", "engines": place.engine}
     elif place.is_of_section or names_engine:
