@@ -404,7 +404,9 @@ class Archive(metaclass=Chaptered):
     @property
     @typed
     def changes(self) -> pd.DataFrame:
-        """A frame with a row per change of a declared table or column.
+        """The changes of declarations since the archive was created: a row per table or column.
+
+        Changes of measured values are not among them.
 
         The columns are ``at`` (the time), ``section``, ``table``, ``column``, ``change``, and the
         values ``before`` and ``after``.

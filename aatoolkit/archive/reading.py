@@ -225,7 +225,7 @@ class TableReader:
         if failed_count:
             reason = f"{failed_count} of {failed_count + len(responses)} responses failed"
             failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
-            columns = {name: column.with_absent(failure) for name, column in columns.items()}
+            columns = {name: column.with_absences(failure) for name, column in columns.items()}
         metadata = FrameMetadata(
             {name: columns.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
@@ -314,8 +314,8 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
             [*column.levels, *(() if column.ordered else sorted(new_levels))], pa.string()
         )
         codes = pa.concat_arrays(pc.index_in(texts, levels).chunks or [pa.array([], pa.int32())])
-        categories = pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
-        rows = rows.set_column(rows.column_names.index(name), name, categories)
+        category_column = pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
+        rows = rows.set_column(rows.column_names.index(name), name, category_column)
     return rows
 
 
@@ -407,19 +407,19 @@ def _columns_of(snapshot: Snapshot) -> pa.Table:
     """Return a table with one row per declared column: its unit, aggregation rule and meaning."""
     rows = []
     for path in filter(snapshot.has, stored_tables(snapshot.store)):
-        stored_table = declaration_of(snapshot.store, path)
+        declaration = declaration_of(snapshot.store, path)
         rows += [
             {
-                "section": stored_table.section,
-                "table": stored_table.table.name,
+                "section": declaration.section,
+                "table": declaration.table.name,
                 "column": name,
                 "dtype": column.dtype,
                 "unit": column.unit,
                 "aggregation": str(column.aggregate),
-                "is_key": name in stored_table.key,
+                "is_key": name in declaration.key,
                 "description": column.doc,
             }
-            for name, column in stored_table.columns.items()
+            for name, column in declaration.columns.items()
         ]
     return pa.Table.from_pylist(rows)
 

@@ -324,7 +324,7 @@ class ResponseIndex:
         return response.error is None and response.identity in self._identities
 
     def is_archived(self, question: Question, day: date) -> bool:
-        """Return whether the archive has a response to a request that was fetched on a day."""
+        """Return whether the archive has a response to this request that was fetched on ``day``."""
         self._load(f"{day:%Y-%m}")
         return (question, day) in self._archived_days
 

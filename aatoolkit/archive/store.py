@@ -510,16 +510,14 @@ class Checksums:
         with store.errors(CHECKSUMS):
             file_infos = store.files.get_file_info(FileSelector(CHECKSUMS, allow_not_found=True))
             self.names = sorted(info.base_name for info in file_infos if info.is_file)
-            contents = {
-                name: self._read_part(name) for name in self.names if name.endswith(".json")
-            }
+            parts = {name: self._read_part(name) for name in self.names if name.endswith(".json")}
         replaced_names = {
-            old_name for content in contents.values() for old_name in content.get("replaces", ())
+            old_name for part in parts.values() for old_name in part.get("replaces", ())
         }
-        for name, content in contents.items():
-            if name not in replaced_names and content:
-                self.runs.update(content["runs"])
-                for table, digests in content["files"].items():
+        for name, part in parts.items():
+            if name not in replaced_names and part:
+                self.runs.update(part["runs"])
+                for table, digests in part["files"].items():
                     self.files.setdefault(table, {}).update(digests)
 
     def _read_part(self, name: str) -> dict[str, Any]:

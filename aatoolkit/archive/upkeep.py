@@ -414,9 +414,9 @@ def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
     """Derive the tables again from the responses; return a problem for each table that differs."""
     problems: list[Problem] = []
     buffer = TableBuffer()
-    for row, derived_response in derive_stored(groups_of(snapshot), options):
+    for archived_response, derived_response in derive_stored(groups_of(snapshot), options):
         if derived_response.error is None:
-            buffer.add(row, derived_response)
+            buffer.add(archived_response, derived_response)
         if len(buffer) > _BATCH_SIZE:
             problems += _differences(snapshot, buffer)
             buffer = TableBuffer()

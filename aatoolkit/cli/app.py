@@ -591,7 +591,7 @@ def record(args: Args) -> int:
             f"{counted(cached_count, 'response')} came from the cache; "
             "--no-cache asks the service anew"
         )
-    output = _study_values(study)
+    output = _study_as_json(study)
     show(args, {"digest": study.digest, **output}, _lines(output))
     note(f"the study is in {folder}; cite it by its digest, {study.digest}")
     return 1 if errors else 0
@@ -607,7 +607,7 @@ def verify_study(args: Args) -> int:
     """
     study = _study(args.study)
     result = study.verify(replay=args.replay)
-    output = _study_values(study)
+    output = _study_as_json(study)
     problems = [*map(vars, result.problems)]
     lines = [*_lines(output), str(result.digest)] if result.ok else map(str, result.problems)
     show(args, {"ok": result.ok, "digest": result.digest, "problems": problems, **output}, lines)
@@ -690,12 +690,12 @@ def _study(path: Path) -> aa.Study:
 
 
 def _lines(output: dict[str, Any]) -> Iterable[str]:
-    """Return the records of a study as lines of text; ``output`` is that of `_study_values`."""
+    """Return the records of a study as lines of text; ``output`` is that of `_study_as_json`."""
     rows = output["records"]
     return grid(rows[0], (row.values() for row in rows)) if rows else ()
 
 
-def _study_values(study: aa.Study) -> dict[str, Any]:
+def _study_as_json(study: aa.Study) -> dict[str, Any]:
     """Return a study as JSON values: its path, digest, records, and the hashes of its results."""
     records = [
         {
@@ -885,7 +885,7 @@ def explain(args: Args) -> int:
 
 
 def _open_store(path: Path) -> Any:
-    """Open the study, packed study, publication or archive at a path."""
+    """Open what is at a path: an archive, a study (also packed in a zip file) or a publication."""
     from aatoolkit.study.files import PACKED
 
     if (path / "responses" / "_delta_log").is_dir():

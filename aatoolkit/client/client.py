@@ -1,7 +1,9 @@
-"""`Client`, a connection to a service; `Project`, one of its hosts; `project` and `demo`.
+"""`Client`, a connection to a service, and `Project`, one host of the service.
 
-The base URL comes from the call or the environment; the token also from a file or the key store.
-While a notebook is rerun from a study, `stand_in` replaces every client of the process.
+The functions `project` and `demo` open a project of a real service and of the built-in demo. The
+base URL is an argument or an environment variable; the token can also be in a file or the key
+store. While a notebook is rerun from a study, `stand_in` makes every client of the process read the
+study's responses instead of asking a service.
 """
 
 from __future__ import annotations
@@ -470,9 +472,10 @@ class Project(NamesNear):
         refresh : bool
             Whether to ask the service even if a response is cached, and replace that response.
         split : {"engine", "topic", "category", "brand"}, optional
-            Read the section once for each value of this filter (those in the scope, or all that
-            the scope options list), concurrently. Each table has the value as its first column,
-            named as the filter, or ``filter_engine`` where the table has such a column itself.
+            The filter to split the section by: the section is read once for each value of this
+            filter (those in the scope, or all that the scope options list), concurrently. Each
+            table has the value as its first column, named as the filter, or ``filter_engine`` if
+            the table has such a column itself.
         **filters
             Filters by name.
 

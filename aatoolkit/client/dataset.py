@@ -512,5 +512,5 @@ def _marked_partial(
     metadata = metadata_of(frame)
     reason = f"{len(failed_hosts)} of {len(failed_hosts) + read_count} responses failed"
     failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
-    columns = {name: column.with_absent(failure) for name, column in metadata.columns.items()}
+    columns = {name: column.with_absences(failure) for name, column in metadata.columns.items()}
     return attach_changed(frame, replace(metadata, columns=columns))

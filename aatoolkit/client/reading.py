@@ -106,19 +106,21 @@ def read_many(
     Each of these functions fetches sections of one host and scope. Yield one dataset for each
     function, in order.
     """
-    calls = [(fetch_index, name) for fetch_index in range(len(fetches)) for name in names]
+    calls = [
+        (fetch_index, section_name) for fetch_index in range(len(fetches)) for section_name in names
+    ]
     if not calls:
         yield from (Dataset({}) for _ in fetches)
         return
 
     def ask(call: tuple[int, str]) -> Payload:
-        fetch_index, name = call
-        return fetches[fetch_index](name)
+        fetch_index, section_name = call
+        return fetches[fetch_index](section_name)
 
     with closing(in_order(ask, calls, min(workers, len(calls)))) as responses:
         responses_shown = progress_bar(responses, progress, total=len(calls), unit="response")
         for _, group in groupby(responses_shown, key=lambda response: response[0][0]):
-            results = ((name, outcome.result) for (_, name), outcome in group)
+            results = ((section_name, outcome.result) for (_, section_name), outcome in group)
             yield normalized(results, options)
 
 

@@ -194,7 +194,7 @@ def aggregate(
             other_rows = Availability() if is_silent else statements[0].availability
             column = replace(column, statements=statements, other_rows=other_rows)
         absent = () if planned_cells.absent else source_column.absent
-        new_columns |= {name: column.with_absent(*absent), **dict.fromkeys(companions, MEASURED)}
+        new_columns |= {name: column.with_absences(*absent), **dict.fromkeys(companions, MEASURED)}
         result_columns |= {name: values, **companions}
     key = tuple(str(name) for name in groups.keys.columns)
     result = pd.DataFrame(result_columns, index=groups.keys.index)
@@ -259,7 +259,9 @@ def _outcome(
         codes[i] = new_codes.setdefault(state, state_count + len(new_codes))
     states += new_codes
     # After the states come their partial versions, then two for groups without a number.
-    source_state = combine(planned.metadata.columns[part].availability for part in plan.parts)
+    source_state = combine(
+        planned.metadata.columns[part_column].availability for part_column in plan.parts
+    )
     no_rows = _NO_ROWS_STATE if source_state.status == Status.AVAILABLE else source_state
     empty_state = no_rows if groups.keys.columns.empty or source_state.status in EMPTY else NO_ROW
     codes = np.where(has_number & ~is_full, codes + len(states), codes)

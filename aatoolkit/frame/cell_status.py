@@ -67,7 +67,7 @@ class Cells:
     codes : array of int
         For each row, the position of its state in ``states``.
     has_number : array of bool
-        The mask of rows with a number that counts, complete or partial.
+        The mask of rows that have a usable number, complete or partial.
     """
 
     states: Sequence[Availability]
@@ -85,7 +85,7 @@ class Cells:
 
     @property
     def complete(self) -> Mask:
-        """The mask of rows with a number that counts and is not partial."""
+        """The mask of rows that have a usable number whose status is not partial."""
         return self.has_number & ~self.having(Status.PARTIAL)
 
     @property

@@ -61,7 +61,7 @@ class ResponseScope:
     host: str | None
     start: str | None
     end: str | None
-    days: str | None
+    day_count: str | None
     filters: tuple[frozenset[str], ...]
 
     def is_disjoint(self, other: ResponseScope) -> bool:
@@ -84,7 +84,7 @@ class ResponseScope:
         )
 
     def __str__(self) -> str:
-        window = f"{self.start} to {self.end}" if self.start else f"{self.days or '?'} days"
+        window = f"{self.start} to {self.end}" if self.start else f"{self.day_count or '?'} days"
         pairs = zip(FILTERS, self.filters, strict=True)
         filters = "; ".join(f"{name}={','.join(sorted(texts))}" for name, texts in pairs if texts)
         return " ".join(text for text in (self.host, window, filters) if text)

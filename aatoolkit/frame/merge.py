@@ -550,7 +550,7 @@ def concat(
             if not len(frame) and inputs_with_rows != inputs
         )
         absent_states += [state for state in empty_states if state.status not in complete_statuses]
-        columns[name] = column.with_absent(*absent_states) if absent_states else column
+        columns[name] = column.with_absences(*absent_states) if absent_states else column
     distinct_keys = {metadata.key for _, metadata in inputs}
     key = distinct_keys.pop() if len(distinct_keys) == 1 else ()
     stacked_key = unique_key(stacked_frame, key)

@@ -62,7 +62,11 @@ _SPARE_DIVISOR = 64
 
 
 def _dump(key: str, response: Response) -> bytes:
-    """Return a response as bytes to store: a hash, a line of JSON with the key, and the body."""
+    """Return a response as bytes to store.
+
+    They are the SHA-256 of a line of JSON; this line, with the key and all of the response but its
+    body; and the body.
+    """
     header_line = orjson.dumps({"key": key, **response.to_dict()}) + b"\n"
     return hashlib.sha256(header_line).digest() + header_line + response.body
 

@@ -181,16 +181,16 @@ def _error_texts(body: bytes, mask: Mask) -> dict[str, Any]:
     return {name: clean(value) for name, value in fields.items()}
 
 
-def _first_text(texts: Mapping[str, Any], *names: str) -> str | None:
+def _first_text(fields: Mapping[str, Any], *names: str) -> str | None:
     """Return the first text that is not empty among the fields ``names``; None if there is none."""
     return next(
-        (texts[name] for name in names if isinstance(texts.get(name), str) and texts[name]), None
+        (fields[name] for name in names if isinstance(fields.get(name), str) and fields[name]), None
     )
 
 
-def _texts_in(texts: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Return the texts in a field, if it is a list; else an empty tuple."""
-    return tuple(text for text in texts.get(name) or () if isinstance(text, str))
+def _texts_in(error_fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Return the texts in the list that is the field ``name``; an empty tuple if there is none."""
+    return tuple(text for text in error_fields.get(name) or () if isinstance(text, str))
 
 
 # --- what may be kept --------------------------------------------------------------------------

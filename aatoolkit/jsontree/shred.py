@@ -20,8 +20,9 @@ sorted by their path from the row:
 ``chats[]``        the number of elements of the array; they are in the table of that name
 ``byDay{}``        the number of entries of the object; they are in the table of that name
 ``x@kind``         the kind of the field in each row: ``missing``, ``null``, ``object``, ``array``,
-                   ``entries`` or a kind of scalar. There is such a column only if the rows without
-                   a value are of several kinds; a single kind is in the plan.
+                   ``entries`` or a kind of scalar. The column is left out if all rows without a
+                   value are of the same kind, which is then noted in the metadata (see the plan
+                   below).
 ``_value…``        the same columns for the row itself, if it is not an object
 =================  =============================================================================
 

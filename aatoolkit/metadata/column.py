@@ -105,7 +105,7 @@ class ColumnMetadata:
         )
         return replace(self, statements=tuple(statements))
 
-    def with_absent(self, *absent: Availability) -> ColumnMetadata:
+    def with_absences(self, *absent: Availability) -> ColumnMetadata:
         """Return the metadata with the availability of further rows, which the frame lacks."""
         all_absent = tuple(dict.fromkeys((*self.absent, *absent)))
         total = combine([self.availability, *absent])
@@ -232,9 +232,12 @@ StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability,
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Return for each column its statements and the availability of other rows, as JSON values.
+    """Return for each column what is known of the availability of its values, as JSON values.
 
-    These are the rows that no statement is about, and the rows that the frame lacks.
+    That is a list of three: the column's statements, each with an availability and with conditions
+    on the rows it holds for; the availability of all other rows of the frame; and a list of
+    availabilities of rows that are absent from the frame. Columns without statements and without
+    absent rows are left out.
     """
     return {
         name: _dump((column.statements, column.elsewhere, column.absent))
@@ -255,8 +258,9 @@ def _dump(value: Any) -> Any:
 def load_statements(body: Mapping[str, Any]) -> dict[str, StatementFields]:
     """Parse the result of `dump_statements`.
 
-    Return for each column its statements, the availability of the rows that no statement is about,
-    and that of rows that the frame lacks.
+    Return for each column three values: its statements, each with an availability and with
+    conditions on the rows it holds for; the availability of all other rows of the frame; and the
+    availabilities of rows that are absent from the frame.
     """
 
     def condition(body: Sequence[Any]) -> Condition:
@@ -266,8 +270,8 @@ def load_statements(body: Mapping[str, Any]) -> dict[str, StatementFields]:
     return {
         name: (
             tuple(
-                Statement(load_state(state), tuple(map(condition, items)))
-                for state, items in statements
+                Statement(load_state(state), tuple(map(condition, condition_items)))
+                for state, condition_items in statements
             ),
             load_state(elsewhere),
             tuple(map(load_state, absent)),

@@ -373,8 +373,8 @@ class FingerprintCheck:
     def original_rows(self) -> tuple[Positions, set[str]] | None:
         """Return for each row its position when it was read, and the names of unchanged columns.
 
-        None if the positions are uncertain. Positions of rows that were matched by key are certain
-        even if columns were overwritten or may be sums.
+        Return None if the positions are uncertain. If rows were matched by key, their positions are
+        certain even if other columns were overwritten, or have values that may be sums of groups.
         """
         if len(self._index) == 0:
             return np.empty(0, np.intp), {*self._columns}
@@ -445,10 +445,11 @@ class FingerprintCheck:
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
-        """The matches of rows by label and by key.
+        """The matches of the frame's rows to the rows that were read: by index label, and by key.
 
-        Each comes with the set of columns that differ, and with a dict that has, for each column
-        that is not accepted, the reason: it differs, or its values may be sums.
+        Each match comes with the set of columns whose values differ, and with a dict: for each
+        column that may no longer hold the values that were read, the reason. Either its values
+        differ, or they are equal but may be sums of groups; see `_possible_sums`.
         """
         matches = []
         for match in filter(None, (find() for find in (self._by_label, self._by_key))):
@@ -462,13 +463,19 @@ class FingerprintCheck:
         return matches
 
     def _possible_sums(self, is_matched: Mask, differences: set[str]) -> dict[str, str]:
-        """Return the columns that may hold sums, equal to the read values by chance, with reasons.
+        """Return the columns whose values may be sums of groups, each with the reason.
 
-        The labels of groups may be numbers as well, and so equal those of rows. A frame with as
-        many rows as were read is accepted if its columns of text, or all its columns, are
-        unchanged. A frame with fewer or more rows is accepted if all columns are unchanged and
-        include text or several different numbers. Labels that count from 0 may be those of groups,
-        and a sum over missing values may equal the value that was read at its label.
+        After a groupby the labels of groups can equal the labels of rows, and a sum can equal the
+        value that was read at its label. No column is returned in these cases:
+
+        - The key is unchanged.
+        - The number of rows is unchanged, and so is a column of text or every column.
+        - All columns are unchanged, and one of them has several different numbers. The index is
+          not 0, 1, 2 and so on, as it can be after a groupby.
+
+        If all columns are unchanged, but there is only text, or the index is 0, 1, 2 and so on,
+        the columns that had missing values when they were read are returned: a sum over missing
+        values may equal one of their values. In all other cases every column is returned.
         """
         equal_columns = {*self._columns} - differences
         if self._key and equal_columns >= {*self._key}:

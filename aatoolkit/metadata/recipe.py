@@ -96,7 +96,11 @@ def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
 
 
 def dump_recipe(recipe: Recipe) -> Recipe:
-    """Return the recipe, or ``["end", why]`` if it is too long for the text of the metadata."""
+    """Return the recipe to store in the text of the metadata.
+
+    If it is too long for that, return ``["end", why]`` instead: a recipe that ends there, with the
+    reason.
+    """
     if len(json.dumps(recipe)) <= MAX_LENGTH:
         return recipe
     return [END, "how it was made is too large for a frame to carry along"]

@@ -136,8 +136,8 @@ class TableStatements:
                 base = _MEASURED
         if is_measured and base.status in EMPTY:
             base = combine([base, _MEASURED])
-        conditions = {rows.column for statement in statements for rows in statement.rows}
-        values = {name: np.array(self._values(name), object) for name in conditions}
+        columns = {condition.column for statement in statements for condition in statement.rows}
+        values = {name: np.array(self._values(name), object) for name in columns}
         states, _ = RowStatus(values, self._size, values).states(base, statements)
         return ColumnMetadata(name, combine(states), tuple(statements), base)
 

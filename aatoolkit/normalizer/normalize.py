@@ -81,9 +81,9 @@ def normalize(
     The names, order and dtypes of columns depend on the section, never on the response. Values that
     no column has are in ``.extra``, differences from the declaration in ``.drift``.
 
-    If the response does not fit the shipped declaration at all, or if the profile lacks the
-    section, a draft declaration is made from the response. It has the names of the service, and no
-    units or rules of aggregation.
+    A draft declaration is made from the response if ``profile`` is given and lacks the section, or
+    if the response does not fit the declaration that comes with aatoolkit at all. A draft has the
+    names of the service, and no units or rules of aggregation.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def normalize(
     Raises
     ------
     ScopeError
-        If there is no such section.
+        If ``profile`` is not given, and the default profile lacks the section.
     DecodeError
         If the response is not one JSON document.
     PayloadError
@@ -160,12 +160,15 @@ def normalize(
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads responses with the options of `normalize`."""
+    """Reads responses with the options of `normalize`.
+
+    ``max_paths`` is the greatest number of distinct JSON paths that a response may have.
+    """
 
     strict: bool
     backend: str
     options: ScopeOptions | None
-    max_nodes: int
+    max_paths: int
 
     def read(
         self,
@@ -181,7 +184,7 @@ class _Reader:
         """
 
         def survey(value: Any, is_exact: bool) -> tuple[tuple[Vector, Walk], int]:
-            document, walk = Vector([value]), Walk(self.max_nodes, is_exact)
+            document, walk = Vector([value]), Walk(self.max_paths, is_exact)
             walk.visit(document, field_map(declared))
             return (document, walk), walk.keys
 

@@ -155,7 +155,7 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
 
 @lru_cache(maxsize=8192)
 def sources_read(
-    source: str, valid: str | None, header: Path | None
+    source: str, valid_path: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
     """Return the paths that a column reads: the path of its values and of its validity flag.
 
@@ -163,7 +163,7 @@ def sources_read(
     positions and keys (``@``, ``#``) are left out.
     """
     sources = []
-    for path in (source, valid.lstrip("!")) if valid else (source,):
+    for path in (source, valid_path.lstrip("!")) if valid_path else (source,):
         _, sign, steps = _parse_source(path, header)
         if sign not in ("@", "#"):
             headers = [step.header for step in steps if isinstance(step, Named)]
@@ -452,7 +452,7 @@ def unread_values(
     ``new``, they are unread elements of arrays that are read by position.
     """
     reasons = {}
-    reads: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
+    reads_by_elements: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
     for rows in tables:
         if rows.table.rows.first:
             is_before = rows.vector.level.positions < rows.table.rows.first
@@ -461,7 +461,7 @@ def unread_values(
         for source in rows.plan.outer_sources:
             reasons[rows.values_of(source)[0]] = "left out" if is_filtered else "known"
         for elements, arrays, row_map in rows.reads:
-            reads.setdefault(elements, []).append((arrays, row_map))
+            reads_by_elements.setdefault(elements, []).append((arrays, row_map))
     columns = [(rows, column) for rows in tables if reasons for column in rows.table.columns]
     values = [
         rows.values_of(source)
@@ -471,7 +471,7 @@ def unread_values(
     for vector, reason in reasons.items():
         indexes = (index for column_vector, index in values if column_vector is vector)
         yield vector, _unread_rows(vector, vector.present, indexes), reason, None
-    for elements, element_reads in reads.items():
+    for elements, element_reads in reads_by_elements.items():
         arrays = np.concatenate([arrays for arrays, _ in element_reads])
         candidates = np.flatnonzero(np.isin(elements.level.parents, arrays))
         other_indexes = chain.from_iterable(rows.rows_of_elements(elements) for rows in tables)
@@ -632,7 +632,7 @@ class DriftReport:
             self.record(kind, path, drift.count, drift.example)
 
     def permit_absence(self, paths: Iterable[str]) -> None:
-        """Remove the drift about absent fields and rows at the paths or below them."""
+        """Remove the reports of absent fields and rows at any of the paths or below it."""
         prefixes = tuple(f"{path}." for path in paths)
         for kind, path in [*self.differences]:
             if kind == "absent" and f"{path}.".startswith(prefixes):

@@ -93,16 +93,19 @@ class Row(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """A value that one response has at a path, and whether measured numbers stand next to it.
+    """A value that one response has at a path, and whether measured numbers come with it.
+
+    Values that occur only where numbers are missing may state why they are missing.
 
     Attributes
     ----------
     value : object
         A word, flag or code, or a list of them, or a map from engines to them.
     has_numbers : bool or None
-        Whether numbers are beside the value; None if the response does not show it.
+        Whether the record that contains the value also contains measured numbers; None if unknown.
     measured : mapping of str to bool or None
-        Whether each engine of the response has numbers; None if that is unknown.
+        For each engine of the response, whether the response has numbers of that engine; None if
+        that is unknown.
     idle : collection of str
         The engines that never ran, or are not configured.
     engine : str
@@ -292,7 +295,11 @@ class _Values(NamedTuple):
         return bool(self.by_host) and is_word and all(value == self.current for value in values)
 
     def contrast(self, score: int, why: str) -> tuple[int, str]:
-        """Return the score and its reasons, with points added if the values of responses differ."""
+        """Return ``score`` and ``why``, raised and extended if other responses have another value.
+
+        The score says how likely the path states availability. It rises by 3 if the value differs
+        in the response in which nothing was measured, else by 1 if it differs for another host.
+        """
         if score <= 0:
             return score, why
         if self.empty not in (None, self.current):
@@ -979,9 +986,10 @@ def _name_pattern(engine: str) -> re.Pattern[str]:
 
 
 def emptied(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[str, ...]:
-    """Return the path of the rows, if the service omits unmeasured rows without a reason.
+    """Return the path of the rows, if a response in which nothing was measured lacks them.
 
-    For such a section, a response without rows may mean that nothing was found, or that nothing was
+    An empty result is returned if that response states why it has no rows. If it does not, then an
+    empty list of rows in another response may mean that nothing was found, or that nothing was
     measured.
 
     Parameters
@@ -995,8 +1003,8 @@ def emptied(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[s
     Returns
     -------
     tuple of str
-        The path of the rows, or ``$`` for the response itself; an empty tuple if the rows are
-        there, or if the service gives a reason.
+        The path of the rows, or ``$`` for the response itself. An empty tuple if ``empty`` has rows
+        or states a reason, if it is None, or if ``document`` has no rows either.
     """
     if empty is None or detect(empty).signals:
         return ()

@@ -94,7 +94,9 @@ class Confirmation:
         show: Callable[[str], object] = print,
         keep: Callable[[], object] | None = None,
     ) -> int:
-        """Ask the questions in a terminal; return the number of confirmed paths.
+        """Ask the questions of this object in a terminal, one after the other.
+
+        Return the number of paths for which the person confirmed that they state availability.
 
         Parameters
         ----------

@@ -79,7 +79,10 @@ class SectionDraft:
             yield from relation.columns
 
     def counts(self) -> dict[str, int]:
-        """Return the number of numeric columns, without keys, by confidence, such as ``proved``."""
+        """Return the number of columns by the confidence in their declaration, such as ``proved``.
+
+        Only numeric columns are counted, and of these only columns that are not part of a key.
+        """
         counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
             if column.reading.is_number and not column.is_key:

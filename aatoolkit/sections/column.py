@@ -163,14 +163,14 @@ class Column(Described):
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
 
     def __post_init__(self) -> None:
-        problem, parse = "", self.parse
-        dtypes = PARSES.get(parse or "", ())
+        problem, parse_method = "", self.parse
+        dtypes = PARSES.get(parse_method or "", ())
         if self.dtype not in DTYPES:
             problem = f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
-        elif parse is not None and self.dtype not in dtypes:
+        elif parse_method is not None and self.dtype not in dtypes:
             parse_note = f"gives {' or '.join(dtypes)}, not" if dtypes else "gives no"
-            problem = f"parse {parse!r} {parse_note} {self.dtype}: say so as dtype="
-        elif (parse == "month day") != (self.year or "").startswith("$."):
+            problem = f"parse {parse_method!r} {parse_note} {self.dtype}: say so as dtype="
+        elif (parse_method == "month day") != (self.year or "").startswith("$."):
             problem = "parse='month day' and year= (a path such as '$.window.end') need each other"
         elif self.scale is not None and (self.dtype != "Float64" or not self.scale > 0):
             problem = "scale= is a number above 0, for Float64"

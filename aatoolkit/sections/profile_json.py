@@ -33,7 +33,7 @@ _PATH_FIELDS = ("steps", "header")
 _PARSING_FIELDS = ("source", "null", "optional", "parse", "year", "scale", "missing", "valid")
 
 
-def is_portable(section: Section) -> bool:
+def is_json_storable(section: Section) -> bool:
     """Whether a declaration can be stored as JSON, because no function computes its rows."""
     return all(table.rows.function is None for table in section)
 
@@ -50,7 +50,7 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
     >>> load_profile(dumped)["domains"] == aa.sections.default_profile()["domains"]
     True
     """
-    portable_sections = [section for section in profile.values() if is_portable(section)]
+    portable_sections = [section for section in profile.values() if is_json_storable(section)]
     return {
         "name": profile.name,
         "doc": profile.doc,

@@ -107,9 +107,10 @@ def changes(
 
 
 def _change_row(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) -> dict[str, Any]:
-    """Return the columns of one change: the levels before and after it, and the verdict.
+    """Return the columns of one change: the levels before and after it, and ``up`` or ``down``.
 
-    The levels are those of the days from ``low`` to ``start``, and from ``start`` to ``high``.
+    The level before is that of the days from ``low`` until the day before ``start``; the level
+    after is that of the days from ``start`` until the day before ``high``.
     """
     spans = [np.arange(low, start), np.arange(start, high)]
     (y0, y1), (n0, n1) = ([take(part, span) for span in spans] for part in (y, n))
@@ -164,10 +165,10 @@ def _split(y: Numbers, n: Numbers, start: Integers, kind: str) -> tuple[Numbers,
 
 def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
     """Return for each day the mean level of its segment; ``starts`` split each series."""
-    segment = sum(np.arange(y.shape[1]) >= start[:, None] for start in starts)
+    segment_numbers = sum(np.arange(y.shape[1]) >= start[:, None] for start in starts)
     levels = np.zeros_like(y)
-    for position in range(len(starts) + 1):
-        is_inside = segment == position
+    for segment_number in range(len(starts) + 1):
+        is_inside = segment_numbers == segment_number
         sums = [np.where(is_inside, values, 0.0).sum(1, keepdims=True) for values in (y, n)]
         levels = np.where(is_inside, sums[0] / sums[1], levels)
     return levels

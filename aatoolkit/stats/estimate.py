@@ -210,7 +210,7 @@ UNKNOWN_CHANGE = Change()
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A change with the texts that its verdict needs, such as the method of its test.
+    """A change, and what `judge` needs to write the verdict on it, such as the method of the test.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class Comparison:
     why : str
         The reason why there is no verdict; empty if there is one.
     is_rate : bool
-        Whether it is a change of a rate, which is written in points.
+        Whether it is a change of a rate, which is written in percentage points.
     is_planned : bool
         Whether its p-value is left out of the family of p-values that are adjusted.
     words : tuple of str
@@ -556,8 +556,8 @@ def judge(
         method, df = row.method, change.df
         if method and np.isfinite(df):
             method += f", t of {df:.3g} degrees of freedom"
-        of_change = change.change, change.size_after, change.clusters, low, high
-        values = *of_change, p_single, p, smallest, verdict, why, method
+        change_values = change.change, change.size_after, change.clusters, low, high
+        values = *change_values, p_single, p, smallest, verdict, why, method
         judgements.append(dict(zip(JUDGED, values, strict=True)))
     return judgements
 

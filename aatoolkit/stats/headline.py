@@ -1,7 +1,8 @@
 """``Dataset.compare``: the changes of the headline measures, paired by prompt where possible.
 
-A service may call its columns otherwise. So measures are found by their standard names or by the
-counts that they are computed from, and prompts by the key of the section ``prompts``.
+The headline measures are the mention rate, the average position and the share of voice. A service
+may have other names for these columns. So they are found by their standard names or by the counts
+that they are computed from, and the column of prompts by the key of the section ``prompts``.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ _ROLES: dict[str, tuple[str, list[str], list[str]]] = json.loads(
 
 
 class HeadlineQuestion(NamedTuple):
-    """A question of the headline: which measure to compare, in which table, for which groups.
+    """One comparison of `Dataset.compare`: which measure, from which table, for which groups.
 
-    ``subject`` names the groups in the result, and ``role`` names the table in `_ROLES`.
+    ``subject`` is the word for the groups in the result, such as ``engine``. ``role`` is a key of
+    `_ROLES`, which tells how to find the table.
     """
 
     subject: str

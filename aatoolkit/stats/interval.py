@@ -75,7 +75,7 @@ def interval(
     confidence = setting("level", level)
     estimates = estimate(sums.by_group, y, n, confidence, panel, is_rate)
     lows, highs, sizes = map(plain_value, (estimates.low, estimates.high, estimates.clusters))
-    reasons, verdicts = [], []
+    reasons, verdict_texts = [], []
     for group, (low, high, k) in enumerate(zip(lows, highs, sizes, strict=True)):
         state, why = sums.states[group], ""
         if not sums.used_rows[group]:
@@ -95,7 +95,7 @@ def interval(
                 why = f"one number for each value of {cluster} cannot say how much answers differ"
         reasons.append(why)
         interval_text = f"{amount(low, is_rate)} to {amount(high, is_rate)}"
-        verdicts.append(
+        verdict_texts.append(
             f"cannot say: {why}" if why else f"{100 * level:g} % interval: {interval_text}"
         )
     if all(reasons) and sums.used_rows.any():
@@ -118,7 +118,7 @@ def interval(
             f"{column}_clusters": estimates.clusters,
             f"{column}_n": estimates.size,
             f"{column}_method": f"{interval_kind}, {level:.0%}, {population}",
-            f"{column}_verdict": verdicts,
+            f"{column}_verdict": verdict_texts,
         },
         [sums.metadata],
         combine(sums.states),
@@ -261,9 +261,10 @@ def bounds(
 def _prompt_bounds(
     frame: pd.DataFrame, column: str, rows: pd.DataFrame, keys: list[str]
 ) -> Bounds | None:
-    """Return the intervals of a column over prompts, from its values by prompt in ``rows``.
+    """Return an interval for each value of a column of ``frame``, with prompts as the clusters.
 
-    Return None if the pooled values of the prompts differ from the values in ``frame``.
+    ``rows`` has the values of the column for single prompts. Return None if these values, pooled by
+    the columns ``keys``, differ from those in ``frame``.
     """
     intervals = interval(rows, column, by=keys or None, cluster=PROMPT)
     merged_frame = frame[keys].merge(intervals, how="left" if keys else "cross", on=keys or None)

@@ -154,10 +154,11 @@ def rank(
 
 
 def _contributions(sums: ClusterSums) -> Numbers:
-    """Return an array of each cluster's contribution to each member's value, centred at 0.
+    """Return an array of each cluster's contribution to each member's value.
 
-    It has a row per cluster and a column per member. The variances of differences are computed from
-    these.
+    A member is one group that is compared, such as a brand. The array has a row per cluster and a
+    column per member; each column has a mean of 0. The variances of the differences between members
+    are computed from it.
     """
     y, n = np.zeros((2, len(sums.labels), len(sums.groups)))
     y[sums.cluster, sums.group], n[sums.cluster, sums.group] = sums.y, sums.n
@@ -379,8 +380,9 @@ def _overlap_of_answers(
 ) -> list[dict[str, Any]]:
     """Return one row of the result for each pair of members: the overlap of their answers.
 
-    A row also has the overlap of repeated answers of one member, and the gap between these
-    overlaps. All three are means over prompts.
+    A member is one value of the column ``between``, such as an engine. A row has the overlap of
+    answers of the two members; the overlap of repeated answers of the same member, averaged over
+    the two members; and the gap between these overlaps. All three are means over prompts.
     """
     codes, members, prompts = _encode_answers(flat, column, between, cluster, repeat)
     if len(members) > MAX_LISTS:

@@ -182,10 +182,11 @@ def setting(name: str, value: Any) -> Any:
 
 
 def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Return numbers from random draws, as `Traced` if there is a tracer.
+    """Record how ``value`` was computed from random draws, if computations are being traced.
 
-    ``description`` says how they were drawn, and with which seed. ``inputs`` are the numbers that
-    they depend on.
+    The draws were made before. Return ``value`` as `Traced` if there is a tracer, else ``value``
+    itself. ``description`` says how it was drawn, and with which seed; ``inputs`` are the numbers
+    that it depends on.
     """
     if TRACER.get() is None:
         return value

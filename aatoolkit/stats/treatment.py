@@ -368,7 +368,11 @@ def _sums_of_group(
 def _difference(
     kind: str, day: pd.Timestamp | None, groups: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
-    """Return the difference between the changes of two groups, with Welch's test."""
+    """Return the difference between the changes of two groups, with Welch's test.
+
+    ``kind`` names the comparison in the result: ``effect``, or one of its checks such as
+    ``pre-trend`` and ``placebo``.
+    """
     sides = dict(zip(GROUPS, groups, strict=True))
     for name, side in sides.items():
         name_all(

@@ -371,7 +371,10 @@ class StoredResponse:
         return None if tables is None or tables.payload is None else tables.payload.body
 
     def tables(self) -> Tables | None:
-        """Normalise the response again, and return its tables; None if it lacks the section."""
+        """Normalise the response again, and return its tables.
+
+        Return None if the response does not contain the section.
+        """
         by_section = quietly(tables_of, self.read_payload(), self.options)
         return by_section.get(self.source.section or "")
 

@@ -32,7 +32,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import ProfileSource
-from aatoolkit.sections.profile_json import is_portable
+from aatoolkit.sections.profile_json import is_json_storable
 from aatoolkit.stats.explain import Explainer, Explanation
 from aatoolkit.study.comparing import Results, StudyDiff, compare
 from aatoolkit.study.files import (
@@ -568,7 +568,7 @@ class Study(metaclass=Chaptered):
 
     def _store_profile(self, base_url: str, profile: Profile) -> None:
         """Store the profile of the service at a base URL; the manifest must be locked."""
-        unportable_names = sorted(name for name in profile if not is_portable(profile[name]))
+        unportable_names = sorted(name for name in profile if not is_json_storable(profile[name]))
         if unportable_names:
             warn(
                 f"a study holds declarations as data, and a function makes rows of "

@@ -358,15 +358,15 @@ def _read_object(facts: Facts, rule: Rule, object_in_response: Mapping[str, Any]
         statements = object_in_response.get(name)
         for target, state in statements.items() if isinstance(statements, dict) else ():
             statement = state if isinstance(state, dict) else {rule.status: state}
-            inner_names = (*names, name, *((rule.status,) if statement is state else ()))
+            field_names = (*names, name, *((rule.status,) if statement is state else ()))
             path = f"{at}{key_step(name)}{key_step(target)}"
-            places.append(Place(scope, target, statement, inner_names, path))
-    for scope, target, statement, inner_names, path in places:
+            places.append(Place(scope, target, statement, field_names, path))
+    for scope, target, statement, field_names, path in places:
         word = rule.value_in(statement)
         if rule.meaning_of(word)[0] == SILENT:
             continue
         size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
         size = size if type(size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
-        state = state_by(rule, word, inner_names, statement.get(rule.reason)) or UNKNOWN
+        state = state_by(rule, word, field_names, statement.get(rule.reason)) or UNKNOWN
         facts.add(scope, target, state, path, rule.name, statement, size=size, as_of=as_of)

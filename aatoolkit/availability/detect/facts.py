@@ -81,12 +81,12 @@ class Signal:
 
 @dataclass(frozen=True)
 class Hint:
-    """A value that may be about availability but was not read as a statement.
+    """A value that may say whether something was measured, but that was not understood.
 
     Parameters
     ----------
     path : str
-        The JSON path of the value; ``header NAME`` for a header.
+        The JSON path of the value; ``header NAME`` for an HTTP header.
     value : str or None
         The value as JSON text, truncated if it is long.
     why : str
@@ -118,7 +118,7 @@ class Fact(NamedTuple):
 
     @property
     def is_list(self) -> bool:
-        """Whether the values are the elements of lists."""
+        """Whether `values` are elements of lists, because the path itself ends at the elements."""
         return bool(self.steps) and isinstance(self.steps[-1], Each)
 
     @property

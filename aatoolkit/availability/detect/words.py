@@ -446,7 +446,10 @@ def is_sample_size(key: str) -> bool:
 
 
 def reason_in(record: Mapping[str, object]) -> str | None:
-    """Return the reason that an object gives for its state, a sentence if it has one; else None."""
+    """Return the text of a field such as ``reason`` of an object; None if it has no such field.
+
+    If there are several such fields, the first text of several words is preferred.
+    """
     texts = [v for k, v in record.items() if isinstance(v, str) and v and ends(k, "reason")]
     return next((text for text in texts if " " in text), texts[0] if texts else None)
 

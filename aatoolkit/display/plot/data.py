@@ -83,7 +83,11 @@ class Options:
     height: float = np.inf
 
     def most(self, usual: int) -> int:
-        """Return how many rows to draw at most: ``top``, else ``usual``; fewer if room lacks."""
+        """Return the maximum number of rows to draw.
+
+        It is the user's option ``top`` if that was given, else ``usual``; and it is lower if the
+        plot is not high enough for so many rows.
+        """
         pitch = 8 if self.top else 15
         return int(max(min(self.top or usual, (self.height - 60) / pitch), min(self.top or 2, 2)))
 
@@ -500,7 +504,11 @@ def _parts(rule: Aggregation | None) -> tuple[str, ...]:
 
 
 def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
-    """Return a frame prepared for plotting; with ``traced`` its rows can be explained."""
+    """Return a frame prepared for plotting: flat columns, and no row twice.
+
+    If ``traced``, the result keeps the metadata that link each row to the responses it was read
+    from, so that `explain` can show where a plotted number comes from.
+    """
     with checked_once():
         flat = flattened(frame)
         metadata = metadata_of(flat)

@@ -190,16 +190,16 @@ def _attempt(
     texts: list[Text] = []
     # Above: title, subtitle, legend, and the label of numbers.
     large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
-    most, facts = 2 if scale > 0.8 else 1, [f"{spec.title}, {spec.window}".removesuffix(", ")]
+    most, subtitle = 2 if scale > 0.8 else 1, [f"{spec.title}, {spec.window}".removesuffix(", ")]
     words, is_cut = _wrap(spec.headline, cell, large, most, True)
     if is_cut:
         words, is_cut = _wrap(spec.headline.partition("; ")[0], cell, large, most, True)
     if not words or is_cut:
         # A result that would be cut says less than what is shown.
         words = _clauses(spec.title, cell, large, 2 if scale > 0.6 else 1, True)
-        facts = [capitalized(spec.window)]
+        subtitle = [capitalized(spec.window)]
     title, top = Text(MARGIN, MARGIN, words, large, "ink", True), MARGIN + _high(words, large)
-    how = ". ".join(filter(None, [*facts, spec.how]))
+    how = ". ".join(filter(None, [*subtitle, spec.how]))
     how = _clauses(how, cell, small, lines) if lines else ""
     if how and "…" not in how:
         texts.append(Text(MARGIN, top + 2, how, small, "muted"))

@@ -138,7 +138,7 @@ def tips_of(
     values, whys = data.values(name).tolist(), whys_missing(data, name)
     sizes = dict.fromkeys([*data.parts(name), data.sample(name)])
     counts = [(humanize(size), data.values(size)) for size in sizes if size and size != name]
-    codes, tips = data.cells(name).codes.tolist(), []
+    codes, tooltips = data.cells(name).codes.tolist(), []
     states = [
         ": ".join(filter(None, (STATUS_WORDS[state.status], state.reason)))
         for state in data.cells(name).states
@@ -152,14 +152,14 @@ def tips_of(
             n = float(amounts[row])
             lines.append(f"{size}: {'not measured' if n != n else number(n)}")
         lines.append(states[codes[row]])
-        tips.append("\n".join(filter(None, lines)))
-    return tips
+        tooltips.append("\n".join(filter(None, lines)))
+    return tooltips
 
 
 def sizes_of(data: PlotData, name: str | None) -> list[str]:
     """Return the sample size of each row in words; empty texts if none is declared."""
-    sizes = data.values(name).tolist() if name else [NAN] * len(data)
-    return ["" if n != n else f"n={number(n)}" for n in sizes]
+    sample_sizes = data.values(name).tolist() if name else [NAN] * len(data)
+    return ["" if n != n else f"n={number(n)}" for n in sample_sizes]
 
 
 def _bar_labels(words: Iterable[str], data: PlotData, y: str) -> list[str]:
@@ -192,7 +192,11 @@ def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
 
 
 def bars(data: PlotData, options: Options) -> Spec | None:
-    """Return bars of ``y``, or of the most informative number, by row; None if they do not fit."""
+    """Return a bar chart with one bar per row: of ``y``, else of the most informative numbers.
+
+    Return None if bars cannot show these data: there is no label or no number, the numbers have
+    several units, or the options ask for colors.
+    """
     x = options.x or data.label_column
     y = next(iter(options.y or [name for name in data.measures if name != x]), None)
     if x is None or y is None or data.kinds[x] == "list" or options.color:

@@ -96,7 +96,7 @@ class _Page:
         self._evidence: dict[str, SectionEvidence] = {}
 
     def html(self, before: Dataset | None, title: str | None) -> str:
-        mains = (self._data(of.main).metadata.sources for of in self._dataset.values())
+        mains = (self._data(tables.main).metadata.sources for tables in self._dataset.values())
         sources = [*dict.fromkeys(source for sources in mains for source in sources)]
         hosts = dict.fromkeys(source.host or "unknown host" for source in sources)
         # The sections first: the summary links to the evidence of their numbers.

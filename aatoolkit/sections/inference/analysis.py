@@ -165,7 +165,10 @@ def _sort_key(relation: Relation) -> float:
 
 
 def table_of(relation: Relation) -> Table:
-    """Return the declaration of a table that was found; rows that are totals are filtered out."""
+    """Return the declaration of a table that was found in responses.
+
+    It has a filter that leaves out the rows that were found to be totals of other rows.
+    """
     without = {relation[name].source: values for name, values in relation.without.items()}
     rows = relation.rows.where(without=without) if without else relation.rows
     columns = tuple(map(column_of, relation.columns))

@@ -4,9 +4,11 @@ An axis is a set of rows. Its rows are the elements of the lists at one path, or
 maps (objects whose keys are data) at one path. The axis whose rows contain these lists or maps is
 its parent; the responses themselves are the first axis. A variable is the values at one path, one
 for each row of an axis. The variables of an axis are the columns of one table. Lists of equal
-lengths in one record share an axis. A header is a list that names the positions in rows; a label is
-a list that names the rows themselves. Structure decides before names, so that names in any language
-lead to the same tables.
+lengths in one record share an axis. If rows are lists, a header is a list with a name
+for each of their elements. A label is a list with a name for each row. Structure decides before
+names, so that names in any language lead to the same tables.
+
+In the example, ``trend.hits[@0]`` is the element of ``trend.hits`` at the position of the row.
 
 >>> from aatoolkit.jsontree.paths import format_path
 >>> trend = {"days": ["2026-11-03", "2026-11-04"], "hits": [3, 1]}
@@ -140,11 +142,12 @@ class Arrays:
 
     @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
-        """The texts in the lists, if they can be names of positions; else None.
+        """The texts in the lists, if they can be a header or labels; else None.
 
-        The texts are the elements of the lists. If the elements are records, they are the values of
-        one of their fields. The result is a pair: the name of this field or None, and a list of
-        texts for each list.
+        They can be if all are texts and no list has the same text twice. The texts are the elements
+        of the lists; if the elements are records, the texts are the values of one field of these
+        records. The result is a pair: the name of the field (None if the elements are no records),
+        and for each list its texts.
         """
         fields = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for name in fields:

@@ -144,7 +144,11 @@ def _inherited_column(
 
 
 def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int | None:
-    """Return how many ``^`` lead from a row to an enclosing row; None if none can lead there."""
+    """Return the number of ``^`` in a path from a row to the enclosing row at ``prefix``.
+
+    In the path of a column, each ``^`` goes up to the record that encloses the row or record.
+    Return None if no such path leads there.
+    """
     steps_below = steps[len(prefix) :]
     if not prefix or not isinstance(prefix[-1], Each) or steps[: len(prefix)] != prefix:
         return None
@@ -205,17 +209,17 @@ def _leave_out_totals(relation: Relation) -> str:
             for value in column.values
         ]
         total_rows = np.flatnonzero(is_total)
-        responses = relation.response[total_rows].tolist()
+        positions = relation.response[total_rows].tolist()
         comparisons = [
-            (numbers[relation.response == response], numbers[row])
-            for row, response in zip(total_rows, responses, strict=True)
+            (numbers[relation.response == position], numbers[row])
+            for row, position in zip(total_rows, positions, strict=True)
             for numbers in counts
         ]
         are_highest = [
             not (numbers > value).any() for numbers, value in comparisons if len(numbers) > 2
         ]
         labels = {column.values[row] for row in total_rows}
-        if labels and len({*responses}) == len(responses) and are_highest and all(are_highest):
+        if labels and len({*positions}) == len(positions) and are_highest and all(are_highest):
             relation.without = {column.name: tuple(sorted(labels))}
             relation.total_rows = total_rows
             return f"{column.name} {', '.join(sorted(labels))!r} sums up the other rows"

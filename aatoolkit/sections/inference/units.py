@@ -317,9 +317,10 @@ def _ratio_rule(column: ColumnFinding, denominators: set[str]) -> Rule:
 
 
 def _possible_denominators(column: ColumnFinding, *limits: set[str]) -> set[str]:
-    """Return the names of the counts that all evidence allows as the denominator of a column.
+    """Return the names of the counts that may be the denominator of a column.
 
-    They must also be in all sets of ``limits``. The result is empty without evidence and limits.
+    They are in every set of ``limits``, and in every set of candidates that the values of the
+    column suggest. The result is empty if there are no such sets at all.
     """
     denominators = [*limits, *filter(None, ({*column.facts.denominators}, {*column.facts.weights}))]
     return set.intersection(*denominators) if denominators else set()

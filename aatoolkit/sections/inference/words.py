@@ -316,7 +316,10 @@ def named(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
 
 
 def _labels(value: Any) -> set[str]:
-    """Return the texts in a list or map of scope options that may name its members."""
+    """Return the texts that may be the labels of the items in a list or map of scope options.
+
+    For example, these are the engines' names in a list of engines.
+    """
     if isinstance(value, dict):
         if value and all(isinstance(member, dict) for member in value.values()):
             return {key for key in value if len(key) <= _MAX_LENGTH}

@@ -139,10 +139,11 @@ _FIGURES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes"
 
 @section("crawl", filters=("engine",))
 def crawl(obs: Observations) -> SectionAnswer:
-    """Return the section ``crawl``: the requests of crawlers.
+    """Return the section ``crawl``: the requests of crawlers for pages of the host.
 
-    The engine filter selects the crawlers of engines. Without a gateway, records from the host's
-    own logs are used.
+    They are counted by the gateway, a proxy that the host's traffic passes through. If the host has
+    no gateway, its own server logs are used. With an engine filter, only the crawlers of these
+    engines count.
     """
     gateway = obs.row(_GATEWAY_SQL)
     bucket = "hour" if obs.window.days == 7 else "day"

@@ -117,7 +117,7 @@ def actions(obs: Observations) -> SectionAnswer:
 # --- impact ----------------------------------------------------------------------------------
 
 _LEAST_DAYS, _LEAST_ANSWERS, _LEAST_PROMPTS = 7, 30, 5
-_LEVEL = 0.05
+_SIGNIFICANCE_LEVEL = 0.05
 _COUNT_COLUMNS = {"mentionRate": "mentions", "citationCount": "citations"}
 """The column of the samples that is counted for each metric."""
 
@@ -258,7 +258,7 @@ def _metric(name: str, samples: list[list[Row]]) -> Row:
         "after": results[1],
         "change": after - before,
         "relativeChange": (after - before) / before if before else None,
-        "verdict": verdict if p_value < _LEVEL else "no_detectable_change",
+        "verdict": verdict if p_value < _SIGNIFICANCE_LEVEL else "no_detectable_change",
         "confidence": 1 - p_value if is_rate and is_tested else None,
     }
 

@@ -56,8 +56,8 @@ def in_words(value: Any) -> str:
     >>> in_words(None), in_words(0.30000000000000004), in_words("Acme")
     ('missing', '0.30000000000000004', 'Acme')
     """
-    text = plain(value)
-    return "missing" if text is None else clipped(str(text))
+    json_value = plain(value)
+    return "missing" if json_value is None else clipped(str(json_value))
 
 
 def same(value: Any, other: Any) -> bool:

@@ -364,7 +364,11 @@ class TableCells:
         )
 
     def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
-        """Return why a cell has no value, by what the response holds there and states about it."""
+        """Return why a cell has no value, as text.
+
+        The reason is taken from what the response has at the path of the cell (``place``), and from
+        what the response says about the availability of the cell (``state``).
+        """
         cells = self.column(column)
         if cells.declared is None:
             why = f"it is no column of the table {self.name}"

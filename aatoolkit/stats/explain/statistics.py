@@ -150,9 +150,10 @@ class Tracer:
         return self._cells[key]
 
     def _explain(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
-        """Return a function that explains the cells in some rows of a column of a frame.
+        """Return a function ``(column, rows)`` that explains cells of this frame.
 
-        It returns no explanations if there would be too many.
+        The function takes the name of a column and the positions of rows, and returns one
+        explanation for each of these cells; an empty tuple if there would be too many explanations.
         """
         explain = self._frames[id(frame)][1]
 
