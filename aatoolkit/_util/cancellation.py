@@ -33,7 +33,7 @@ class CallGroup:
         self._context.run(_CANCELLED.set, self._event)
 
     def run(self, action: Callable[..., T], *arguments: object) -> T:
-        """Call a function as a member of the group, from any thread; return its result."""
+        """Call a function so that the group can cancel it, from any thread; return its result."""
         return self._context.copy().run(action, *arguments)
 
     def cancel(self) -> None:

@@ -211,7 +211,7 @@ class Archive(metaclass=Chaptered):
         return add_groups(self._store, options, groups, index, progress=progress, **add_options)
 
     def _check_folder(self) -> None:
-        """Raise `ArchiveError` if the folder has other files than those of an archive."""
+        """Raise `ArchiveError` if the folder has files that do not belong to an archive."""
         folder, problem = Path(self._store.root), ""
         try:
             if self._store.is_local and folder.exists() and not (folder / "runs").is_dir():

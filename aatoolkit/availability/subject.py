@@ -75,7 +75,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement that some rows of a table or column have an availability.
+    """The availability of some rows of a table or column, with the conditions that select them.
 
     Parameters
     ----------

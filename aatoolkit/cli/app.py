@@ -690,7 +690,10 @@ def _study(path: Path) -> aa.Study:
 
 
 def _lines(output: dict[str, Any]) -> Iterable[str]:
-    """Return the records of a study as lines of text; ``output`` is that of `_study_as_json`."""
+    """Return the records of a study as lines of text.
+
+    ``output`` is the result of `_study_as_json`.
+    """
     rows = output["records"]
     return grid(rows[0], (row.values() for row in rows)) if rows else ()
 

@@ -159,7 +159,7 @@ def section_names(profile: Profile | None) -> tuple[str, ...]:
 
 
 def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return the names ``sections``, checked and without duplicates; by default those of all.
+    """Return the names ``sections``, checked and without duplicates; by default all sections.
 
     Raises
     ------
@@ -337,7 +337,7 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
 
 
 def _containers(document: Any, longest: int) -> Iterator[Any]:
-    """Yield all objects and lists of a document, level by level; skip lists over ``longest``."""
+    """Yield the objects of a document and its lists of up to ``longest`` items, level by level."""
     containers = [document] if isinstance(document, dict | list) else []
     while containers:
         yield from containers

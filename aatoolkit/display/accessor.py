@@ -591,7 +591,7 @@ class Accessor(NamesNear, Described):
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """Compute confidence intervals of a rate or mean, by row or over clusters such as prompts.
+        """Compute confidence intervals of a rate or mean, per row or from clusters such as prompts.
 
         Without ``cluster`` each row has an interval of its own: Wilson's score interval, which
         assumes that the answers it counts are independent. Answers to a repeated prompt are not:
@@ -1003,7 +1003,7 @@ class Accessor(NamesNear, Described):
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """Rank members, such as brands, and give each an interval of ranks.
+        """Rank members (groups such as brands), and give each an interval of ranks.
 
         All differences between two members are tested at once: the total or rate of a member is a
         sum over clusters such as prompts, and the largest standardised difference is compared with
@@ -1068,7 +1068,7 @@ class Accessor(NamesNear, Described):
         top: int = 5,
         level: float = 0.95,
     ) -> pd.DataFrame:
-        """Measure how concentrated a count is on few members.
+        """Measure how concentrated a count is on few members (groups such as brands).
 
         The Herfindahl index without its bias, Σnᵢ(nᵢ-1)/(N(N-1)) (Simpson, *Nature* 163, 1949), the
         effective number 1/index (Hill, *Ecology* 54, 1973), and the share of the largest few, which

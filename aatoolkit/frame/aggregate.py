@@ -64,7 +64,7 @@ _NO_ROWS_STATE = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 @dataclass(frozen=True)
 class PlannedCells:
-    """A plan to aggregate a column, with the frame and the groups of rows that it is for."""
+    """How one column of a frame is to be aggregated (its `Plan`), with the frame and the groups."""
 
     plan: Plan
     frame: pd.DataFrame
@@ -136,7 +136,7 @@ def planned_of(
     rules: Rules | None,
     observed: bool | None,
 ) -> list[PlannedCells]:
-    """Return the plans to aggregate columns of a frame, one per column; see `plan`."""
+    """Return for each column of a frame how it is to be aggregated; see `plan`."""
     metadata = metadata_of(frame)
     groups = group(frame, by, observed is not False)
     plans = plan(frame, metadata, groups, columns, rules or {}, shares=True)

@@ -185,7 +185,7 @@ def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
 
 
 class _Planner:
-    """Plans the aggregation of the columns of a grouped frame."""
+    """Decides by which rule, and from which columns, a column of a grouped frame is aggregated."""
 
     def __init__(
         self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups, shares: bool
@@ -227,7 +227,7 @@ class _Planner:
         return self._without_repeats(column_plan)
 
     def _without_repeats(self, plan: Plan) -> Plan:
-        """Return the plan with the mask of repeated rows, which would count twice, if any."""
+        """Return the plan with a mask of its repeated rows, which must not count twice."""
         table, rule = self.metadata.columns[plan.column].table, plan.rule.rule
         if rule not in (*_NUMBER_RULES, "count") or not table:
             return plan
@@ -350,7 +350,7 @@ class _Planner:
         return replace(plan, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
     def _share_plan(self, name: str) -> Plan | None:
-        """Return the plan of a rate or share over several responses; None for other columns.
+        """Return how to aggregate a rate or share of several responses; None for other columns.
 
         The rate is the sum of the counts, divided by the sum of the responses' totals. All rows of
         a response repeat its total, which counts once. None is also returned if

@@ -238,7 +238,7 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
 def row_statements(
     statuses: pd.DataFrame, name: str, keys: pd.DataFrame, metadata: FrameMetadata
 ) -> list[Statement]:
-    """Return a statement for each state, with conditions that select its rows by their keys.
+    """Return the states of rows as `Statement` objects, with conditions that select rows by key.
 
     If there are many keys, or they may have changed, the conditions are on the status column.
 
@@ -263,7 +263,7 @@ def row_statements(
 def key_statements(
     keys: pd.DataFrame, states: Sequence[Availability], codes: Codes | int = 0
 ) -> list[Statement]:
-    """Return statements about the state of rows, with conditions that select rows by their keys.
+    """Return the states of rows as `Statement` objects, whose conditions are on the keys.
 
     ``codes`` has for each row of ``keys`` the position of its state in ``states``.
     """

@@ -237,7 +237,7 @@ class Duplicates:
             raise Refused(f"the responses overlap: {_two_of(overlapping)}; {remedy}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
-        """Return the columns that identify a table's rows, and those of them that the frame lacks.
+        """Return the columns that identify a table's rows, and which of these the frame lacks.
 
         The first result is None if the columns that identify a row are not known.
         """

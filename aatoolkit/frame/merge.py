@@ -192,7 +192,7 @@ VERBS["rename"] = (lambda frame, names: rename(frame, columns=names)), ("frame",
 
 @recorded("adopt", "frame", "frames")
 def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Return a copy of ``frame`` that takes over the metadata of equal columns in ``frames``.
+    """Return a copy of ``frame`` that gets the metadata of equal columns in ``frames``.
 
     Only columns without a declaration take over metadata.
     """

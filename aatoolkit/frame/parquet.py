@@ -250,7 +250,7 @@ def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
 
 
 def _keys(file: pq.ParquetFile) -> dict[bytes, bytes]:
-    """Return the key-value metadata of a file, updated with that of its Arrow schema."""
+    """Return the key-value metadata of a file, updated with the metadata of its Arrow schema."""
     return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
 
 

@@ -72,7 +72,7 @@ def _dump(key: str, response: Response) -> bytes:
 
 
 def _header(value: bytes) -> tuple[dict[str, Any], int]:
-    """Return the JSON header of a stored value, and the position where its body begins."""
+    """Return the JSON at the beginning of a stored response, and the position of its body."""
     body_start = value.index(b"\n", _HASH_SIZE) + 1
     if hashlib.sha256(value[_HASH_SIZE:body_start]).digest() != value[:_HASH_SIZE]:
         raise ValueError("its head has changed")
@@ -472,7 +472,7 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:
-    """Delete all responses in a cache folder, or those of one host; return how many there were.
+    """Delete the responses in a cache folder, of all hosts or of one; return their number.
 
     The bytes are erased from the files. Without ``host``, a file that cannot be read as a cache is
     deleted too; it counts as zero responses.

@@ -59,7 +59,9 @@ class Each:
 
 @dataclass(frozen=True)
 class Entries:
-    """A step to the entries of an object whose keys are data, with ``only`` to those of these keys.
+    """A step to the entries of an object whose keys are data.
+
+    If ``only`` is given, it leads only to the entries with these keys.
 
     With ``at``, it is a step to the entry with the key of a row, as for `Each`.
     """

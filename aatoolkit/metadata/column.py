@@ -79,7 +79,7 @@ class ColumnMetadata:
 
     @property
     def elsewhere(self) -> Availability:
-        """The availability of the rows that no statement is about."""
+        """The availability of the rows that match the conditions of no statement."""
         return self.availability if self.other_rows is None else self.other_rows
 
     def combined(self, availability: Availability) -> ColumnMetadata:
@@ -130,7 +130,7 @@ NOTHING = ColumnMetadata()
 
 
 class RowStatus:
-    """The availability of the rows of one frame, computed from statements.
+    """The availability of each row of a frame, computed from `Statement` objects with conditions.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class RowStatus:
         )
 
     def _match(self, statement: Statement) -> Mask:
-        """Return the mask of the rows that match a statement.
+        """Return the mask of the rows that meet the conditions of a statement.
 
         A condition on a column that is missing or was changed matches all rows.
         """
@@ -198,7 +198,7 @@ class RowStatus:
         return mask
 
     def _state(self, other_rows: Availability, matches: Sequence[Statement]) -> Availability:
-        """Return the availability of a row, combined from the statements that match it."""
+        """Return the availability of a row that the statements ``matches`` are about."""
         column_sets = [{condition.column for condition in statement.rows} for statement in matches]
         are_certain = [names <= self._usable_columns for names in column_sets]
         condition_sets = [

@@ -72,7 +72,7 @@ SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size",
 
 
 class TableStatements:
-    """The statements of a response about the availability of one table's columns.
+    """What a response says of the availability of one table's columns, as `Statement` objects.
 
     Parameters
     ----------
@@ -303,10 +303,10 @@ def _combine_with_rows(state: Availability, row_states: Sequence[Availability]) 
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
-    """Return the combined availability of the whole section; None if no statement is about it.
+    """Return the combined availability of the whole section; None if no signal is about it.
 
-    If the HTTP status states it, other statements are ignored. Statements about some of the rows
-    are ignored, too.
+    If the HTTP status states it, other signals are ignored. Signals about some of the rows are
+    ignored, too.
     """
     section_signals = [
         signal for signal in signals if signal.scope == "section" and not signal.rows
@@ -333,7 +333,10 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
 
 
 def denies(signal: Signal) -> bool:
-    """Whether a statement of the response, not of the scope options, denies all measurement."""
+    """Whether a signal says that nothing was measured; it must be from the response itself.
+
+    Signals that were inferred from the scope options do not count.
+    """
     return signal.availability.status in EMPTY and signal.rule != INFERRED
 
 
@@ -354,7 +357,7 @@ def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str 
 
 @lru_cache(maxsize=4096)
 def target_steps(target: str) -> tuple[Step, ...]:
-    """Return the target of a statement as the steps of a path.
+    """Return the target of a signal, i.e. what it is about, as the steps of a path.
 
     A text that is not a path is taken for the name of one field.
 
@@ -371,7 +374,7 @@ def target_steps(target: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def reach(target: str, pattern: str) -> str | None:
-    """Return whether a statement is about ``all`` or ``some`` values of a column; else None.
+    """Return ``all`` or ``some`` if a signal is about all or some values of a column; else None.
 
     ``target`` is the path that the statement names; a single name stands for all fields with this
     name, and for the fields inside them. ``pattern`` is the path of the column's values.
@@ -394,7 +397,7 @@ def reach(target: str, pattern: str) -> str | None:
 
 
 def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str:
-    """Return the availability of a table, combined over its columns, as text.
+    """Return the availability of a table as text, combined from the availability of its columns.
 
     Columns of the key are ignored. If the section has the same status and a reason, the
     availability of the section is returned.
@@ -409,7 +412,10 @@ def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str
 
 
 def signal_table(signals: list[Signal]) -> pd.DataFrame:
-    """Return statements as a DataFrame; without statements, it has one row with ``unknown``."""
+    """Return what a response says of its availability as a DataFrame, one row per signal.
+
+    If it says nothing, there is one row with the status ``unknown``.
+    """
     signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
     return listing(
         SIGNAL,
@@ -422,7 +428,7 @@ def signal_table(signals: list[Signal]) -> pd.DataFrame:
 
 
 def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
-    """Return statements as rows of a DataFrame with the columns `SIGNAL`."""
+    """Return signals of availability as rows of a DataFrame with the columns `SIGNAL`."""
     sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     return [

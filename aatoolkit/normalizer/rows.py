@@ -87,7 +87,7 @@ class TablePlan(NamedTuple):
 
 @lru_cache(maxsize=128)
 def plans(section: Section) -> tuple[TablePlan, ...]:
-    """Compile the declaration of a section; return one plan per table."""
+    """Return for each declared table of a section how to read it from a response."""
     value_columns = [column for table in section for column in table.columns if not column.is_label]
     patterns_inside = {
         column.pattern for column in value_columns if (column.source or "")[0] not in "^$"
@@ -592,7 +592,7 @@ class Drift:
 
 
 class DriftReport:
-    """The drift of a response, and its values for ``extra``, which no column has.
+    """The differences of a response from its declaration, and its values that no column has.
 
     Attributes
     ----------
@@ -665,12 +665,15 @@ class DriftReport:
         )
 
     def drift_frame(self) -> pd.DataFrame:
-        """Return the drift as a DataFrame, one row per difference."""
+        """Return the differences from the declaration (the drift) as a DataFrame, one row each."""
         rows = [[*vars(drift).values()] for drift in self.differences.values()]
         return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
-        """Raise an error for drift if ``strict`` is True; else warn of the first differences."""
+        """Raise if the response differs from its declaration and ``strict`` is True.
+
+        If ``strict`` is False, warn of the first differences instead.
+        """
         problems = [*map(str, self.differences.values())]
         if problems and strict:
             raise PayloadError(

@@ -224,7 +224,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def availability(self) -> pd.DataFrame:
-        """The statements of the response about its availability, one row each."""
+        """What the response says of the availability of its data, as a DataFrame of signals."""
         return self._listing("availability")
 
     @cached_property

@@ -757,7 +757,10 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
 
 
 def _is_read(place: str, read_paths: Sequence[str]) -> bool:
-    """Whether detection has read the path ``place``, a path above it, or one below it."""
+    """Whether one of ``read_paths`` is the path ``place``, a path above it, or one below it.
+
+    These are the paths at which availability is already detected without a rule.
+    """
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
     return any(path and is_at(path, place) for path in paths)
 

@@ -311,7 +311,7 @@ def counted(counts: Mapping[str, int]) -> str:
 
 
 def proposal(place: Candidate) -> dict[str, Any]:
-    """Return the keyword arguments of the `Rule` that would read a place."""
+    """Return the keyword arguments of the `Rule` that would read availability at a path."""
     flags = {"true": True, "false": False, "null": None}
     words = {flags.get(word, word): meaning for word, meaning in place.words.items()}
     names_engine = any("{engine}" in word for word in place.words)

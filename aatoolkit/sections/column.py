@@ -157,7 +157,7 @@ class Column(Described):
 
     @property
     def reading(self) -> Reading | None:
-        """The `Reading` that parses the values; None if they are plain JSON values of the dtype."""
+        """How the values are parsed (a `Reading`); None if they are JSON values of the dtype."""
         if self.parse is None and self.scale is None and not self.missing:
             return None
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)

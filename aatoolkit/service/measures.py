@@ -236,7 +236,7 @@ def _add_rates(
 
 
 def as_previous(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return measures with their names changed to those of the previous window.
+    """Return measures with their names changed to the names for the previous window.
 
     ``mentionRate`` becomes ``previousMentionRate``.
     """

@@ -199,7 +199,7 @@ def compare_measure(
 
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
-    """Return the key column that rows cannot be pooled over, such as the metric; else ""."""
+    """Return the key column whose values must stay apart, such as the metric; "" if none."""
     if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
         return ""
     rule = rule_of(metadata, measure)[0]
@@ -262,7 +262,10 @@ def _compare_group(
     level: float,
     effect_and_df: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
-    """Return the change in a group, the method of its test, why it has no verdict, and remarks."""
+    """Return the change in a group, the method of its test, a reason, and notes.
+
+    The reason says why there is no verdict; it is empty if there is one.
+    """
     pairs = [side.pairs(group) for side, group in zip(sides, groups, strict=True)]
     notes: tuple[str, ...] = ()
     is_rate, is_by_day = all(side.is_rate for side in sides), False
@@ -375,7 +378,7 @@ def comparison_result(
     names: tuple[str, str],
     kind: str = "host",
 ) -> pd.DataFrame:
-    """Return the result of comparisons as a frame, with p-values adjusted over all, and verdicts.
+    """Return comparisons as a frame with verdicts; the p-values are adjusted for all comparisons.
 
     A planned comparison comes first. The others are then sorted by verdict, and by the size of the
     change.

@@ -405,7 +405,7 @@ def degrees_of_freedom(m: Any, z: Any) -> Any:
 
 
 def long_run_factor(residual: Numbers) -> Numbers:
-    """Return the long-run variance, divided by that of independent days: 1 + 2Σ(1-l/(L+1))·r_l.
+    """Return the factor by which dependence between days raises a variance: 1 + 2Σ(1-l/(L+1))·r_l.
 
     Here r_l is the autocorrelation of the residuals, which are in order of time, at lag l (Newey &
     West, *Econometrica* 55, 1987).
@@ -489,7 +489,11 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
 
 
 def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", "down")) -> str:
-    """Return the verdict on a change: by its sign if it is significant, else "no evidence"."""
+    """Return the verdict on a change, in words.
+
+    If it is significant, the verdict is the first of ``words`` for an increase, and the second for
+    a decrease. Else it is "no evidence", or "cannot say" if there is no p-value.
+    """
     if not np.isfinite(p):
         return "cannot say"
     if p >= 1 - level or change == 0:

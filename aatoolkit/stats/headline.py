@@ -229,7 +229,10 @@ def _own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataF
 
 
 def _as_total(row: ComparedRow, rows: Sequence[ComparedRow]) -> ComparedRow:
-    """Return the comparison of a total, without a verdict if the planned one has no verdict."""
+    """Return the comparison ``row``; without a verdict if the first of ``rows`` has none.
+
+    The first is the planned comparison. The test of a total takes from it how much prompts differ.
+    """
     if not rows[0].why or row.why:
         return row
     return replace(row, why=f"nothing says how prompts differ: {rows[0].why}", method="")

@@ -174,7 +174,7 @@ def _contributions(sums: ClusterSums) -> Numbers:
 def _scaled_differences(
     contributions: Numbers, value: Numbers, is_ranked: Any, level: float
 ) -> tuple[Numbers, float]:
-    """Return each pair's difference over its critical value, and the critical p-value.
+    """Return each pair's difference divided by its critical value, and the critical p-value.
 
     A difference over 1 is significant. The critical p-value allows for all pairs: it is that of the
     largest standardised difference in a multiplier bootstrap over clusters. Each difference is then
@@ -471,7 +471,7 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
 def _encode_answers(
     flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
-    """Return the answers as a frame of integer codes, the list of members, and that of prompts.
+    """Return the answers as a frame of integer codes, the list of groups, and the list of prompts.
 
     If an answer repeats a value, it is kept once.
     """
@@ -490,10 +490,10 @@ def _encode_answers(
 def _overlap_of_prompt(
     answer: pd.Series, member: pd.Series, value: pd.Series, members: int
 ) -> tuple[Numbers, Integers]:
-    """Return the mean Jaccard index of pairs of answers to one prompt, by pair of members.
+    """Return the mean Jaccard index of pairs of answers to one prompt, by pair of groups.
 
-    ``members`` is the number of members. The indices are a square array; also return the number of
-    answers of each member.
+    ``members`` is the number of groups, such as engines. The indices are a square array; also
+    return the number of answers of each group.
     """
     _, first_rows, rows = np.unique(answer, return_index=True, return_inverse=True)
     values, columns = np.unique(value, return_inverse=True)

@@ -454,7 +454,7 @@ def amount(value: Any, is_fraction: bool) -> str:
 
 
 def points(value: Any, is_fraction: bool) -> str:
-    """Return a change as text with its sign; that of a fraction in percentage points.
+    """Return a change as text with its sign; a change of a fraction in percentage points.
 
     Examples
     --------

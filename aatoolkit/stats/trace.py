@@ -244,7 +244,7 @@ def trace_frame(
     rows: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return ``frame`` itself; if there is a tracer, it traces the cells to those of ``source``.
+    """Return ``frame`` itself; a tracer, if any, traces its cells to the cells of ``source``.
 
     ``rows`` are the positions in ``source`` of the rows of ``frame``. ``names`` has the names of
     columns in ``source`` by their names in ``frame``.

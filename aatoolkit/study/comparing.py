@@ -95,7 +95,7 @@ class StudyDiff:
 
 
 def sentences(changes: pd.DataFrame) -> list[str]:
-    """Return a sentence for each of the first `MAX_LISTED` differences, those of numbers first.
+    """Return a sentence for each of the first `MAX_LISTED` differences, beginning with numbers.
 
     Changes of numbers are in order of size, relative to the largest change of their column.
     """
@@ -467,7 +467,7 @@ class ResultComparison:
 def compare_results(
     name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare the stored result ``name`` with that of a rerun; one of the two may be missing.
+    """Compare the stored result ``name`` with the result of a rerun; one of the two may be missing.
 
     Rows are matched by the key columns of the table; without a key, by the named levels of the
     index; without these, by position.

@@ -133,7 +133,7 @@ class FolderFiles:
         self.path = path
 
     def names(self) -> list[str]:
-        """Return the sorted names of all files and unknown folders; those of folders end in "/"."""
+        """Return the sorted names of all files and unknown folders; names of folders end in "/"."""
         try:
             return sorted(_walk(self.path, ""))
         except OSError as error:
@@ -207,7 +207,7 @@ StudyFiles = FolderFiles | ZipFiles
 
 
 def _member_problems(members: list[zipfile.ZipInfo]) -> Iterator[str]:
-    """Yield a sentence on each member of a zip file that does not belong in a packed study."""
+    """Yield a sentence on each file in a zip file that does not belong in a packed study."""
     for member in members:
         name = member.filename
         if not is_study_file(name):
@@ -257,7 +257,7 @@ def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
 
 
 def _walk(folder: Path, prefix: str) -> Iterator[str]:
-    """Yield the names of all files and unknown folders in a folder; those of folders end in "/"."""
+    """Yield the names of all files and unknown folders in a folder; names of folders end in "/"."""
     with os.scandir(folder) as entries:
         for entry in entries:
             name = prefix + entry.name

@@ -363,7 +363,7 @@ class StoredResponse:
 
     @property
     def body(self) -> bytes | None:
-        """The bytes of the response; for a combined view, those of the one section."""
+        """The bytes of the response; if it is a combined view, the bytes of this one section."""
         payload = self.read_payload()
         if self.source.sha256 in (None, payload.sha256):
             return payload.body

@@ -1,4 +1,4 @@
-"""Run a notebook again from a study, and compare its results with the sealed ones.
+"""Run a notebook again from a study, and compare its results with those stored in the study.
 
 It checks whether an analysis can be reproduced. It is no sandbox: the notebook is a program that
 runs with the user's rights.

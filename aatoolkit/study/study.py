@@ -338,7 +338,10 @@ class Study(metaclass=Chaptered):
 
     @property
     def digest(self) -> str | None:
-        """The SHA-256 of the file ``SHA256SUMS``, for citation; None if the study is not sealed."""
+        """The SHA-256 of the file ``SHA256SUMS``, for citation.
+
+        It has the hash of every other file. None if the study is not sealed, i.e. lacks the file.
+        """
         seal = self._seal()
         return None if seal is None else sha256_of(seal)
 
@@ -958,7 +961,7 @@ class Study(metaclass=Chaptered):
         return self._files.read(SEAL) if self._files.has(SEAL) else None
 
     def _check(self, purpose: str) -> None:
-        """Raise `StudyError` if the study is not as it was sealed.
+        """Raise `StudyError` if files of the study were changed after it was sealed.
 
         The message says that only an unchanged study can be used for ``purpose``.
         """
@@ -968,7 +971,11 @@ class Study(metaclass=Chaptered):
             raise unusable_study(self.path, problem, *map(str, verification.problems))
 
     def _read(self, name: str) -> bytes:
-        """Return the content of a file; if the study is sealed, compare it with the seal first."""
+        """Return the content of a file.
+
+        If the study is sealed, i.e. has the file ``SHA256SUMS``, the content is first compared with
+        its hash in that file.
+        """
         while True:
             seal = self._seal()
             data = self._files.read(name)

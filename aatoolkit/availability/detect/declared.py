@@ -208,7 +208,10 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
 
 
 def _values_at(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Place]:
-    """Yield the values in a response at the path of a rule about a header, a map or rows."""
+    """Yield the values at the path of a rule.
+
+    The path leads to an HTTP header, to the entries of a map, or to a field of rows.
+    """
     names = (*rule.steps,) if rule.kind != "header" else (rule.header,)
     if rule.kind == "header":
         for name, text in headers.items():
@@ -278,7 +281,7 @@ evidence.
 
 
 def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[JointStatement]:
-    """Add a signal for each value that a rule reads; return their statement about the section.
+    """Add a signal for each value that a rule reads; return what they say together of the section.
 
     The result is a list of one `JointStatement`, or an empty list if the values do not decide the
     state of the section.

@@ -102,7 +102,7 @@ def detect(
     vector: Vector | None = None,
     days: int | None = None,
 ) -> Detection:
-    """Return the statements of a response about its own availability. Never raises.
+    """Return what a response says of whether its data could be measured. Never raises.
 
     Parameters
     ----------

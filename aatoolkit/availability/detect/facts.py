@@ -41,7 +41,7 @@ _MAX_CODES = 200
 
 @dataclass(frozen=True)
 class Signal:
-    """A statement about availability that was read from a response.
+    """What a response says of the availability of something, such as a field: one statement.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Member(NamedTuple):
 
     @property
     def is_object(self) -> bool:
-        """Whether the value of this member is an object."""
+        """Whether the value of this key is an object."""
         return isinstance(self.value, dict)
 
     def child(self, name: str, value: Any) -> Member:
@@ -341,7 +341,7 @@ class Facts:
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield one `Records` per list of data, except lists that were read as statements."""
+        """Yield one `Records` per list of data, except lists that state what was measured."""
         for fact in self.facts:
             if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
                 continue
@@ -360,7 +360,7 @@ class Facts:
 
 @lru_cache(maxsize=8192)
 def _is_data(name: str) -> bool:
-    """Whether a field may hold data, as opposed to metadata, statements or the request."""
+    """Whether a field may hold data, and not metadata, states of availability or the request."""
     return not (repeats_question(name) or ends(name, "holder") or rate_key(name) > 1)
 
 

@@ -82,7 +82,7 @@ def _hints_of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
 
 
 def _hints_of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
-    """Yield score and hint of each member outside lists that may be about availability."""
+    """Yield a score and a hint for each key outside of lists that may be about availability."""
     document = facts.document
     is_bare = facts.is_bare or (
         not facts.numbers
@@ -112,7 +112,7 @@ def _hints_of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
 
 
 def _sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
-    """Return the reason why a member is surely about availability; None if it is not sure."""
+    """Return the reason why a key is surely about availability, or None if it is not sure."""
     if fits(key, "sentinel"):
         return _WHY_SENTINEL
     is_percent = type(value) in (int, float) and fits(key, "percent_done")
@@ -134,7 +134,7 @@ def _sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
 
 
 def _has_more(key: str, value: Any) -> bool:
-    """Whether a member, such as a cursor, says that more rows exist than the response has."""
+    """Whether a key and its value, such as a cursor, say that the response lacks some rows."""
     return (
         fits(key, "more") if value is True else type(value) in (str, int) and fits(key, "next_page")
     )
@@ -148,7 +148,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _score_of_member(facts: Facts, key: str, value: Any) -> int:
-    """Return a score of how likely a member describes the collection of data.
+    """Return a score of how likely a key and its value describe the collection of data.
 
     A text, list or object gets 2 points if its key has a word about data, 1 point for each distinct
     word about data in its value, and more points for sentences, names of engines, nulls and false

@@ -75,7 +75,7 @@ _BUSINESS_WORDS = ("forbidden", "error", "pending", "not_run")
 
 
 class Entry(NamedTuple):
-    """An entry of a map or list of statements about engines or fields.
+    """An item of a map or list that says of engines or fields whether they were measured.
 
     Attributes
     ----------
@@ -287,7 +287,7 @@ def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bo
 
 
 def _read_parts(facts: Facts, member: Member, strength: int, *, has_state: bool) -> None:
-    """Read the lists, maps and objects about fields and engines in a statement."""
+    """Read what an object about availability says of single fields and engines."""
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
     are_alike = all(set(item) == set(objects[0]) for item in objects)
@@ -312,7 +312,10 @@ def _read_parts(facts: Facts, member: Member, strength: int, *, has_state: bool)
 
 
 def _is_part(name: str) -> bool:
-    """Whether a key in a statement holds its reason or word, and so names no engine or field."""
+    """Whether a key of an object about availability holds its state or reason.
+
+    Other keys name the engine or field that their value is about.
+    """
     return ends(name, "reason") or is_word(name)
 
 
@@ -345,7 +348,7 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
 
 
 def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
-    """Read the statements in an object of data about itself and its fields."""
+    """Read what an object with data says of the availability of its fields and of itself."""
     key, value, path, _, pattern = member
     if depth > _MAX_DEPTH or names(key, "business"):
         return
@@ -393,7 +396,10 @@ def is_whole_word(name: str) -> Callable[[str], bool]:
 
 
 def apply_form(facts: Facts, rule: Form, member: Member) -> bool:
-    """Read a member by a form; return whether anything was read."""
+    """Read the state of availability in a key and its value, if they have a known form.
+
+    Return whether anything was read.
+    """
     if type(member.value) not in rule.kinds or not rule.key(member.key):
         return False
     state = rule.read(facts, member)
@@ -715,7 +721,7 @@ ENVELOPE = (
 
 
 def read_rows(facts: Facts) -> None:
-    """Add signals for the statements that records of lists make about their own data."""
+    """Add a signal for each record in a list that says whether its own data are available."""
     for records in facts.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
             kinds = records.kinds(name)

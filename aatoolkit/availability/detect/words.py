@@ -117,7 +117,7 @@ def _sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
 
 @lru_cache(maxsize=4096)
 def canonical_word(text: str) -> Word | None:
-    """Return the canonical word that a text stands for; None if it is not about availability.
+    """Return the canonical word with the meaning of a text; None if it is not about availability.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def rate_key(key: str) -> int:
 
 @lru_cache(maxsize=4096)
 def is_word(key: str) -> bool:
-    """Whether a key, such as ``status``, holds the word of the statement that it is part of."""
+    """Whether a key, such as ``status``, holds the state in an object about availability."""
     return spaced(key) in words("valued") or rate_key(key) > 0
 
 
@@ -347,10 +347,9 @@ def kind_of_entries(key: str) -> str | None:
 
 @lru_cache(maxsize=8192)
 def split_key(key: str) -> tuple[str, str]:
-    """Split a key into the field that it is about and the kind of its statement about the field.
+    """Split a key into the field that it is about, and what it says of the field, as a kind.
 
     Return two empty texts if the key is about no other field.
-
 
     Examples
     --------
@@ -373,7 +372,10 @@ def split_key(key: str) -> tuple[str, str]:
 
 
 def _meaning_of_ending(parts: tuple[str, ...]) -> str | None:
-    """Return the kind of statement that the last parts of a key make about a field; else None."""
+    """Return what the ending of a key says of the field that the key names; None if nothing.
+
+    For example, ``denial`` says that the field was not measured, and ``reason`` why.
+    """
     text = " ".join(parts)
     if ends(text, "reason") and (len(parts) == 1 or fits(text, "absence")):
         return "reason"

@@ -136,7 +136,7 @@ class SectionEvidence:
 
 
 def known_of(explanation: Explanation) -> str:
-    """Return the explanation of one number as HTML: its value, place, formula and notes."""
+    """Return the explanation of one number as HTML: its value, path, formula and notes."""
     value, place = explanation.value, explanation.place
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
@@ -160,7 +160,7 @@ def known_of(explanation: Explanation) -> str:
 
 
 def _place_words(place: ValuePlace, exact: str) -> str:
-    """Return the place of a value in its response, in words: its path and bytes."""
+    """Return where a value is in its response, as text: its path and the positions of its bytes."""
     where = path_words(place.path)
     if place.start is None:
         return f"looked for at {where}"

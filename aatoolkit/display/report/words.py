@@ -106,7 +106,7 @@ def in_reading_order(sections: Iterable[str]) -> list[str]:
 
 
 def chapter_of(section: str) -> Chapter:
-    """Return the chapter of a section; that of an unknown section shows its main table.
+    """Return the chapter of a section; the chapter of an unknown section shows its main table.
 
     Examples
     --------

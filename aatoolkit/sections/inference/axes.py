@@ -639,7 +639,7 @@ def bound(steps: Iterable[Step]) -> Path:
 
 
 def _shared(first: Sequence[Any], second: Sequence[Any]) -> int:
-    """Return how many members two sequences have in common at their beginning."""
+    """Return how many elements at the beginning of two sequences are equal."""
     return next(
         (
             index

@@ -71,7 +71,7 @@ def find_relations(
 
 
 def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabulary) -> Relation:
-    """Create the table (`Relation`) whose rows are those of an axis, i.e. of a list or a map.
+    """Create the table (`Relation`) that has the rows of an axis, i.e. of a list or a map.
 
     So far its columns are the keys of the maps on the path to the rows.
     """

@@ -45,7 +45,7 @@ _FACTORS = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """The kind of numbers that a name stands for, by its words.
+    """The kind of numbers that a name announces, judged by the words in the name.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def tokens(name: str) -> list[str]:
 
 @lru_cache(4096)
 def meaning(name: str) -> Meaning:
-    """Return the kind of numbers that a name stands for, by its words.
+    """Return the kind of numbers that a name announces, judged by the words in the name.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def specific_name(name: str, path: str) -> str:
 
 
 def is_measure_name(name: str) -> bool:
-    """Whether a name stands for a count, a share or another measure, by its words.
+    """Whether the words in a name announce a count, a share or another measure.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def is_measure_name(name: str) -> bool:
 
 
 def is_time_name(name: str) -> bool:
-    """Whether a name stands for a date or time, by its words.
+    """Whether the words in a name announce a date or time.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def is_time_name(name: str) -> bool:
 
 
 def is_flag_name(name: str) -> bool:
-    """Whether a name stands for a flag, by its words.
+    """Whether the words in a name announce a flag.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def is_flag_name(name: str) -> bool:
 
 
 def is_id_name(name: str) -> bool:
-    """Whether a name stands for an identifier, by its words.
+    """Whether the words in a name announce an identifier.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def is_id_name(name: str) -> bool:
 
 
 def is_numbered(words: list[str]) -> bool:
-    """Whether the words of a name stand for a serial number, as in ``insight_no``."""
+    """Whether the words in a name announce a serial number, as in ``insight_no``."""
     is_number = words[-1] == "number" and len(words) > 1 and "of" not in words
     return is_number and words[-2] not in lexicon("count") and words[-2] == singular(words[-2])
 

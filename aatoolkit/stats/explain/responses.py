@@ -84,7 +84,10 @@ class ReadResponse:
         )
 
     def place(self, path: str) -> ValuePlace:
-        """Return the place of the value at a path, with its bytes if the response has the path."""
+        """Return where the value at a path is in the body: its first and last byte, and its text.
+
+        If the response lacks the path, the result has only the path.
+        """
         span = self._index.span(path)
         if span is None:
             return ValuePlace(path)
@@ -217,7 +220,7 @@ _REASON_COLUMNS = re.compile(
 
 
 class _ColumnCells:
-    """The cells of one column: their values, units, paths, and the statements about them."""
+    """The cells of one column: values, units, paths, and what is said of their availability."""
 
     def __init__(self, table: TableCells, name: str) -> None:
         rows = table.response.tables._parts.rows()[table.name]
@@ -345,7 +348,9 @@ class TableCells:
     def _statements(
         self, position: int | None, cells: _ColumnCells, place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
-        """Return the statements about a cell; about the whole column if ``position`` is None.
+        """Return what the response says of the availability of a cell.
+
+        If ``position`` is None, return what it says of the whole column.
 
         ``place`` is the place of the cell's value in the response.
         """
@@ -356,7 +361,7 @@ class TableCells:
         )
 
     def _concerns(self, signal: Signal, position: int | None) -> bool:
-        """Return whether a statement applies, or may apply, to the row at a position."""
+        """Return whether a signal of availability is, or may be, about the row at a position."""
         return position is None or all(
             condition.matches([self.value(position, condition.column)])[0]
             for condition in signal.rows
@@ -399,7 +404,7 @@ class TableCells:
 
 
 def _is_about(signal: Signal, place: ValuePlace | None) -> bool:
-    """Return whether a statement about some values of a column concerns the value at a place."""
+    """Return whether a signal about part of a column is about the value at a path."""
     target = format_json_path(target_steps(signal.target or ""))
     return place is not None and bool(narrowest_path(place.path, {target: signal.availability}))
 

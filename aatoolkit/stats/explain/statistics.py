@@ -63,7 +63,7 @@ class Tracer:
     def derive(
         self, frame: pd.DataFrame, source: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
-        """Register a frame, whose cells are explained by those of the frame ``source``.
+        """Register a frame whose cells are explained by the cells of the frame ``source``.
 
         ``rows`` are the positions in ``source`` of the rows of ``frame``, or None if equal.
         ``names`` has the names of columns in ``source`` by their names in ``frame``.
