@@ -605,7 +605,7 @@ class Project(NamesNear):
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Return a scope with some of its filters replaced; None stands for ``Scope()``."""
+    """Return a scope with ``filters`` in place of its own; None is the same as ``Scope()``."""
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(

@@ -297,7 +297,7 @@ def _outcome(
 def cells_of_plan(
     planned: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
 ) -> Cells:
-    """Return the availability of the cells that a planned column is computed from, row by row."""
+    """Return by row the availability of the cells that an aggregated column is computed from."""
 
     def is_zero(name: str, rows: Mask) -> Mask:
         is_zero_number: Mask = rows & (as_floats(frame[name]) == 0)

@@ -124,7 +124,7 @@ def plan(
     *,
     shares: bool = False,
 ) -> list[Plan]:
-    """Return the plans to aggregate ``columns``; by default, all columns that have a rule.
+    """Return how each of ``columns`` is aggregated; by default, of all columns that have a rule.
 
     With ``shares``, rates and shares over several responses are computed from summed counts.
 
@@ -194,7 +194,7 @@ class _Planner:
         self.duplicates = Duplicates(frame, metadata, groups)
 
     def plan(self, name: str, rules: Rules, *, is_asked: bool) -> Plan:
-        """Return the plan to aggregate the column ``name``.
+        """Return how the column ``name`` is aggregated: by which rule and from which columns.
 
         Raises
         ------
@@ -234,7 +234,7 @@ class _Planner:
         return replace(plan, repeats=self.duplicates.repeats_of(table, plan.parts))
 
     def _check(self, plan: Plan) -> None:
-        """Raise if the rows of the groups cannot be aggregated by the rule of a plan.
+        """Raise if the rows of the groups cannot be aggregated by the rule of ``plan``.
 
         Raises
         ------
@@ -325,7 +325,7 @@ class _Planner:
                 )
 
     def _plan_of_one_kind(self, plan: Plan, is_asked: bool) -> Plan:
-        """Return the plan of a column whose rows are combined only if they are of one metric.
+        """Return how to aggregate a column whose rows are combined only if they are of one metric.
 
         Plans of other columns are returned unchanged. If no group has more than one row and the
         column was asked for by name (``is_asked``), the value of that row is the result.
@@ -440,7 +440,7 @@ def _suggested_rule(
 
 
 def _approximation(frame: pd.DataFrame, plan: Plan) -> str | None:
-    """Return the reason why a planned aggregation is approximate; None if it is exact.
+    """Return the reason why the aggregation of a column is approximate; None if it is exact.
 
     An aggregate is approximate if the counts that weight it are missing, so that another column is
     its weight.
@@ -478,7 +478,7 @@ def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | No
 
 
 def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
-    """Return the plan of a column by its declared rule, with columns named as in the frame.
+    """Return how a column is aggregated by its declared rule, with columns named as in the frame.
 
     Raises
     ------

@@ -426,7 +426,7 @@ def _as_plain_text(dtype: str, _: Any, value: Any) -> str | None:
 
 
 def _number_in_parts(dtype: str, _: Any, value: Any) -> Any:
-    """Return the number that an object of two numbers stands for.
+    """Return the number that an object writes as two numbers.
 
     ``{"num": 1, "den": 4}`` is a ratio, ``{"units": 1, "nanos": 5}`` a sum of units and billionths.
     Return `MISSING` if the denominator is 0 or if the object has no such numbers, and None if the

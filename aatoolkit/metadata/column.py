@@ -198,7 +198,7 @@ class RowStatus:
         return mask
 
     def _state(self, other_rows: Availability, matches: Sequence[Statement]) -> Availability:
-        """Return the availability of a row that the statements ``matches`` are about."""
+        """Return the availability of a row to which the statements ``matches`` apply."""
         column_sets = [{condition.column for condition in statement.rows} for statement in matches]
         are_certain = [names <= self._usable_columns for names in column_sets]
         condition_sets = [

@@ -169,7 +169,7 @@ class TableStatements:
 
     @cached_property
     def _engines(self) -> dict[Any, bool]:
-        """By engine with a statement in the response, whether it denies the engine's numbers.
+        """For each engine that the response mentions in a signal, whether it has no numbers.
 
         It is empty if the table has no column of engines.
         """
@@ -177,9 +177,9 @@ class TableStatements:
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
     def _denied_by_engine(self, is_empty: bool) -> Mask:
-        """Return a mask of the rows whose engine was not measured, by the response's statements.
+        """Return a mask of the rows whose engine was not measured, as the response says.
 
-        Rows of engines without a statement get ``is_empty``.
+        Rows of engines that the response says nothing of get ``is_empty``.
         """
         if not self._engines:
             return np.full(self._size, is_empty)

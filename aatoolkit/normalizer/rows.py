@@ -481,7 +481,7 @@ def unread_values(
 
 
 def _unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
-    """Return those of ``rows`` that are in none of ``indexes``; all are positions in a vector.
+    """Return the positions from ``rows`` that are in none of ``indexes``; all refer to ``vector``.
 
     Each index has the positions that a column reads.
     """

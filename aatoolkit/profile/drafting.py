@@ -135,7 +135,7 @@ class Draft(Mapping[str, SectionDraft]):
         return write_whole(path, file_of(name, self._title, analyses, baseline, options).encode())
 
     def confirm(self) -> Confirmation:
-        """Return the questions about places that may state availability, the most useful first.
+        """Return the questions about paths that may state availability, the most useful first.
 
         A place is a path in a section's responses. A notebook shows the questions as a small
         widget, ``draft.confirm().ask()`` asks them in a terminal, and iteration yields them one by

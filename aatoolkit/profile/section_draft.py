@@ -196,7 +196,7 @@ class SectionDraft:
 
     @property
     def availability(self) -> pd.DataFrame:
-        """The places that may state availability: a table with one row each, the likeliest first.
+        """The paths that may state availability: a table with a row per path, the likeliest first.
 
         A place is a path in the section's responses. It is not read as availability until
         `set_rule` adds its rule; until then ``tables.hints`` mentions it.

@@ -276,7 +276,7 @@ def _change_between(
 
 
 def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
-    """Return the rate or mean Σy/Σn over all clusters, and Σn; formulas call it ``name``."""
+    """Return the rate or mean Σy/Σn of all clusters, named ``name`` in formulas; and also Σn."""
     size = total_of(n)
     value = total_of(y) / size
     name_all(**{name: value, f"size_{name}": size})

@@ -221,7 +221,7 @@ def _count_by_path(
     section: str,
     names: Sequence[str],
 ) -> Stage:
-    """Return a stage with the sums by path of a count; a sum over a missing count is missing."""
+    """Return a stage with the sum of a count for each path; it is missing if a count is missing."""
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:

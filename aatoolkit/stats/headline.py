@@ -239,7 +239,7 @@ def _as_total(row: ComparedRow, rows: Sequence[ComparedRow]) -> ComparedRow:
 
 
 def _is_repeated(row: ComparedRow, planned: ComparedRow) -> bool:
-    """Return whether a row is about a brand's rate, and has the values of the planned row."""
+    """Return whether a row is about a brand's rate, and equals the planned comparison in values."""
     return (row.key[0], row.measure) == ("brand", RATE) and all(
         getattr(row.change, side) == getattr(planned.change, side) for side in ("after", "before")
     )

@@ -319,7 +319,7 @@ class PromptDays:
         return days
 
     def by_prompt(self, values: Any) -> Any:
-        """Return the sum over the entries of each prompt."""
+        """Return, as an array by prompt, the sum of the ``values`` of each prompt."""
         return GroupSums(self.prompt, self.prompts).total(values)
 
 

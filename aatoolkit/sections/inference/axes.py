@@ -682,7 +682,7 @@ def _kinds(values: Iterable[Any]) -> set[str]:
 
 
 def _mean_agreement(members: list[Any]) -> float:
-    """Return how much the members of objects resemble each other, from 0 to 1.
+    """Return how much the values in objects (the members) resemble each other, from 0 to 1.
 
     It is the mean, over all fields (name and kind), of the share of members that have the field.
     """

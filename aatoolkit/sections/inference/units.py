@@ -216,7 +216,7 @@ def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
 
 
 def _across(column: ColumnFinding) -> tuple[str, ...]:
-    """Return the columns over which it is proved that a column adds up, as `Aggregation.across`.
+    """Return the columns across which a column is proved to add up, for `Aggregation.across`.
 
     They are columns of the key, and ``engine``. If they are the whole key, and the numbers of
     single engines do not contradict, the result is empty, as the column adds up over all rows.

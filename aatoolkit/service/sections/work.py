@@ -191,7 +191,7 @@ def impact(obs: Observations) -> SectionAnswer:
 
 
 def _action_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
-    """Return a completed action as JSON: its metrics before and after it, and the verdict."""
+    """Return the outcome of a completed action: metrics before and after it, and the verdict."""
 
     def windows(is_treated: bool) -> list[list[Row]]:
         rows = [row for row in experiment["samples"] if row["treated"] is is_treated]

@@ -158,7 +158,7 @@ OWN_PATHS: dict[str, float] = {
 
 @dataclass(frozen=True)
 class HostPlan:
-    """The plan of the synthetic data of one project.
+    """The settings from which the synthetic data of one project are generated.
 
     It has the project's share of all answers, the number of days observed, the days without runs
     (counted back from the last day), and the rows that are not drawn at random.

@@ -211,7 +211,10 @@ def _explain_rename(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_unchanged(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell that the verb took over unchanged, or added with a row or column."""
+    """Explain a cell that was computed by no rule.
+
+    The verb kept it from the frame unchanged, or added it with a new row or column.
+    """
     is_added = position >= len(result.first)
     if column in result.first.columns and not is_added:
         return result.inputs[0].explain(position, column)
@@ -332,7 +335,7 @@ def explain_sum(
     explain: Any,
     name: str = "",
 ) -> Explanation:
-    """Explain the numerator or denominator that a rule sums over rows, by the summed cells.
+    """Explain a numerator or denominator, which is a sum, by the cells in ``rows`` that it adds up.
 
     ``explain(column, rows)`` returns the explanations of these cells.
     """

@@ -135,7 +135,7 @@ class CitedResponse(Source):
 
 @dataclass(frozen=True)
 class ValuePlace:
-    """The place of a value in a response: its path and bytes.
+    """Where a value is in a response: its JSON path, and the positions and text of its bytes.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class ValuePlace:
 
 @dataclass(frozen=True)
 class StatedAvailability:
-    """A statement of a response about the availability of a value: whether it could be measured.
+    """What a response says of the availability of a value: whether it could be measured.
 
     Parameters
     ----------

@@ -313,7 +313,7 @@ class TableCells:
         )
 
     def about(self, explanation: Explanation) -> Explanation:
-        """Return an explanation with the unit, meaning and statements of its column added."""
+        """Return an explanation with the unit, meaning and availability of its column added."""
         cells = self.column(explanation.column)
         return replace(
             explanation,
