@@ -404,7 +404,7 @@ class Archive(metaclass=Chaptered):
     @property
     @typed
     def changes(self) -> pd.DataFrame:
-        """The changes of declarations since the archive was created: a row per table or column.
+        """The changes of declarations in the archive: a row per change of a table or column.
 
         Changes of measured values are not among them.
 

@@ -506,8 +506,8 @@ def _parts(rule: Aggregation | None) -> tuple[str, ...]:
 def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
     """Return a frame prepared for plotting: flat columns, and no row twice.
 
-    If ``traced``, the result keeps the metadata that link each row to the responses it was read
-    from, so that `explain` can show where a plotted number comes from.
+    If ``traced``, the result keeps the record of how the rows of ``frame`` were made, so that the
+    numbers in the plot can be explained.
     """
     with checked_once():
         flat = flattened(frame)

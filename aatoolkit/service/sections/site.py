@@ -141,8 +141,8 @@ _FIGURES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes"
 def crawl(obs: Observations) -> SectionAnswer:
     """Return the section ``crawl``: the requests of crawlers for pages of the host.
 
-    They are counted by the gateway, a proxy that the host's traffic passes through. If the host has
-    no gateway, its own server logs are used. With an engine filter, only the crawlers of these
+    They are recorded by the gateway that the host's domain points to (by CNAME). If the host has no
+    gateway, records from its own logs are used. With an engine filter, only the crawlers of these
     engines count.
     """
     gateway = obs.row(_GATEWAY_SQL)
