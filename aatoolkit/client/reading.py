@@ -26,7 +26,7 @@ import pandas as pd
 
 from aatoolkit import sections
 from aatoolkit._util.cancellation import CallGroup
-from aatoolkit._util.text import json_text, some_of
+from aatoolkit._util.text import json_text
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import (
     AAToolkitError,
@@ -201,7 +201,7 @@ def read_by(
     Raises
     ------
     ScopeError
-        If there is no such filter, the filter has no values, or the service ignores it.
+        If there is no such filter, or the filter has no values.
     """
     if by not in FILTERS:
         raise ScopeError(unknown("filter to split by", by, FILTERS), parameter="split")
@@ -219,15 +219,7 @@ def read_by(
 
     workers = min(project.client.workers, len(values))
     with closing(in_order(read, values, workers)) as results:
-        tables_by_value = {value: outcome.result() for value, outcome in results}
-    first, *others = [tables.main for tables in tables_by_value.values()]
-    if len(first) and others and all(map(first.equals, others)):  # rows would count several times
-        raise ScopeError(
-            f"{section} does not depend on {by}: its rows are the same for {some_of(values)}; read "
-            "it without split=",
-            parameter="split",
-        )
-    return _concatenate(by, tables_by_value)
+        return _concatenate(by, {value: outcome.result() for value, outcome in results})
 
 
 def _concatenate(by: str, tables_by_value: Mapping[str, Tables]) -> Tables:

@@ -93,8 +93,6 @@ def test_what_cannot_be_read_by_is_refused_with_what_can(project: aa.Project) ->
         project.read("domain", split="engine")
     with pytest.raises(ScopeError, match="unknown topic 'X'; there are"):
         project.read("domains", topic="X")
-    with pytest.raises(ScopeError, match="crawl does not depend on topic"):
-        project.read("crawl", split="topic")
 
 
 def test_what_an_answer_states_concerns_the_rows_of_its_value(project: aa.Project) -> None:
