@@ -71,7 +71,7 @@ def as_texts(values: pd.Series) -> pd.Series:
         return json.dumps([*value], ensure_ascii=False, default=item) if is_list else str(value)
 
     def item(value: Any) -> Any:
-        if isinstance(value, np.generic | np.ndarray):
+        if isinstance(value, np.bool_ | np.number | np.ndarray):
             return value.tolist()
         return None if pd.isna(value) else text(value)
 

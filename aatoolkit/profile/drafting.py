@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aatoolkit._util.files import write_whole
+from aatoolkit._util.lexicon import is_whole
 from aatoolkit._util.text import wrapped_in_ipython
 from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, PayloadError, unknown
 from aatoolkit.jsontree.paths import parse_pattern
@@ -70,7 +71,13 @@ class Draft(Mapping[str, SectionDraft]):
             }
             try:
                 other_responses = [*by_host.values(), *([unmeasured] if unmeasured else [])]
-                analysis = analyse(name, document, engine_responses, vocabulary, other_responses)
+                readable = [  # an error, or a text in the place of data, shows no table
+                    response
+                    for response in other_responses
+                    if isinstance(response, dict)
+                    and not any(is_whole(key, "error") for key in response)
+                ]
+                analysis = analyse(name, document, engine_responses, vocabulary, readable)
                 if not analysis.relations:
                     continue
                 if standard_names:
@@ -86,7 +93,8 @@ class Draft(Mapping[str, SectionDraft]):
                 )
                 analysis.emptied = emptied(analysis.relations, document, unmeasured)
                 all_responses = [document, *engine_responses.values(), *other_responses]
-                analysis.optional = optional_paths(analysis, all_responses)
+                seen = [document, *engine_responses.values(), *readable]
+                analysis.optional = optional_paths(analysis, seen)
                 payload = responses.payloads.get(name)
                 headers = [payload.headers] if payload is not None else []
                 self._sections[name] = SectionDraft(analysis, places, all_responses, headers)

@@ -148,10 +148,13 @@ def test_a_response_that_was_drafted_from_differs_in_nothing(tmp_path):
     ]
     full = {"meta": {"source": "log", "size": 2}, "rows": rows}
     silent = {"reason": "no log", "rows": [{"page": "/c", "last": ""}]}
-    draft = draft_of({"visits": full}, by_host={"b.example": {"visits": silent}})
+    hosts = {"b.example": silent, "c.example": {"error": "no run"}, "d.example": "maintenance"}
+    others = {host: {"visits": response} for host, response in hosts.items()}
+    draft = draft_of({"visits": full}, by_host=others)
     visits = Profile.load(draft.save(tmp_path / "visits.py"))["visits"]
     drift = [aa.normalize(visits, response).drift for response in (full, silent)]
     assert not len(aa.concat(drift)), "an absent field, a new one and an empty text are known"
+    assert "rows" not in visits.optional
     with pytest.warns(aa.errors.SchemaDriftWarning, match="absent @ .*page"):
         aa.normalize(visits, {"rows": [{"last": "2026-11-01"}]})
 
