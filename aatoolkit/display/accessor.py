@@ -644,12 +644,12 @@ class Accessor(NamesNear, Described):
         Returns
         -------
         pandas.DataFrame
-            Without ``cluster``: ``x_low`` and ``x_high``, missing where the numerator or
-            denominator was not measured, the denominator is 0, or the numerator exceeds it, and
-            ``x_method``, which names the assumption; with the frame's index. With ``cluster``, one
-            row per group: the key, ``x``, ``x_low``, ``x_high``, ``x_n`` (Σn), ``x_deff`` (missing
-            for means), ``x_clusters``, ``x_method`` and ``x_verdict``: the interval in words, or
-            "cannot say" and why, as where fewer than 5 prompts were asked.
+            Without ``cluster``: ``x_low`` and ``x_high``, with the frame's index; missing where
+            the numerator or denominator was not measured, the denominator is 0, or the numerator
+            exceeds it. With ``cluster``, one row per group: the key, ``x``, ``x_low``, ``x_high``,
+            ``x_n`` (Σn), ``x_deff`` (missing for means), ``x_clusters``, ``x_method`` and
+            ``x_verdict``: the interval in words, or "cannot say" and why, as where fewer than 5
+            prompts were asked.
 
         Raises
         ------

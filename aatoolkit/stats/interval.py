@@ -44,8 +44,6 @@ from aatoolkit.stats.trace import (
 )
 
 PANELS = ("sampled", "fixed")
-_BY_ROW = "Wilson; takes counts for independent"
-"""The method of the interval of a row; it is short, so that the three columns print on one line."""
 
 
 @statistic("interval", "frame")
@@ -132,7 +130,7 @@ def interval(
 
 
 def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd.DataFrame:
-    """Return a frame with the ends of Wilson's score interval of each row, and its method."""
+    """Return a frame with the ends of Wilson's score interval of each row."""
     check_columns(frame, [column])
     metadata = metadata_of(frame)
     rule, parts = rule_of(metadata, column)
@@ -168,8 +166,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     low, high = (np.where(mask, bound, np.nan) for bound in wilson(rate, trials, q))
     bounds = plain_columns({f"{column}_low": low, f"{column}_high": high})
     arrays = {name: pd.array(values, dtype="Float64") for name, values in bounds.items()}
-    method = pd.array([_BY_ROW] * len(frame), dtype="string")
-    return pd.DataFrame({**arrays, f"{column}_method": method}, index=frame.index)
+    return pd.DataFrame(arrays, index=frame.index)
 
 
 # --- beside the numbers of pictures and tables ------------------------------------------------

@@ -101,7 +101,7 @@ def test_a_line_breaks_where_nothing_was_measured_and_its_band_is_the_interval()
     assert hatched(axes)
     assert "not measured" in legend(axes)
     (band,) = [mark for mark in axes.spec.marks if mark.kind == "band"]
-    expected = trend.aa.interval("mention_rate").iloc[:, :2].to_numpy(float, na_value=np.nan)
+    expected = trend.aa.interval("mention_rate").to_numpy(float, na_value=np.nan)
     np.testing.assert_allclose(np.transpose([band.y, band.to]), expected)
     counts = trend["answer_count"][trend["answer_count"] > 0]
     assert f"n={counts.min()}–{counts.max()}" in axes.figure.get_supxlabel()
@@ -676,7 +676,7 @@ def test_an_interactive_mark_says_number_interval_counts_and_availability() -> N
     assert line.connectgaps is False
     assert figure.layout.hovermode == "x unified"
     at = int(np.flatnonzero(trend["mention_rate"].notna())[0])
-    low, high, _ = trend.aa.interval("mention_rate").iloc[at]
+    low, high = trend.aa.interval("mention_rate").iloc[at]
     rate, count = trend[["mention_rate", "answer_count"]].iloc[at]
     for words in (f"mention rate: {rate:.0%}", f"interval: {low:.0%} to {high:.0%}",
                   f"answer count: {count:.0f}", "measured in part"):  # fmt: skip
