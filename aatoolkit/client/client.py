@@ -13,7 +13,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -46,8 +46,6 @@ from aatoolkit.client.reading import (
 )
 from aatoolkit.errors import (
     ArgumentError,
-    BadRequest,
-    FetchError,
     NotAuthorized,
     NotVisible,
     ScopeError,
@@ -506,13 +504,7 @@ class Project(NamesNear):
             merged_scope = _scope(scope, filters)
             read_options = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
             return read_by(self, section, merged_scope, split, read_options)
-        try:
-            payload = self.fetch(section, scope, refresh=refresh, **filters)
-        except BadRequest as error:
-            if error.parameter in FILTERS and "did you mean" not in str(error):
-                with suppress(FetchError):
-                    _scope(scope, filters)._check(self.scope_options())
-            raise
+        payload = self.fetch(section, scope, refresh=refresh, **filters)
         options = replace(self.client._options, strict=strict, dtype_backend=dtype_backend)
         return options.tables(section, payload)
 

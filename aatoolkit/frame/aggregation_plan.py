@@ -209,7 +209,10 @@ class _Planner:
             given_rule = "mean"
         column_plan = None
         if given_rule is not None:
-            column_plan = Plan(name, rule_of(given_rule))
+            rule, column = rule_of(given_rule), declared(self.metadata.columns[name])
+            if isinstance(given_rule, str) and column is not None:  # money stays in its currency
+                rule = replace(rule, within=column.aggregate.within)
+            column_plan = Plan(name, rule)
         elif self.shares and len(self.metadata.sources) > 1:
             column_plan = self._share_plan(name)
         if column_plan is None:
@@ -305,14 +308,16 @@ class _Planner:
         keys, names = sections.table(table).key, _columns_of(self.metadata, table)
         key_values = {key: self.frame[names[key][-1]].array for key in keys if key in names}
         positions: Any = np.arange(len(self.frame))
-        scopes, responses = self.duplicates.scopes(table)
-        checked_keys = dict.fromkeys((*keys, *["engine"] * (len(scopes) > 1)))
-        unlisted_keys = [(part, key) for key in checked_keys for part in added_keys
+        unlisted_keys = [(part, key) for key in dict.fromkeys([*keys, "engine"])
+                   for part in added_keys
                    if added_keys[part] and key not in added_keys[part]]  # fmt: skip
         for part, key in unlisted_keys:
             if key in keys:
                 alike, added = {}, key_values.get(key, positions)
             else:  # the same key in several responses
+                scopes, responses = self.duplicates.scopes(table)
+                if len(scopes) < 2:
+                    continue
                 alike, added = key_values, positions if responses is None else responses
             rows = pd.DataFrame({**alike, "_group": self.groups.ids, "_added": added})
             if rows.drop_duplicates().drop(columns="_added").duplicated().any():
@@ -353,8 +358,8 @@ class _Planner:
         """Return how to aggregate a rate or share of several responses; None for other columns.
 
         The rate is the sum of the counts, divided by the sum of the responses' totals. All rows of
-        a response repeat its total, which counts once. None is also returned if
-        a total is uncertain.
+        a response repeat its total, which counts once. None is also
+        returned if a total is uncertain.
         """
         frame = self.frame
         metadata = self.metadata

@@ -72,8 +72,7 @@ def optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, .
         changes = _drift(_read(analysis.declared, response))
         optional |= {path for kind, path, *_ in changes if kind == "absent"}
     fields = {column.path for column in columns}
-    parents = {path[: dot.start()] for path in optional for dot in re.finditer(r"\.", path)}
-    for parent in sorted(parents):  # the shortest first
+    for parent in sorted({path.rpartition(".")[0] for path in optional} - {""}):
         fields_below = {path for path in fields if path.startswith(f"{parent}.")}
         if fields_below <= optional:
             optional = optional - fields_below | {parent}

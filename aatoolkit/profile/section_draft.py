@@ -158,7 +158,7 @@ class SectionDraft:
             elif fact in ("dtype", "parse", "missing"):
                 changed_column.reading = replace(changed_column.reading, **{fact: value})
             else:
-                raise ArgumentError(unknown("fact", fact, _PROPERTIES), argument=fact)
+                raise ArgumentError(unknown("property", fact, _PROPERTIES), argument=fact)
         try:
             rule, names = changed_column.aggregate, target.relation.names
             missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *names}

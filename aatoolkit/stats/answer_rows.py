@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.text import some_of
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.duplicates import response_scope
@@ -103,11 +102,11 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
         )
     if brand is None:
         scopes = map(response_scope, metadata_of(chats["chats"]).sources)
-        brands = {text for scope in scopes for text in scope.filters[[*FILTERS].index("brand")]}
-        if len(brands) > 1:
-            why = f"the answers are about {some_of(sorted(brands))}; name one by brand="
-            raise refusal("brand", "default", why)
-        brand = next(iter(brands), None)
+        brands = {scope.filters[[*FILTERS].index("brand")] for scope in scopes}
+        if len(brands) > 1 or max(map(len, brands), default=0) > 1:
+            why = "the answers were read with several filters brand=, or some of them with none"
+            raise refusal("brand", "default", f"{why}; name one by brand=")
+        brand = next((name for names in brands for name in names), None)
     return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
 
 
@@ -179,7 +178,7 @@ def cited_and_mentioned(
     chats : Tables
         The section ``chats``.
     brand : str, optional
-        The brand; by default the project's own.
+        The brand; by default as for `answers`.
     level : float
         The confidence level.
 

@@ -48,7 +48,6 @@ MAX_LISTED = 6
 
 _LOCATION_COLUMNS = ("host", "section", "scope", "table", "key", "column")
 _DIFF_COLUMNS = ("kind", *_LOCATION_COLUMNS, "before", "after", "change")
-_NOUNS: dict[Any, str] = {"availability": "availability state"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -83,7 +82,9 @@ class StudyDiff:
         if self.is_same:
             return f"<StudyDiff: the responses to {counted(self.same, 'request')} are the same>"
         groups = [*self.changes.groupby("kind", sort=False)]
-        counts = ", ".join(counted(len(rows), _NOUNS.get(kind, kind)) for kind, rows in groups)
+        counts = ", ".join(
+            counted(len(rows), str(kind).replace("availability", "state")) for kind, rows in groups
+        )
         lines = [f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts}>"]
         for kind, rows in groups:
             lines += [f"  {kind}: {words}" for words in sentences(rows)]

@@ -91,8 +91,6 @@ def test_what_cannot_be_read_by_is_refused_with_what_can(project: aa.Project) ->
         project.read("domains", split="engines")
     with pytest.raises(ScopeError, match="no section 'domain'"):
         project.read("domain", split="engine")
-    with pytest.raises(ScopeError, match="unknown topic 'X'; there are"):
-        project.read("domains", topic="X")
 
 
 def test_what_an_answer_states_concerns_the_rows_of_its_value(project: aa.Project) -> None:

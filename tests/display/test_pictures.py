@@ -103,8 +103,12 @@ KINDS: dict[str, Draw] = {
 }
 FINDINGS = {
     "gap": "Share of voice and previous share of voice by brand: Acme CRM: share of voice ",
+    "line": "chatgpt: 2026-10-22 sessions ",
+    "heatmap": "Acme CRM: 2026-10-22 rank ",
     "comparison": "Nothing is shown to have changed",
+    "effect": "effect of 2026-11-05: ",
     "samples": "1: 326 in 326 prompts",
+    "intervals": "Interval of the mention rate in each row: ",
     "changes": "When the rate changed: 2026-01-3",
     "empty": "Not measured. ",
     "table": "Action Get listed on reviews.example, Text ",
@@ -238,7 +242,7 @@ def test_marks_and_words_contrast_with_their_paper(theme: str) -> None:
         for mark in axes.spec.marks:
             if mark.style.look not in ("hatched", "dotted", "empty") and mark.tips:
                 assert contrast(axes.palette[mark.style.key], paper) >= 3, mark.style
-    with pytest.raises(ArgumentError, match="no theme 'night'"):
+    with pytest.raises(ArgumentError, match="no theme 'night'; did you mean"):
         aa.set_theme("night")
 
 

@@ -22,7 +22,9 @@ from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 
 HOSTS = ("acme.example", "globex.example", "initech.example")
 KINDS = {
+    "actions": "bars",
     "ads": "counts",
+    "chats": "counts",
     "conversions": "bars",
     "conversion_totals": "figures",
     "crawl": "bars",
@@ -30,14 +32,22 @@ KINDS = {
     "crawlability": "figures",
     "crawlability_files": "verdicts",
     "domains": "bars",
+    "fanouts": "bars",
     "gaps": "bars",
     "gap_topics": "gap",
+    "action_steps": "table",
     "impact": "verdicts",
     "impact_metrics": "figures",
+    "overview": "figures",
     "overview_trend": "line",
+    "overview_engines": "bars",
+    "perception": "shares",
     "perception_sentiment_trend": "line",
     "prompts": "bars",
+    "ranking": "gap",
     "ranking_matrix": "heatmap",
+    "shopping": "bars",
+    "urls": "bars",
     "cited_url_prompts": "heatmap",
 }
 
@@ -681,7 +691,13 @@ def test_an_interactive_mark_says_number_interval_counts_and_availability() -> N
     for words in (f"mention rate: {rate:.0%}", f"interval: {low:.0%} to {high:.0%}",
                   f"answer count: {count:.0f}", "measured in part"):  # fmt: skip
         assert words in line.customdata[at]
+    np.testing.assert_array_equal(
+        np.array(line.y, float), trend["mention_rate"].to_numpy(float, na_value=np.nan)
+    )
     assert {"/"} == {t.marker.pattern.shape for t in figure.data if t.type == "bar"}
+    data, metadata = figure._repr_mimebundle_()
+    assert {*data} == {"application/vnd.plotly.v1+json", "image/png", "text/plain"}
+    assert metadata["image/png"]["alt"] == figure.layout.meta["finding"]
     cells = read("ranking_history").aa.plot(interactive=True)
     boxes = [trace for trace in cells.data if trace.type == "bar"]
     assert np.isin(["not measured", "not listed"], [

@@ -104,3 +104,11 @@ def test_money_without_a_rule_is_told_a_sum_within_its_currency() -> None:
     assert sales.aa.aggregate(columns="revenue", rules=rules)["revenue"].item() == 3
     mixed = sales.assign(currency=["EUR", "USD"])
     assert "more than one currency" in why(mixed, "revenue", **rules)
+
+
+@pytest.mark.parametrize(
+    ("table", "column"), [("shopping_offers", "price_amount"), ("shopping_products", "price_min")]
+)
+def test_a_rule_by_name_leaves_money_in_its_currency(table: str, column: str) -> None:
+    frame = demo_dataset()["shopping"][table]
+    assert "more than one" in why(frame, column, **{column: "mean"})

@@ -66,7 +66,7 @@ def test_metadata_is_small_beside_small_tables(tmp_path: Path) -> None:
         for name, frame in tables.items()
     ]
     assert len(paths) == 70
-    assert sum(path.stat().st_size for path in paths) <= 505_000
+    assert sum(path.stat().st_size for path in paths) <= 500_000
 
 
 def test_a_file_of_anybody_can_be_read(tmp_path: Path) -> None:

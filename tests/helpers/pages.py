@@ -21,6 +21,7 @@ HOSTILE = (
     "}*{background:url(https://evil.example/x)}",
     "<iframe src=https://evil.example/>",
     "<meta http-equiv=refresh content='0;url=https://evil.example/'>",
+    "url(https://evil.example/y)",
     "\u202eevil",
     "$\\frac{1}{0}$",
     "&lt;b&gt;",

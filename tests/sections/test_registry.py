@@ -147,6 +147,8 @@ WITHIN = {
     ("conversion_totals", "ai_revenue"): "currency",
     ("shopping_products", "price_min"): "currency",
     ("shopping_products", "price_max"): "currency",
+    ("shopping_offers", "price_amount"): "price_currency",
+    ("shopping_merchants", "average_price"): "currency",
 }
 """Columns that combine only where another column holds one value."""
 

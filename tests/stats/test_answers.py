@@ -39,6 +39,9 @@ def test_the_counts_are_those_of_the_service(data: aa.Dataset) -> None:
     assert not by_topic["why"].str.contains("same answers").any()
     about_other = aa.demo().read("chats", brand="Globex")
     assert aa.stats.answers(about_other)["brand"].eq("Globex").all()
+    mixed = {name: aa.concat([data["chats"][name], about_other[name]]) for name in about_other}
+    with pytest.raises(AvailabilityError, match="some of them with none"):
+        aa.stats.answers(mixed)
     with pytest.raises(AvailabilityError, match="spelling"):
         aa.stats.answers(data["chats"], "Globbex")
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import fits, fold
+from aatoolkit._util.text import parse_moment
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
@@ -107,7 +108,7 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
             state = replace(state, status=Status.PARTIAL)  # something else was counted
         facts.add("section", None, state, path, name, value)
     if rules:
-        _read_first_day(facts)
+        _read_first_day(facts, rules)
     section_signals = [signal for signal in facts.signals if signal.scope == "section"]
     if not has_counts and any(signal.availability.status in EMPTY for signal in section_signals):
         # Nothing was counted: what else is stated about the whole is about parts that lack it.
@@ -119,13 +120,23 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
     return is_whole
 
 
-def _read_first_day(facts: Facts) -> None:
-    """Read a day on which measuring began, if the rows have earlier days or too few days."""
+def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
+    """Read a day on which measuring began, if it is not the first of the days that were asked for.
+
+    It must be beside a statement that a rule reads, and the rows must have every day in between:
+    weeks, and days of other events, do not show what was asked for.
+    """
+    days = facts.days
+    dates = [*filter(None, map(parse_moment, days))]
+    if not dates or (max(dates) - min(dates)).days + 1 != len(days):
+        return
     for member in facts.facts:
-        if member.in_list or not fits(member.key, "begun"):
+        parent = member.values.path(0).rpartition(".")[0]
+        is_stated = any(f"$.{rule.at}.".startswith(f"{parent}.") for rule in rules)
+        day = str(member.values.values[0])[:10]
+        if member.in_list or not (is_stated and fits(member.key, "begun") and day in days):
             continue
-        day, days = str(member.values.values[0])[:10], facts.days
-        if day in days and (day > min(days) or len(days) < (facts.days_asked or 0)):
+        if day > min(days) or len(days) < (facts.days_asked or 0):
             facts.add("section", None, PARTIAL, member.values.path(0), "through", day)
 
 

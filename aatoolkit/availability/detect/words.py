@@ -503,9 +503,8 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
     """Return a state with the reason found in its object, ``record``.
 
     If the state is ``unavailable`` without a cause, a sentence in the object may give one, or say
-    that the data do not apply. If
-    the state is ``available``, but the reason is a sentence that denies it, the state becomes that
-    of the sentence, or ``unknown``.
+    that the data do not apply. If the state is ``available``, but the reason is a sentence that
+    denies it, the state becomes that of the sentence, or ``unknown``.
 
     Examples
     --------

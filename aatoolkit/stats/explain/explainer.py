@@ -18,14 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit.errors import (
-    AAToolkitError,
-    AAToolkitWarning,
-    ArgumentError,
-    ItemNotFound,
-    did_you_mean,
-    near_matches,
-)
+from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ArgumentError, ItemNotFound
 from aatoolkit.frame.groupby import check_columns, flattened
 from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, metadata_of, stored_of
 from aatoolkit.metadata.column import Source
@@ -327,11 +320,7 @@ def _position_of(
             f"{len(positions)} rows have {description}; name the row by the values of its key",
             key=key,
         )
-    hint = ""
-    if isinstance(row, Mapping) and len(row) == 1:
-        ((name, value),) = row.items()
-        hint = did_you_mean(near_matches(value, map(str, flat[name].dropna().unique())))
-    raise ItemNotFound(f"no row has {description}" + (hint and f"; {hint}"), key=key)
+    raise ItemNotFound(f"no row has {description}", key=key)
 
 
 def _positions_with_label(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:
