@@ -69,8 +69,9 @@ def optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, .
     columns = [column for relation in analysis.relations for column in relation.columns]
     optional = {column.path for column in columns if column.is_own and MISSING in column.values}
     for response in responses:
-        changes = _drift(_read(analysis.declared, response))
-        optional |= {path for kind, path, *_ in changes if kind == "absent"}
+        with suppress(AAToolkitError):  # a text in the place of data lacks nothing
+            changes = _drift(_read(analysis.declared, response))
+            optional |= {path for kind, path, *_ in changes if kind == "absent"}
     fields = {column.path for column in columns}
     for parent in sorted({path.rpartition(".")[0] for path in optional} - {""}):
         fields_below = {path for path in fields if path.startswith(f"{parent}.")}

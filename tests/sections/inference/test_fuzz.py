@@ -43,7 +43,8 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=5), st.lists(VALUES, max_size=2))
 def test_any_answers_give_a_declaration_that_reads_them_losslessly(document, parts):
     held = {"things": {(f"e{at}",): part for at, part in enumerate(parts)}}
-    draft = draft_of({"things": document}, held, OPTIONS)
+    hosts = {f"{at}.example": {"things": part} for at, part in enumerate(parts)}
+    draft = draft_of({"things": document}, held, OPTIONS, by_host=hosts)
     assert not draft.errors
     if not draft:
         return
