@@ -24,6 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from string import Template
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -511,24 +512,24 @@ def _warn_of_copies(
     redacted_tables: list[PublishedTable],
     named_columns: Collection[tuple[str, str]],
 ) -> None:
-    """Warn if the text of a redacted column is also in a column that remains.
+    """Warn if the words of a redacted text are also in a text, or a URL, of a column that remains.
 
     If a column was redacted as one of ``texts``, its texts of up to three words do not count: the
     title of a page may be just the name of a brand.
     """
     hidden_texts = {
-        word
+        words
         for table, redacted_table in zip(tables_before, redacted_tables, strict=True)
         for name in {*table.frame} - {*redacted_table.frame}
-        for word in _texts_of(table.frame[name])
-        if (table.name, name) in named_columns or word.count(" ") > 2
+        for words in map(_words_of, _texts_of(table.frame[name]))
+        if not words.isspace() and ((table.name, name) in named_columns or words.count(" ") > 4)
     }
-    column_names = [
-        f"{table.name}.{name}"
-        for table in (redacted_tables if hidden_texts else ())
-        for name in table.frame
-        if not hidden_texts.isdisjoint(_texts_of(table.frame[name]))
-    ]
+    column_names = []
+    for table in redacted_tables if hidden_texts else ():
+        for name in table.frame:
+            text = "\n".join(map(_words_of, _texts_of(table.frame[name])))
+            if any(words in text for words in hidden_texts):
+                column_names.append(f"{table.name}.{name}")
     if column_names:
         places = f"{counted(len(column_names), 'column')}: {some_of(column_names)}"
         warn(f"text that is left out is also in {places}; leave that out too")
@@ -542,6 +543,11 @@ def _texts_of(column: pd.Series) -> Iterator[str]:
         if dtype.startswith("list<"):
             texts = texts.astype("object").explode().dropna()
         yield from (text for text in texts.unique() if isinstance(text, str))
+
+
+def _words_of(text: str) -> str:
+    """Return the words of a text or a URL in lower case, each between two spaces."""
+    return re.sub(r"[\W_]+", " ", f" {unquote(text).casefold()} ")
 
 
 def _is_text(dtype: str) -> bool:

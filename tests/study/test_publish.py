@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -336,8 +337,22 @@ def test_a_host_and_a_filter_are_left_out_of_the_sources_too(tmp_path: Path) -> 
 
 def test_a_copy_of_what_is_left_out_is_pointed_to(tmp_path: Path) -> None:
     redact = ["source_domains.source_domain"]
-    with pytest.warns(AAToolkitWarning, match=r"in 5 columns: .* and 2 more;"):
+    with pytest.warns(AAToolkitWarning, match=r"in 6 columns: .* and 3 more;"):
         publish([response("domains")], tmp_path / "out", ABOUT, redact=redact)
+
+
+@pytest.mark.parametrize(
+    "copy",
+    one_in(1, ["Of «{}?», I'd say:", "https://s.example/{}/", "https://s.example/?q={}"]),
+)
+def test_a_copy_inside_a_longer_text_is_pointed_to(copy: str, tmp_path: Path) -> None:
+    body = sample("chats")
+    prompt = body["chats"][0]["prompt"]
+    quoted = prompt if " " in copy else quote(prompt.lower().strip("?"))
+    body["chats"][0]["answer"]["text"] = copy.format(quoted)
+    payload = replace(response("chats").payload, body=json.dumps(body).encode())
+    with pytest.warns(AAToolkitWarning, match=r"is also in .*chats\.answer_text.*leave that out"):
+        publish([aa.normalize("chats", payload)], tmp_path / "out", ABOUT, redact=["prompt"])
 
 
 @pytest.mark.parametrize(
