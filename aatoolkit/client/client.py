@@ -486,6 +486,11 @@ class Project(NamesNear):
         PayloadError
             If ``strict``, and the response differs from its declaration.
 
+        Warns
+        -----
+        AAToolkitWarning
+            If ``split`` gives the same counts for all values: the filter may not apply.
+
         Examples
         --------
         >>> import aatoolkit as aa

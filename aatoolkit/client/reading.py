@@ -35,6 +35,7 @@ from aatoolkit.errors import (
     PayloadError,
     ScopeError,
     unknown,
+    warn,
 )
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
@@ -219,7 +220,24 @@ def read_by(
 
     workers = min(project.client.workers, len(values))
     with closing(in_order(read, values, workers)) as results:
-        return _concatenate(by, {value: outcome.result() for value, outcome in results})
+        tables_by_value = {value: outcome.result() for value, outcome in results}
+    _warn_if_equal(section, by, [tables.main for tables in tables_by_value.values()])
+    return _concatenate(by, tables_by_value)
+
+
+def _warn_if_equal(section: str, by: str, frames: Sequence[pd.DataFrame]) -> None:
+    """Warn if a section has the same counts for all values of a filter, so that sums repeat them.
+
+    Probably the filter does not apply to the section: the service ignores it.
+    """
+    rules = frames[0].aa.codebook["aggregation"]
+    counts = [frame[rules.index[rules.eq("sum")]] for frame in frames]
+    if len(frames) > 1 and counts[0].gt(0).any(axis=None) and all(map(counts[0].equals, counts)):
+        warn(
+            f"{section} has the same counts for all {len(frames)} values of the filter {by}, which "
+            f"may not apply to it: a sum over {by} would count everything {len(frames)} times; "
+            "read it without split"
+        )
 
 
 def _concatenate(by: str, tables_by_value: Mapping[str, Tables]) -> Tables:

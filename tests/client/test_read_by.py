@@ -8,7 +8,7 @@ from carried import metadata_of
 from helpers.serving import TOKEN, shared_client
 
 import aatoolkit as aa
-from aatoolkit.errors import AvailabilityError, ScopeError
+from aatoolkit.errors import AAToolkitWarning, AvailabilityError, ScopeError
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +84,12 @@ def test_a_product_that_two_engines_show_is_not_added(project: aa.Project) -> No
         with pytest.raises(AvailabilityError, match="nothing shows that it adds over engine"):
             frame.aa.aggregate("brand", "product_count")
         assert len(frame.aa.aggregate("brand", "placement_count"))
+
+
+def test_a_filter_that_a_section_ignores_is_pointed_out(project: aa.Project) -> None:
+    with pytest.warns(AAToolkitWarning, match=r"crawl has the same counts .* read it without"):
+        tables = project.read("crawl", split="topic")
+    assert tables.main["topic"].nunique() > 1
 
 
 def test_what_cannot_be_read_by_is_refused_with_what_can(project: aa.Project) -> None:
