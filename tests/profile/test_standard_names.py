@@ -45,6 +45,13 @@ def test_a_word_whose_values_do_not_agree_keeps_its_name():
     assert names({"rows": odd})["cit"] == "cit"
 
 
+def test_a_scaled_column_is_not_named_by_its_old_unit():
+    rows_in_cents = [{**row, "cpc_cents": 100 + row["cit"], "cost_cents": 250, "cost": 3.5}
+                     for row in rows()]  # fmt: skip
+    by_field = names({"rows": rows_in_cents})
+    assert (by_field["cpc_cents"], by_field["cost_cents"]) == ("cpc", "cost_cents")
+
+
 def test_two_columns_of_one_meaning_keep_their_names():
     twice = [{**row, "citationCount": row["cit"] + 1} for row in rows()]
     by_field = names({"rows": twice})

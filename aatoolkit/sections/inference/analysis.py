@@ -36,7 +36,7 @@ from aatoolkit.sections.inference.keys import settle_keys, year_path
 from aatoolkit.sections.inference.relations import OPEN, PROVED, ColumnFinding, Relation
 from aatoolkit.sections.inference.shapes import find_relations
 from aatoolkit.sections.inference.units import POSITION, settle_rule, settle_units
-from aatoolkit.sections.inference.words import Vocabulary, singular, specific_name, tokens
+from aatoolkit.sections.inference.words import FACTORS, Vocabulary, singular, specific_name, tokens
 
 _MAX_ROWS = 10
 _DIMENSIONS = ("engine", "topic", "category", "brand")
@@ -205,7 +205,12 @@ def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
         standard_names = {
             column: name
             for column in relation.columns
-            if (name := _standard_name(column) or _dimension(column, vocabulary)) is not None
+            if (
+                name := _standard_name(column)
+                or _dimension(column, vocabulary)
+                or _name_in_new_unit(column)
+            )
+            is not None
         }
         name_counts, used_names = Counter(standard_names.values()), {*relation.names}
         for column, name in standard_names.items():
@@ -228,6 +233,13 @@ def _standard_name(column: ColumnFinding) -> str | None:
             return _MEAN_NAMES[rule.by]
     concept = "standard_score" if unit.startswith("score") else _NAME_CONCEPTS.get(unit, "")
     return pairs(concept).get(standard_words) if concept else None
+
+
+def _name_in_new_unit(column: ColumnFinding) -> str | None:
+    """Return the name of a scaled column without its old unit, such as cents; else None."""
+    name, _, unit = column.name.rpartition("_")
+    is_renamed = column.scale != 1.0 and unit in lexicon("percent", *FACTORS)
+    return name if is_renamed and name else None
 
 
 def _in_standard_words(name: str) -> str:

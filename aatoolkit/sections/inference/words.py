@@ -38,7 +38,7 @@ _KEY_FORMATS = {
     r"(?:[-_ .]?(?:search|ai|web|mode|overviews?|pro|sonnet|opus|haiku|flash|mini|\d[\w.]*+))*+",
 }
 _PATTERNS = {name: re.compile(form, re.I | re.S) for name, form in _KEY_FORMATS.items()}
-_FACTORS = {
+FACTORS = {
     "cents": 0.01, "micro": 1e-6, "nano": 1e-9, "permille": 1e-3, "ppm": 1e-6, "basis_point": 1e-4,
 }  # fmt: skip
 
@@ -109,7 +109,7 @@ def meaning(name: str) -> Meaning:
         singular(word) for word in words
     }
     has_places = bool(single_words & lexicon("position", "rank"))
-    factor = next((multiplier for concept, multiplier in _FACTORS.items() if has(concept)), 1.0)
+    factor = next((multiplier for concept, multiplier in FACTORS.items() if has(concept)), 1.0)
     # A part of a rate, such as its numerator, may be a sum of anything.
     is_rate = has("rate") and not ends("rate_part")
     is_place = singular(last_word) in lexicon("position", "rank")
