@@ -198,7 +198,7 @@ def _texts_in(error_fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
 FINAL = (200, 203)
 """The statuses of final responses."""
 
-EMPTY = (204, 205, 402, 404, 409, 410, 422, 423, 424, 428, 451, 501)
+EMPTY = (204, 205, 402, 404, 409, 410, 412, 422, 423, 424, 428, 451, 501)
 """The statuses with which a response explains that there is no data; valid for a short time.
 
 Most such responses are errors; those that are explanations are cached, also for offline use. Never

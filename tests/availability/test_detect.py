@@ -153,6 +153,8 @@ def test_a_code_about_a_source_outweighs_a_sentence_that_names_the_domain() -> N
     error = {"status": "409", "code": "GATEWAY_NOT_CONNECTED", "detail": "It needs the domain."}
     assert explains_absence(409, {"errors": [error]})
     assert not explains_absence(409, {"errors": [{**error, "code": "DOMAIN_NOT_CONNECTED"}]})
+    nested = {"error": {"code": "FAILED_PRECONDITION", "reason": {"kind": "gatewayNotConnected"}}}
+    assert explains_absence(412, nested)
 
 
 @pytest.mark.parametrize(

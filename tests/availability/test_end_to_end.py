@@ -186,6 +186,12 @@ REASONS: dict[str, tuple[int, Any, str, str | None]] = {
     "accepted, in words": (202, {"status": "processing"}, "unavailable", "pending"),
     "a plan": (403, {"error": {"code": "plan_required"}}, "unavailable", "withheld"),
     "a plan in prose": (402, {"detail": "Upgrade required."}, "unavailable", "withheld"),
+    "a precondition": (
+        412,
+        {"detail": "Domain not connected to the edge gateway."},
+        "unavailable",
+        "not_connected",
+    ),
     "no source": (409, {"title": "Not connected", "status": 409}, "unavailable", "not_connected"),
     "no data": (404, {"message": "No data for this section yet."}, "unavailable", None),
     "no run": (404, {"code": "never_run"}, "unavailable", "not_run"),

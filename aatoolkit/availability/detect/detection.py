@@ -264,7 +264,7 @@ _EXPLAINING = {422, *STATUSES} - {202, 204, 205, 206, 401, 429}
 """The HTTP error statuses whose body may explain why a section could not be measured."""
 
 _HOST = re.compile(
-    r"^(?!.*\bnot (yet )?(connected|linked) (to|with) (the |our )?gateway\b)"
+    r"^(?!.*\bnot (yet )?(connected|linked) (to|with) (the |our )?(\w+ )?gateway\b)"
     r".*\b(domain|host(name)?)s?\b"
 )
 _CALL = re.compile(

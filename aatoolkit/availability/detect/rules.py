@@ -541,9 +541,9 @@ def error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     if not isinstance(body, dict) or depth > 3:
         return
     for key, value in body.items():
-        if is_whole(key, "error"):
-            if isinstance(value, str):
-                yield "detail" if " " in value else "code", value
+        if is_whole(key, "error") and isinstance(value, str):
+            yield "detail" if " " in value else "code", value
+        elif is_whole(key, "error") or is_whole(key, "reason"):
             yield from error_texts(value, depth + 1)
     for key, value in body.items():
         if isinstance(value, str) and key != "type":
