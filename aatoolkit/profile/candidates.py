@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, permutations
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import names, spaced, tokens, words
@@ -219,6 +219,16 @@ def candidates(
     engines_by_host = engines_by_host or {}
     engines_of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
     search = _Search({*ran, *idle, *engines_of_hosts}, shapes)
+    search.learn_totals(
+        [
+            (document, bool(ran)),
+            *(
+                (response, bool(engines_by_host.get(host, (ran,))[0]))
+                for host, response in by_host.items()
+            ),
+            (empty, False),
+        ]
+    )
     for response in (document, *parts.values()):
         search.read(response, idle)
     for host, response in by_host.items():
@@ -228,6 +238,7 @@ def candidates(
     read_paths = [
         (response, [signal.path for signal in detect(response).signals]) for response in responses
     ]
+    legends = [*chain.from_iterable(map(_legends, responses))]
     measured_parts = [part for part in parts.values() if has_numbers(part)]
     places = []
     for path, sightings in search.places().items():
@@ -248,7 +259,10 @@ def candidates(
         only_unmeasured = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
         evidence = search.evidence.get(path, only_unmeasured)
         total = search.totals.get(path, "")
-        score, why = values.contrast(*_score(path, sightings, evidence, is_count=bool(total)))
+        legend = _legend_of(sightings, legends)
+        score, why = values.contrast(
+            *_score(path, sightings, evidence, legend, is_count=bool(total))
+        )
         if score < _MIN_SCORE:
             continue
         overall_word, is_notice = word_of(current), path in search.notices
@@ -261,7 +275,7 @@ def candidates(
             why,
             score,
             values.by_host,
-            _meanings(path, sightings, overall_word if is_mixture else "", lacks=is_notice),
+            _meanings(path, sightings, overall_word if is_mixture else "", legend, lacks=is_notice),
             search.engine_fields.get(path, ""),
             is_notice,
             total,
@@ -332,12 +346,9 @@ def _likeliest(places: list[Candidate]) -> list[Candidate]:
 
 def _are_alike(place: Candidate, other: Candidate) -> bool:
     """Whether two candidates share a word, and also their field name or their parent object."""
-    is_same_field = any(
-        part == other_part != ""
-        for part, other_part in zip(
-            place.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True
-        )
-    )
+    pairs = zip(place.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True)
+    is_same_parent, is_same_key = (part == other_part != "" for part, other_part in pairs)
+    is_same_field = is_same_key or (is_same_parent and not place.total)
     return is_same_field and not place.words.keys().isdisjoint(other.words)
 
 
@@ -366,8 +377,38 @@ class _Search:
         self.notices: set[Path] = set()
         self.totals: dict[Path, str] = {}
         """By path of a count, the name of the field with its total."""
+        self._totals_by_values: dict[Path, dict[str, str]] = {}
         self._maps_of_engines: set[Path] = set()
         self._outer_engines: dict[Path, str] = {}
+
+    def learn_totals(self, responses: Iterable[tuple[Any, bool]]) -> None:
+        """Find counts of what was measured by their values, whatever their names.
+
+        Such a count is never above another number of its record, its total, and reaches it in half
+        of the records or more, but not in all, and never in a response in which nothing was
+        measured. ``responses`` has pairs of a response and whether something was measured.
+        """
+        records: dict[Path, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
+
+        def collect(value: Any, path: Path, is_measured: bool) -> None:
+            if isinstance(value, dict):
+                is_map = bool(value) and self._engines.issuperset(value)
+                if is_map or path in self._shapes.maps:
+                    value = [*value.values()]
+                    path = (*path, Entries())
+                else:
+                    records[path].append((value, is_measured))
+                    for key, item in value.items():
+                        collect(item, (*path, Field(key)), is_measured)
+            elif isinstance(value, list):
+                path = (*path, Each())
+            for item in value if isinstance(value, list) else ():
+                collect(item, path, is_measured)
+
+        for response, is_measured in responses:
+            collect(response, (), is_measured)
+        for path, records_at_path in records.items():
+            self._totals_by_values[path] = _totals_by_values(records_at_path)
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
         """Collect the words of one response; ``idle`` are its engines that never ran."""
@@ -411,20 +452,22 @@ class _Search:
         The word says how much of the total the count is: ``none``, ``some`` or ``full``.
         """
         is_of_data = any(names(step.name, "place") for step in path if isinstance(step, Field))
-        concept = "whole" if is_of_data else "due"
         numbers = [key for key, item in record.items() if type(item) is int]
         extents = {}
         for count in numbers:
             nouns = {token for token in tokens(count) if not _is_word_for_part(token)}
+            concept = "whole" if is_of_data or nouns == {"days"} else "due"
             total = next(
                 (
                     key
                     for key in numbers
-                    if names(key, concept) and {*tokens(key)} - words("whole") == nouns
+                    if names(key, concept) and {*tokens(key)} - words("whole", "filler") == nouns
                 ),
                 WINDOW if nouns == {"days"} else "",
             )
-            if total and nouns != {*tokens(count)}:
+            if not total or nouns == {*tokens(count)}:
+                total = self._totals_by_values.get(path, {}).get(count, "")
+            if total:
                 extents[count] = extent_of(record[count], record.get(total, Scope().days))
                 self.totals[(*path, Field(count))] = total
         return extents
@@ -503,16 +546,11 @@ class _Search:
             if repeats_question(key) and not any(map(_denies, _texts(value))):
                 continue
             if isinstance(value, dict):
-                is_of_engines = bool(value) and self._engines.issuperset(value)
                 if self._is_by_engine(key, value):
                     self._add(place, value)
                 elif _table_columns(value):
                     self._rows([value], place)
-                elif is_of_engines or place in self._shapes.maps:
-                    measured = [self._measured[engine] for engine in value] if is_of_engines else ()
-                    self._maps_of_engines |= {(*place, Entries())} if is_of_engines else set()
-                    self._rows([*value.values()], (*place, Entries()), measured, [*value])
-                else:
+                elif not self._map(value, place):
                     self._fields(value, place)
             elif isinstance(value, list):
                 self._items(value, place)
@@ -520,6 +558,16 @@ class _Search:
                 self._add(place, value, self._is_counted)
             elif extents.get(key) is not None:
                 self._add(place, extents[key], self._is_counted)
+
+    def _map(self, value: Mapping[str, Any], path: Path) -> bool:
+        """Add the values of an object as rows if its keys are data; return whether they are."""
+        is_of_engines = bool(value) and self._engines.issuperset(value)
+        if not is_of_engines and path not in self._shapes.maps:
+            return False
+        measured = [self._measured[engine] for engine in value] if is_of_engines else ()
+        self._maps_of_engines |= {(*path, Entries())} if is_of_engines else set()
+        self._rows([*value.values()], (*path, Entries()), measured, [*value])
+        return True
 
     def _items(self, items: list[Any], path: Path) -> None:
         """Add the values of a list, which may hold words or flags, notices, or rows."""
@@ -621,6 +669,8 @@ class _Search:
             by_engine = [value for value in objects if self._is_by_engine(key, value)]
             if by_engine:
                 self._add(place, by_engine[0])
+            elif objects and all(self._map(value, place) for value in objects if value):
+                continue
             elif len(path) <= _MAX_DEPTH:
                 numbers_and_engines = [
                     (number, engine)
@@ -661,6 +711,29 @@ class _Search:
             and any(item is not None for item in value.values())
             and 0 < 0.8 * len(value) <= sum(engine in self._engines for engine in value)
         )
+
+
+def _totals_by_values(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
+    """Return the field with the total, by field with a count; see `_Search.learn_totals`."""
+    fields = dict.fromkeys(
+        key for record, _ in records for key, item in record.items() if type(item) is int
+    )
+    totals: dict[str, str] = {}
+    for count, total in permutations(fields, 2):
+        pairs = [
+            (record[count], record[total], is_measured)
+            for record, is_measured in records
+            if type(record.get(count)) is type(record.get(total)) is int and record[total] > 0
+        ]
+        full = [is_measured for number, whole, is_measured in pairs if number == whole > 2]
+        counted = [number for number, *_ in pairs if number > 0]
+        is_part = all(0 <= number <= whole for number, whole, _ in pairs)
+        is_extent = is_part and all(full) and len(counted) <= 2 * len(full) < 2 * len(pairs)
+        is_lack = any(names(key, "lack_count") or names(key, "negation") for key in (count, total))
+        is_lack |= names(total, "ceiling")
+        if is_extent and full and not is_lack and not is_mark(count):
+            totals.setdefault(count, total)
+    return totals
 
 
 def _is_word(value: Any) -> bool:
@@ -768,8 +841,29 @@ def _is_read(place: str, read_paths: Sequence[str]) -> bool:
 # --- how likely, and what words mean ------------------------------------------------------------
 
 
+Legend = Mapping[str, str]
+"""The texts that explain the codes of a response, by code."""
+
+
+def _legends(value: Any) -> Iterator[Legend]:
+    """Yield the objects in a value that explain codes: each maps short codes to texts."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict) and len(value) > 1 and all(isinstance(i, str) for i in items):
+        if any(" " in text for text in items) and not any(" " in code for code in value):
+            yield value
+    for item in items:
+        yield from _legends(item)
+
+
+def _legend_of(sightings: list[Sighting], legends: Sequence[Legend]) -> Legend:
+    """Return the first legend that explains all words that occur at a path; else an empty one."""
+    words = {word_of(entry.value) for sighting in sightings for entry in _words(sighting)}
+    codes = words - {"null"}
+    return next((legend for legend in legends if codes and codes <= legend.keys()), {})
+
+
 def _score(
-    path: Path, sightings: list[Sighting], evidence: str, *, is_count: bool
+    path: Path, sightings: list[Sighting], evidence: str, legend: Legend, *, is_count: bool
 ) -> tuple[int, str]:
     """Return a score of how likely a path states availability, and the main reason for it."""
     keys = [step.name for step in path if isinstance(step, Field | Named)]
@@ -796,7 +890,7 @@ def _score(
             f"names {_first_words(idle.intersection(sightings[0].idle) or idle)}, which never ran",
             idle,
         ),
-        (3, "the words of an absence", any(map(_denies, texts))),
+        (3, "the words of an absence", any(_denies(legend.get(text, text)) for text in texts)),
         (
             3,
             f"numbers are missing beside {_first_words(without_numbers)}",
@@ -844,7 +938,7 @@ def _denies(text: str) -> bool:
 
 
 def _meanings(
-    path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool
+    path: Path, sightings: list[Sighting], mixture: str, legend: Legend, *, lacks: bool
 ) -> dict[str, str]:
     """Return the probable meaning, such as ``not_run``, of each word at a path.
 
@@ -855,7 +949,7 @@ def _meanings(
     ``available``. Neither is ``mixture``, the word of the response for all engines, if the response
     for some engine has another word.
     """
-    evidence = _Evidence(path, sightings, mixture, lacks=lacks)
+    evidence = _Evidence(path, sightings, mixture, legend, lacks=lacks)
     meanings = {
         text: meaning
         for text in sorted(evidence.numbers)
@@ -875,7 +969,10 @@ def _meanings(
 class _Evidence:
     """The words at a path, each with its engines and with whether numbers stand next to it."""
 
-    def __init__(self, path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool) -> None:
+    def __init__(
+        self, path: Path, sightings: list[Sighting], mixture: str, legend: Legend, *, lacks: bool
+    ) -> None:
+        self._legend = legend
         keys = [step.name for step in path if isinstance(step, Field | Named)]
         self.key = keys[-1]
         self._is_in_rows = any(isinstance(step, Each | Entries) for step in path)
@@ -900,7 +997,8 @@ class _Evidence:
         available_words = [
             text
             for text, counts in self.numbers.items()
-            if False not in counts and text.count(" ") < 3 and text != mixture and not _denies(text)
+            if False not in counts and text.count(" ") < 3 and text != mixture
+            if not _denies(legend.get(text, text))
             if len(self.numbers) > 1 and not self._lacks
         ]
         self._best = max(
@@ -916,7 +1014,8 @@ class _Evidence:
     def meaning_of(self, text: str) -> str | None:
         """Return the probable meaning of a word; None if it is ``null`` and has no meaning."""
         counts, is_flag, lacks = {*self.numbers[text]}, text in _FLAGS, self._lacks
-        word = canonical_word(text) or _word_in(text)
+        explanation = self._legend.get(text, text)
+        word = canonical_word(explanation) or _word_in(explanation)
         engines = [name for name, texts in self.words_by_engine.items() if name and text in texts]
         is_mixed = {False, True} <= counts
         if is_flag and (named := state_of_named_flag(self.key, text == "true")) is not None:
