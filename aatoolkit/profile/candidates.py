@@ -226,7 +226,6 @@ def candidates(
                 (response, bool(engines_by_host.get(host, (ran,))[0]))
                 for host, response in by_host.items()
             ),
-            (empty, False),
         ]
     )
     for response in (document, *parts.values()):
