@@ -29,7 +29,7 @@ from aatoolkit.payload import Payload, Request
 from aatoolkit.profile.candidates import value_at
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.column import snake
-from aatoolkit.sections.inference.words import STEMS, named
+from aatoolkit.sections.inference.words import STEMS, iter_named_values
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 from aatoolkit.sections.section import Section
 
@@ -432,7 +432,7 @@ def _engine_names(engine: dict[str, Any]) -> Iterator[str]:
 
 def _engine_records(options: Any) -> list[dict[str, Any]]:
     """Return the records of the engines that scope options list, each as a dict."""
-    for name, value in named(options):
+    for name, value in iter_named_values(options):
         records = value if isinstance(value, list) else []
         if isinstance(value, dict) and all(isinstance(engine, dict) for engine in value.values()):
             records = [{"id": key, **engine} for key, engine in value.items()]

@@ -50,7 +50,7 @@ from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import WINDOW, extent_of, word_of
 from aatoolkit.sections.inference.relations import Relation
-from aatoolkit.sections.inference.words import meaning
+from aatoolkit.sections.inference.words import meaning_of
 from aatoolkit.sections.section import is_at
 
 _ONLY_UNMEASURED = "is there only where nothing was measured"
@@ -733,7 +733,9 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 def is_mark(key: str) -> bool:
     """Whether numbers under a key are no measurements, but ids, times, or counts of lacks."""
-    return meaning(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
+    return (
+        meaning_of(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
+    )
 
 
 def _is_word_for_part(token: str) -> bool:

@@ -145,10 +145,10 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
         Table('things', '', records('items'), key='item_id', columns=(text('item_id'),)))
     """
     # Looked for when asked for: declarations alone need neither pyarrow nor numpy.
-    from aatoolkit.sections.inference.analysis import of_responses
+    from aatoolkit.sections.inference.analysis import analyse_responses
     from aatoolkit.sections.inference.source import Proposal
 
-    return Proposal(of_responses(responses, name))
+    return Proposal(analyse_responses(responses, name))
 
 
 def describe(name: str) -> pd.DataFrame:
