@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit._util.lexicon import fold, tokens, words
-from aatoolkit.availability.detect.words import STRONG, state_in_object
+from aatoolkit.availability.detect.words import STRONG, read_object_state
 from aatoolkit.availability.status import EMPTY, Cause
 from aatoolkit.client.options import read_options
 from aatoolkit.client.reading import in_order, progress_bar
@@ -386,7 +386,7 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
     for engine in _engine_records(options):
         name = next(_engine_names(engine), None)
         run_values = [value for key, value in engine.items() if "run" in snake(key)]
-        state = state_in_object(engine, STRONG)
+        state = read_object_state(engine, STRONG)
         is_empty = state is not None and state.status in EMPTY
         has_never_run = is_empty or (
             bool(run_values) and all(value is None for value in run_values)

@@ -32,17 +32,17 @@ from aatoolkit.availability.detect.words import (
     SILENT,
     STATES,
     Word,
-    absence_in_code,
-    canonical_word,
+    find_target,
+    find_word,
+    find_word_in_text,
+    find_word_of_parts,
     has_numbers,
     is_bookkeeping,
     is_code,
-    named_target,
+    read_absence_code,
     repeats_question,
     state_of_flag,
     state_of_named_flag,
-    word_in_sentences,
-    word_of_parts,
 )
 from aatoolkit.availability.status import EMPTY, Availability
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path
@@ -290,9 +290,11 @@ class _Values(NamedTuple):
     @property
     def are_same(self) -> bool:
         """Whether all hosts have the same word here, which then says nothing about any of them."""
-        is_word = self.current is not None and not isinstance(self.current, dict)
+        is_state_key = self.current is not None and not isinstance(self.current, dict)
         values = [*self.by_host.values(), self.empty or self.current]
-        return bool(self.by_host) and is_word and all(value == self.current for value in values)
+        return (
+            bool(self.by_host) and is_state_key and all(value == self.current for value in values)
+        )
 
     def contrast(self, score: int, why: str) -> tuple[int, str]:
         """Return ``score`` and ``why``, raised and extended if other responses have another value.
@@ -478,7 +480,7 @@ class _Search:
         is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
         total = self.totals.get((*path, Field(key)), "")
         is_counted_part = total != "" and (total != WINDOW or engine != "")
-        is_denied = engine and any(map(absence_in_code, words))
+        is_denied = engine and any(map(read_absence_code, words))
         if number_field is None and not (is_separate or is_counted_part or is_denied):
             return
         header = self._shapes.headers.get(path)
@@ -641,7 +643,7 @@ class _Search:
         """
         for key in fields:
             values = [[str(row.record.get(key)) for row in rows] for rows in lists]
-            is_named = named_target({key: ""}) == ("engine", "")
+            is_named = find_target({key: ""}) == ("engine", "")
             are_engines = is_named or self._engines.issuperset(chain.from_iterable(values))
             if are_engines and all(len({*texts}) == len(texts) for texts in values):
                 return key
@@ -733,9 +735,7 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 def is_mark(key: str) -> bool:
     """Whether numbers under a key are no measurements, but ids, times, or counts of lacks."""
-    return (
-        meaning_of(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
-    )
+    return meaning_of(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
 
 
 def _is_word_for_part(token: str) -> bool:
@@ -840,7 +840,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _denies(text: str) -> bool:
     """Whether a text says that something is absent or not done."""
-    word = canonical_word(text) if is_code(text) else word_in_sentences(text)
+    word = find_word(text) if is_code(text) else find_word_in_text(text)
     lacks = word is not None and word.canonical != "available"
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
@@ -908,7 +908,7 @@ class _Evidence:
         self._best = max(
             available_words,
             key=lambda text: (
-                text not in _FLAGS and canonical_word(text) is not None,
+                text not in _FLAGS and find_word(text) is not None,
                 True in self.numbers[text],
                 len(self.numbers[text]),
             ),
@@ -918,7 +918,7 @@ class _Evidence:
     def meaning_of(self, text: str) -> str | None:
         """Return the probable meaning of a word; None if it is ``null`` and has no meaning."""
         counts, is_flag, lacks = {*self.numbers[text]}, text in _FLAGS, self._lacks
-        word = canonical_word(text) or _word_in(text)
+        word = find_word(text) or _word_in(text)
         engines = [name for name, texts in self.words_by_engine.items() if name and text in texts]
         is_mixed = {False, True} <= counts
         if is_flag and (named := state_of_named_flag(self.key, text == "true")) is not None:
@@ -956,8 +956,8 @@ def _word_for(state: Availability) -> str:
 def _word_in(text: str) -> Word | None:
     """Return the canonical word for a sentence or code; None if there is none."""
     if not is_code(text):
-        return word_in_sentences(text)
-    return word_in_sentences(spaced(text)) or word_of_parts(tokens(text)[-1:])
+        return find_word_in_text(text)
+    return find_word_in_text(spaced(text)) or find_word_of_parts(tokens(text)[-1:])
 
 
 def _words(sighting: Sighting) -> Iterator[Sighting]:
