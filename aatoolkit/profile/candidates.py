@@ -48,10 +48,10 @@ from aatoolkit.availability.status import EMPTY, Availability
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
-from aatoolkit.sections.availability_rule import WINDOW, extent_of, word_of
+from aatoolkit.sections.availability_rule import WINDOW, extent_word, to_word
 from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning_of
-from aatoolkit.sections.section import is_at
+from aatoolkit.sections.section import is_on_path_of_rule
 
 _ONLY_UNMEASURED = "is there only where nothing was measured"
 MAX_PLACES = 4
@@ -251,9 +251,9 @@ def candidates(
         score, why = values.contrast(*_score(path, sightings, evidence, is_count=bool(total)))
         if score < _MIN_SCORE:
             continue
-        overall_word, is_notice = word_of(current), path in search.notices
+        overall_word, is_notice = to_word(current), path in search.notices
         is_mixture = any(
-            word_of(search.word_at(part, path)) != overall_word for part in measured_parts
+            to_word(search.word_at(part, path)) != overall_word for part in measured_parts
         )
         place = Candidate(
             pattern,
@@ -405,7 +405,7 @@ class _Search:
         value = value_at(response, path)
         if not self.totals.get(path):
             return value
-        return extent_of(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
+        return extent_word(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
     def _extents(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
         """Return, by field, a word for each count in a record that also has its total.
@@ -427,7 +427,7 @@ class _Search:
                 WINDOW if nouns == {"days"} else "",
             )
             if total and nouns != {*tokens(count)}:
-                extents[count] = extent_of(record[count], record.get(total, Scope().days))
+                extents[count] = extent_word(record[count], record.get(total, Scope().days))
                 self.totals[(*path, Field(count))] = total
         return extents
 
@@ -764,7 +764,7 @@ def _is_read(place: str, read_paths: Sequence[str]) -> bool:
     These are the paths at which availability is already detected without a rule.
     """
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
-    return any(path and is_at(path, place) for path in paths)
+    return any(path and is_on_path_of_rule(path, place) for path in paths)
 
 
 # --- how likely, and what words mean ------------------------------------------------------------
@@ -825,7 +825,7 @@ def _is_in_gaps(path: Path) -> bool:
 
 
 def _first_words(names: Collection[object]) -> str:
-    return ", ".join(sorted(map(word_of, names))[:3])
+    return ", ".join(sorted(map(to_word, names))[:3])
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -893,7 +893,7 @@ class _Evidence:
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
         entries = [entry for sighting in sightings for entry in _words(sighting)]
         for value, number, measured, idle, engine in entries:
-            text = word_of(value)
+            text = to_word(value)
             self.numbers[text].append(number)
             self._is_idle[text].append(engine in idle)
             if engine not in idle and (not measured or True in measured.values()):

@@ -263,16 +263,17 @@ def scope_options(**paths: str) -> Section:
             raise ArgumentError(unknown("filter", name, FILTERS), argument=name)
     section = PROFILE["scope_options"]
     tables = [
-        _table_at(section[f"scope_{FILTERS[name]}"], name, paths.get(name, "")) for name in FILTERS
+        _move_table(section[f"scope_{FILTERS[name]}"], name, paths.get(name, ""))
+        for name in FILTERS
     ]
     first_fields = dict.fromkeys(re.split(r"[.[{]", path)[0] for path in paths.values() if path)
     return Section(section.name, section.doc, *tables, kept=(*section.kept, *first_fields))
 
 
-def _table_at(table: Table, name: str, path: str) -> Table:
-    """Return a table of scope options with the values of a filter at ``path``.
+def _move_table(table: Table, name: str, path: str) -> Table:
+    """Return a table of the scope options whose values of a filter are at another path.
 
-    All its columns become optional. With an empty path the values keep their path.
+    All columns become optional. With an empty ``path``, the values keep their path.
     """
     columns = tuple(replace(column, optional=True) for column in table.columns)
     if not path:

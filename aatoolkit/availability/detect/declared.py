@@ -31,7 +31,7 @@ from aatoolkit.availability.detect.words import (
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, key_step, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.availability_rule import REFERENCE, WINDOW, Rule, extent_of, word_of
+from aatoolkit.sections.availability_rule import REFERENCE, WINDOW, Rule, extent_word, to_word
 
 FieldNames = tuple[str, ...]
 
@@ -199,7 +199,7 @@ def state_by(
         return state_by(rule, rule.value_in(value), (*names, rule.status), value.get(rule.reason))
     if value is MISSING or isinstance(value, list):
         return None
-    text = word_of(value)
+    text = to_word(value)
     word, _ = rule.meaning_of(value)
     if word is not None:
         return read_word(word, reason)
@@ -262,7 +262,7 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
                 yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))
         elif type(item) in (str, int, bool) or (item is None and "null" in rule.words):
             if rule.total and item is not None:
-                item = extent_of(item, record.get(rule.total, days))
+                item = extent_word(item, record.get(rule.total, days))
                 if item is None:
                     continue
             subject = None
@@ -358,7 +358,7 @@ def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availa
     # If the rule gives one value of a flag a meaning, the other value needs none and no hint.
     if not isinstance(rule_value.value, bool) or not {"true", "false"} & {*rule.words}:
         hint = Hint(rule_value.path, raw(rule_value.value), _UNKNOWN_WORD)
-        facts.unknown_words.setdefault((rule.at, word_of(rule_value.value)), hint)
+        facts.unknown_words.setdefault((rule.at, to_word(rule_value.value)), hint)
     return None
 
 

@@ -75,7 +75,7 @@ from aatoolkit.availability.status import EMPTY, Cause, combine
 from aatoolkit.errors import SchemaDriftWarning, warn
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import ScopeOptions
-from aatoolkit.sections.availability_rule import Rule, rules_of
+from aatoolkit.sections.availability_rule import Rule, to_rule_tuple
 
 
 def _add_engines_without_data(facts: Facts, options: ScopeOptions) -> None:
@@ -151,7 +151,7 @@ def detect(
     facts = Facts(document, engines, vector, days)
     failure, is_ruled = None, False
     try:
-        is_ruled = _add_signals(facts, rules_of(rule), status, headers or {})
+        is_ruled = _add_signals(facts, to_rule_tuple(rule), status, headers or {})
         if options is not None:
             _add_engines_without_data(facts, options)
     except Warning:
