@@ -55,7 +55,7 @@ class Cause(Words):
 
 
 EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
-"""The statuses with which a column holds no values."""
+"""The statuses of data that were not measured; a column with such a status has no values."""
 
 
 @dataclass(frozen=True)
@@ -114,12 +114,12 @@ def join(first: Status, second: Status) -> Status:
     return Status.PARTIAL
 
 
-def combine(parts: Iterable[Availability]) -> Availability:
+def combine(availabilities: Iterable[Availability]) -> Availability:
     """Combine several availabilities into one, with their joined status, common cause and reasons.
 
-    The cause and the reasons come from those parts only that are not ``available``. If these parts
-    have different causes, the cause is None. Without any part the status is ``not_applicable``. A
-    single part is returned unchanged.
+    The cause and the reasons come only from those that are not ``available``; if their causes
+    differ, the cause is None. Without any, the status is ``not_applicable``. A single availability
+    is returned unchanged.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def combine(parts: Iterable[Availability]) -> Availability:
     Availability(status=<Status.PARTIAL: 'partial'>, cause=<Cause.NOT_RUN: 'not_run'>,
                  reason=None)
     """
-    states = list(parts)
+    states = list(availabilities)
     if len(states) == 1:
         return states[0]
     status = reduce(join, (state.status for state in states), Status.NOT_APPLICABLE)

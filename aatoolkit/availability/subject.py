@@ -1,4 +1,4 @@
-"""Subjects: the rows that a statement about availability is about.
+"""Conditions by which a statement about availability selects the rows that it is about.
 
 A statement is about all rows of a table or column, or about the rows that match its conditions,
 such as those of one engine or those after a day. Conditions compare values as text. So a statement
@@ -49,9 +49,9 @@ class Condition:
     values: tuple[str, ...]
 
     def matches(self, values: Iterable[object]) -> list[bool]:
-        """Return, for each value of the column, whether rows with this value match the condition.
+        """Return, for each of the column's ``values``, whether it meets the condition.
 
-        A missing value never matches. It is faster to pass only the distinct values of the column.
+        A missing value never does. It is faster to pass only the distinct values of the column.
         """
         if self.op == "in":
             condition_texts = {_MIDNIGHT.sub("", value) for value in self.values}
@@ -62,7 +62,7 @@ class Condition:
         return [self._compares(value) for value in values]
 
     def _compares(self, value: object) -> bool:
-        text, limit = _comparable(as_text(value), self.values[0])
+        text, limit = _make_comparable(as_text(value), self.values[0])
         if text is None or limit is None or value is None:
             return False
         is_above, is_below = text > limit, text < limit  # type: ignore[operator]
@@ -90,12 +90,12 @@ class Statement:
 
 
 def engine(*ids: str) -> tuple[Condition, ...]:
-    """Return, as a tuple of one, the condition that a row belongs to one of these engines."""
+    """Return the condition that a row belongs to one of these engines, as a tuple of length 1."""
     return (Condition("engine", "in", ids),)
 
 
 def after(moment: str) -> tuple[Condition, ...]:
-    """Return, as a tuple of one, the condition that a row is later than a date or timestamp.
+    """Return the condition that a row is later than a date or timestamp, as a tuple of length 1.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def as_text(value: object) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def _comparable(text: str, limit: str) -> tuple[object, object]:
+def _make_comparable(text: str, limit: str) -> tuple[object, object]:
     """Return two texts as comparable numbers, times or texts; (None, None) if impossible."""
     if _DATE_OR_TIME.fullmatch(text) and _DATE_OR_TIME.fullmatch(limit):
         # By the day if either is one (2026-11-20), else by the second (2026-11-20T06:00:00).

@@ -39,11 +39,11 @@ class ByteIndex:
 
     def __init__(self, body: bytes) -> None:
         self.body = body
-        self._items_of: dict[int, dict[str | int, tuple[ByteSpan | None, ByteSpan]]] = {}
+        self._items_by_start: dict[int, dict[str | int, tuple[ByteSpan | None, ByteSpan]]] = {}
 
     @cached_property
     def _root(self) -> ByteSpan | None:
-        return next(self._values(len(BOM) if self.body.startswith(BOM) else 0), None)
+        return next(self._iter_spans(len(BOM) if self.body.startswith(BOM) else 0), None)
 
     def span(self, path: str) -> ByteSpan | None:
         """Return the byte span of the value at a concrete path; None if there is no such value.
@@ -65,27 +65,31 @@ class ByteIndex:
             if not isinstance(step, Field | Position):
                 raise ValueError(f"{path!r} is a pattern, not the path of one value")
             label = step.name if isinstance(step, Field) else step.number
-            key, value = self._items(value[0]).get(label, (None, None)) if value else (None, None)
+            key, value = (
+                self._find_items(value[0]).get(label, (None, None)) if value else (None, None)
+            )
         return key if path.endswith(KEY_SIGN) else value
 
-    def _items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
+    def _find_items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
         """Return the byte spans of the items of an object or array, by key or position.
 
         The object or array starts at the byte ``start``. Each item has two spans: that of its key
         (None in arrays) and that of its value.
         """
-        if start not in self._items_of:
-            spans = [*self._values(start + 1)] if self.body[start] in b"[{" else []
-            self._items_of[start] = {position: (None, span) for position, span in enumerate(spans)}
+        if start not in self._items_by_start:
+            spans = [*self._iter_spans(start + 1)] if self.body[start] in b"[{" else []
+            self._items_by_start[start] = {
+                position: (None, span) for position, span in enumerate(spans)
+            }
             if self.body[start] == b"{"[0]:
                 pairs = zip(spans[::2], spans[1::2], strict=True)
                 pairs_by_key = {
                     json.loads(self.body[slice(*key)]): (key, value) for key, value in pairs
                 }
-                self._items_of[start] = {**pairs_by_key}
-        return self._items_of[start]
+                self._items_by_start[start] = {**pairs_by_key}
+        return self._items_by_start[start]
 
-    def _values(self, start: int) -> Iterator[ByteSpan]:
+    def _iter_spans(self, start: int) -> Iterator[ByteSpan]:
         """Yield the byte spans of keys and values from a byte to the end of its object or array."""
         depth = value_start = 0
         for token in _TOKEN.finditer(self.body, start):

@@ -97,7 +97,7 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
     return parsed.array.cast(ARROW[dtype]), [*parsed.invalid]
 
 
-def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
+def make_exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
     """Convert values to an Arrow array of a dtype, which all of them must fit.
 
     Parameters
@@ -117,17 +117,17 @@ def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array
     if not kinds <= _EXACT_TYPES[dtype]:
         raise ValueError
     if dtype in _TIME_MEMOS:
-        return _array(map(_TIME_MEMOS[dtype].__getitem__, values), dtype)
+        return _make_array(map(_TIME_MEMOS[dtype].__getitem__, values), dtype)
     if Missing in kinds:
         values = [None if value is MISSING else value for value in values]
     if dtype == "list<string>":
         values = list(values)
         if not {*map(type, chain.from_iterable(filter(None, values)))} <= {str, _NULL}:
             raise ValueError
-    return _array(values, dtype)
+    return _make_array(values, dtype)
 
 
-def _array(values: Iterable[Any], dtype: str) -> pa.Array:
+def _make_array(values: Iterable[Any], dtype: str) -> pa.Array:
     return pa.array(values, _TYPES[dtype], memory_pool=POOL)
 
 
@@ -151,9 +151,9 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
     dtype, read = reading.dtype, _CONVERTERS[reading.dtype]
-    missing_values = {*map(identity, reading.missing)}
+    missing_values = {*map(hashable_key, reading.missing)}
     missing_rows = (
-        [row for row, value in enumerate(values) if identity(value) in missing_values]
+        [row for row, value in enumerate(values) if hashable_key(value) in missing_values]
         if missing_values
         else []
     )
@@ -168,19 +168,23 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
         )
         with suppress(ValueError, OverflowError):
             return Parsed(
-                _scale(exact_array(rows, set(), dtype), reading.scale), invalid_rows, missing_rows
+                _multiply(make_exact_array(rows, set(), dtype), reading.scale),
+                invalid_rows,
+                missing_rows,
             )
     else:
         parse = partial(_PARSERS[reading.parse], dtype, year)
         read = parse if reading.parse == "any" else partial(_parse_if_short, parse)
     invalid_rows += _read_rows(rows, range(len(rows)), read)
-    return Parsed(_scale(_array(rows, dtype), reading.scale), sorted(invalid_rows), missing_rows)
+    return Parsed(
+        _multiply(_make_array(rows, dtype), reading.scale), sorted(invalid_rows), missing_rows
+    )
 
 
 def _read_rows(
     values: list[Any], positions: Iterable[int], read: Callable[[Any], Any]
 ) -> list[int]:
-    """Convert values at some positions in place, by the function ``read``.
+    """Replace the values at some positions by what the function ``read`` returns for them.
 
     Return the positions of values that do not fit, for which ``read`` returns None or raises an
     error.
@@ -211,7 +215,7 @@ def _parse_if_short(read: Callable[[Any], Any], value: Any) -> Any:
     return None if type(value) is str and len(value) > LONGEST else read(value)
 
 
-def identity(value: Any) -> Any:
+def hashable_key(value: Any) -> Any:
     """Return a hashable key for a JSON value, which differs for True and 1.
 
     Return None for objects and arrays.
@@ -219,7 +223,7 @@ def identity(value: Any) -> Any:
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
 
 
-def _scale(array: pa.Array, scale: float | None) -> pa.Array:
+def _multiply(array: pa.Array, scale: float | None) -> pa.Array:
     """Return numbers multiplied by a scale; scales such as 0.01 divide by 100, which is exact."""
     if scale is None:
         return array
@@ -237,12 +241,12 @@ def _scale(array: pa.Array, scale: float | None) -> pa.Array:
 class _Memo(dict[Any, Any]):
     """A cache of parsed days or timestamps: the numbers by which Arrow stores them, by text.
 
-    Looking up a text that does not have the format ``form`` raises ValueError.
+    Looking up a text that does not match the regular expression ``pattern`` raises ValueError.
     """
 
-    def __init__(self, form: str, read: Callable[[str], int]) -> None:
+    def __init__(self, pattern: str, parse: Callable[[str], int]) -> None:
         super().__init__({None: None, MISSING: None})
-        self._form, self._read = re.compile(form), read
+        self._form, self._read = re.compile(pattern), parse
 
     def __missing__(self, text: str) -> int:
         if not self._form.fullmatch(text):
@@ -253,35 +257,35 @@ class _Memo(dict[Any, Any]):
         return number
 
 
-def _day_number(day: date) -> int:
+def _to_day_number(day: date) -> int:
     """Return the number of days since 1970-01-01, by which Arrow stores a date."""
     return day.toordinal() - date(1970, 1, 1).toordinal()
 
 
-def _instant_number(instant: datetime) -> int:
+def _to_instant_number(instant: datetime) -> int:
     """Return the number of microseconds since 1970, by which Arrow stores a timestamp."""
     return (instant - _EPOCH) // _MICROSECOND
 
 
 _TIME_MEMOS = {
-    "date": _Memo(_DAY, lambda text: _day_number(date.fromisoformat(text))),
-    "timestamp": _Memo(_INSTANT, lambda text: _instant_number(datetime.fromisoformat(text))),
+    "date": _Memo(_DAY, lambda text: _to_day_number(date.fromisoformat(text))),
+    "timestamp": _Memo(_INSTANT, lambda text: _to_instant_number(datetime.fromisoformat(text))),
 }
 
 
-def _checked_text(value: Any) -> str:
+def _check_text(value: Any) -> str:
     if type(value) is not str or not is_unicode(value):
         raise ValueError
     return value
 
 
-def _checked_texts(value: Any) -> Any:
+def _check_texts(value: Any) -> Any:
     if type(value) is not list:
         raise ValueError
-    return [None if text is None else _checked_text(text) for text in value]
+    return [None if text is None else _check_text(text) for text in value]
 
 
-def _checked_integer(value: Any) -> int:
+def _to_exact_integer(value: Any) -> int:
     """Return a value that is a whole number of 64 bits, also as a float; else raise ValueError."""
     if type(value) is float and value.is_integer() and abs(value) <= EXACT_FLOAT:
         value = int(value) if value or copysign(1, value) > 0 else None  # no integer is -0.0
@@ -290,7 +294,7 @@ def _checked_integer(value: Any) -> int:
     return value
 
 
-def _checked_float(value: Any) -> float:
+def _to_exact_float(value: Any) -> float:
     """Return a value that a float can represent exactly, as a float; else raise ValueError."""
     if type(value) is float or (type(value) is int and abs(value) <= EXACT_FLOAT):
         return float(value)
@@ -308,14 +312,14 @@ _EXACT_TYPES: dict[str, set[type]] = {
 """By dtype, the Python types that Arrow converts to it without changing values."""
 
 _CONVERTERS: dict[str, Callable[[Any], Any]] = {
-    "string": _checked_text,
-    "category": _checked_text,
-    "Int64": _checked_integer,
-    "Float64": _checked_float,
+    "string": _check_text,
+    "category": _check_text,
+    "Int64": _to_exact_integer,
+    "Float64": _to_exact_float,
     "boolean": lambda value: value if type(value) is bool else None,
-    "date": lambda value: _TIME_MEMOS["date"][_checked_text(value)],
-    "timestamp": lambda value: _TIME_MEMOS["timestamp"][_checked_text(value)],
-    "list<string>": _checked_texts,
+    "date": lambda value: _TIME_MEMOS["date"][_check_text(value)],
+    "timestamp": lambda value: _TIME_MEMOS["timestamp"][_check_text(value)],
+    "list<string>": _check_texts,
 }
 """By dtype, the function that converts a value to it; for other values, None or an error."""
 
@@ -349,29 +353,29 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
 _SECONDS = {unit: float(seconds) for unit, seconds in pairs("seconds_of").items()}
 
 
-def _number_as(dtype: str, value: Any) -> Any:
+def _to_number(dtype: str, value: Any) -> Any:
     """Return a JSON number as a float (``Float64``) or integer (``Int64``).
 
     Raise ValueError if it does not fit the dtype.
     """
     if dtype == "Float64":
-        return _checked_float(value)
-    return _checked_integer(value + 0.0 if type(value) is float else value)
+        return _to_exact_float(value)
+    return _to_exact_integer(value + 0.0 if type(value) is float else value)
 
 
 def _parse_number(decimal_mark: str, dtype: str, _: Any, value: Any) -> Any:
     if type(value) is not str:
-        return _number_as(dtype, value)
+        return _to_number(dtype, value)
     match = _ABBREVIATED.fullmatch(value) if decimal_mark == "." else None
     if match is not None:
-        return _number_as(dtype, float(match[1].translate(_SIGNS)) * _THOUSANDS[match[2].lower()])
+        return _to_number(dtype, float(match[1].translate(_SIGNS)) * _THOUSANDS[match[2].lower()])
     if not _NUMBERS[decimal_mark].fullmatch(value):
         return None
     text = value.translate(_SIGNS).replace(",."[decimal_mark == ","], "").replace(",", ".")
     return (
-        _checked_integer(int(text))
+        _to_exact_integer(int(text))
         if dtype == "Int64" and "." not in text
-        else _number_as(dtype, float(text))
+        else _to_number(dtype, float(text))
     )
 
 
@@ -382,10 +386,10 @@ def _parse_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> 
     """
     if type(value) is str:
         return parse(value)
-    return _number_as(dtype, value) if dtype == "Float64" else None
+    return _to_number(dtype, value) if dtype == "Float64" else None
 
 
-def _amount_of(text: str) -> float | None:
+def _parse_amount(text: str) -> float | None:
     """Return the amount in the text of a price; None if the text is no price or is ambiguous."""
     match = _MONEY.fullmatch(text)
     if match is None or (match[1] and match[3]):
@@ -403,7 +407,7 @@ def currency(text: str) -> str | None:
     return None if match is None else match[2] or match[5]
 
 
-def _seconds_of(text: str) -> float | None:
+def _parse_duration(text: str) -> float | None:
     """Return a duration in text, such as ``1m 30s``, as seconds; None for other texts."""
     word = text.strip().lower()
     clock, period = _CLOCK.fullmatch(word), _PERIOD.fullmatch(word)
@@ -418,14 +422,14 @@ def _seconds_of(text: str) -> float | None:
     return sum(number * unit if unit >= 1 else number / 1000 for number, unit in seconds)
 
 
-def _as_plain_text(dtype: str, _: Any, value: Any) -> str | None:
+def _parse_any(dtype: str, _: Any, value: Any) -> str | None:
     """Return a text unchanged, a number or boolean as JSON text, and None for other values."""
     if type(value) in (int, float, bool):
         return json.dumps(value)
     return value if type(value) is str else None
 
 
-def _number_in_parts(dtype: str, _: Any, value: Any) -> Any:
+def _parse_number_in_parts(dtype: str, _: Any, value: Any) -> Any:
     """Return the number that an object writes as two numbers.
 
     ``{"num": 1, "den": 4}`` is a ratio, ``{"units": 1, "nanos": 5}`` a sum of units and billionths.
@@ -466,13 +470,13 @@ _DAY_NOTATIONS = {
 """Regular expressions for days, by ``parse``; weeks, months and quarters mean their first day."""
 
 
-def _parse_day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
-    """Return a day in the notation ``form`` as its number in Arrow; None if it does not fit.
+def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
+    """Return a day as its number in Arrow; None for a value that does not match ``pattern``.
 
     If the day has no year, its year is ``year``. If ``year`` is a day, it is the latest such day
     that is not after it.
     """
-    match = form.fullmatch(str(value).strip()) if type(value) in (str, int) else None
+    match = pattern.fullmatch(str(value).strip()) if type(value) in (str, int) else None
     if match is None:
         return None
     parts = match.groupdict()
@@ -496,7 +500,7 @@ def _parse_day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int 
         latest_day = date.fromisoformat(f"{year}-12-31" if len(str(year)) == 4 else str(year)[:10])
         is_after = (int(parts["month"]), day) > (latest_day.month, latest_day.day)
         parsed_day = date(latest_day.year - is_after, int(parts["month"]), day)
-    return _day_number(parsed_day) * (1 if dtype == "date" else 86_400_000_000)
+    return _to_day_number(parsed_day) * (1 if dtype == "date" else 86_400_000_000)
 
 
 def _parse_utc(dtype: str, _: Any, value: Any) -> int | None:
@@ -505,7 +509,7 @@ def _parse_utc(dtype: str, _: Any, value: Any) -> int | None:
         return None
     moment = datetime.fromisoformat(value)
     moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    return _day_number(moment) if dtype == "date" else _instant_number(moment)
+    return _to_day_number(moment) if dtype == "date" else _to_instant_number(moment)
 
 
 _EPOCH_TEXT = re.compile(
@@ -520,7 +524,7 @@ def _parse_epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> 
             None if match is None else float(match[1]) if match[2] or match[3] else int(match[1])
         )
     elif type(value) is float and (dtype == "date" or per_second == 1000):
-        value = _checked_integer(value)
+        value = _to_exact_integer(value)
     if type(value) not in (int, float):
         return None
     micros: int = round(value * Fraction(1_000_000) / per_second)
@@ -531,11 +535,11 @@ def _parse_epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> 
 _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "number": partial(_parse_number, "."),
     "decimal comma": partial(_parse_number, ","),
-    "money": partial(_parse_text, _amount_of),
+    "money": partial(_parse_text, _parse_amount),
     "currency": partial(_parse_text, currency),
-    "any": _as_plain_text,
-    "duration": partial(_parse_text, _seconds_of),
-    "parts": _number_in_parts,
+    "any": _parse_any,
+    "duration": partial(_parse_text, _parse_duration),
+    "parts": _parse_number_in_parts,
     "boolean": _parse_boolean,
     **{
         parse: partial(_parse_day, re.compile(regex, re.ASCII))

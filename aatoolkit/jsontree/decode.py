@@ -21,7 +21,7 @@ import orjson
 
 from aatoolkit._util.text import visible
 from aatoolkit.errors import DecodeError, PayloadError
-from aatoolkit.jsontree.layout import MAX_DEPTH, Census, Inexact
+from aatoolkit.jsontree.layout import MAX_DEPTH, Inexact, StructureCounter
 
 T = TypeVar("T")
 
@@ -37,8 +37,8 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _END_OF_KEY = re.compile(rb'(?<!\\)(?:\\\\)*"\s*\Z')
 
 
-class _Invalid(Exception):
-    """Raised for invalid documents; its arguments are the problem in a word and in a sentence."""
+class _InvalidDocument(Exception):
+    """Raised for invalid documents; its arguments are the problem as a word and as a sentence."""
 
 
 def decode(response: bytes | str | Any, **facts: Any) -> Any:
@@ -68,25 +68,25 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
     {'count': 9007199254740993}
     """
 
-    def survey(value: Any, is_exact: bool) -> tuple[Any, int]:
-        census = Census(is_exact=is_exact)
-        census.survey([value], {type(value)}, 0)
-        return value, census.keys
+    def count_value_keys(value: Any, is_exact: bool) -> tuple[Any, int]:
+        counter = StructureCounter(is_exact=is_exact)
+        counter.count_values([value], {type(value)}, 0)
+        return value, counter.keys
 
     with gc_paused():
-        return read_document(response, survey, **facts)
+        return read_document(response, count_value_keys, **facts)
 
 
 def read_document(
-    response: bytes | str | Any, survey: Callable[[Any, bool], tuple[T, int]], **facts: Any
+    response: bytes | str | Any, convert: Callable[[Any, bool], tuple[T, int]], **facts: Any
 ) -> T:
-    """Decode a document as `decode` does, and return the result of ``survey`` for it.
+    """Decode a document as `decode` does, and return the result of ``convert`` for it.
 
     Parameters
     ----------
     response
         The document.
-    survey
+    convert
         A function of two arguments: the decoded value, and whether it is certainly exact. It
         returns a pair: its result, and the number of keys of all objects. If the value turns out
         not to be exact, the function is called again with the exact value.
@@ -94,19 +94,19 @@ def read_document(
         Attributes for the error.
     """
     if not isinstance(response, bytes | str):
-        return survey(checked_value(response, **facts), True)[0]
+        return convert(check_json_value(response, **facts), True)[0]
     body = response.encode("utf-8", "surrogatepass") if isinstance(response, str) else response
     document = body.removeprefix(BOM)
     try:
-        result, key_count = survey(orjson.loads(document), False)
-        if keys_in(document) == key_count:
+        result, key_count = convert(orjson.loads(document), False)
+        if count_keys(document) == key_count:
             return result
     except (Inexact, orjson.JSONDecodeError):
         pass
-    return survey(decode_exactly(body, **facts), True)[0]
+    return convert(decode_exactly(body, **facts), True)[0]
 
 
-def keys_in(body: bytes) -> int:
+def count_keys(body: bytes) -> int:
     """Return the number of keys in the bytes of a document.
 
     If the decoded document has fewer keys, orjson dropped duplicate keys. A key is recognised by
@@ -130,8 +130,8 @@ def keys_in(body: bytes) -> int:
 def decode_exactly(body: bytes, **facts: Any) -> Any:
     """Decode one JSON document by the standard library, which is slower than orjson but exact."""
     try:
-        return _read(body.removeprefix(BOM))
-    except _Invalid as invalid:
+        return _decode_strictly(body.removeprefix(BOM))
+    except _InvalidDocument as invalid:
         problem, sentence = invalid.args
     # Raised outside the handler, as the exception caught there contains parts of the body.
     raise DecodeError(
@@ -142,8 +142,8 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
     )
 
 
-def checked_value(response: Any, **facts: Any) -> Any:
-    """Return a copy of a JSON value, after checking that it is one.
+def check_json_value(response: Any, **facts: Any) -> Any:
+    """Check that a Python object is a JSON value, and return a copy of it.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def checked_value(response: Any, **facts: Any) -> Any:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Disable the garbage collector in a block that creates many objects without cycles."""
+    """Disable the garbage collector during a ``with`` block that creates many objects."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -193,53 +193,58 @@ def is_unicode(text: str) -> bool:
         return False
 
 
-def _read(body: bytes) -> Any:
-    """Decode one document with Python's decoder; raise `_Invalid` if it is not valid."""
+def _decode_strictly(body: bytes) -> Any:
+    """Decode one document with Python's decoder; raise `_InvalidDocument` if it is not valid."""
     start = body[:512].lstrip()
     if not body.strip():
-        raise _Invalid("empty", "it is empty")
+        raise _InvalidDocument("empty", "it is empty")
     if start.startswith(b"<"):
-        raise _Invalid("html", "it is a web page; is this a login page, or a wrong base URL?")
+        raise _InvalidDocument(
+            "html", "it is a web page; is this a login page, or a wrong base URL?"
+        )
     if b"\0" in start[:4]:
-        raise _Invalid("encoding", "it is not in UTF-8")
+        raise _InvalidDocument("encoding", "it is not in UTF-8")
     try:
         text = body.decode("utf-8")
         value = json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
+            text,
+            object_pairs_hook=_make_object,
+            parse_constant=_refuse_constant,
+            parse_float=_make_float,
         )
-        Census(is_exact=True).walk([value])
+        StructureCounter(is_exact=True).count_inside([value])
     except UnicodeDecodeError as error:
-        raise _Invalid("encoding", f"it is not in UTF-8 (byte {error.start})") from None
+        raise _InvalidDocument("encoding", f"it is not in UTF-8 (byte {error.start})") from None
     except (Inexact, RecursionError):
-        raise _Invalid("too_deep", f"it is nested more than {MAX_DEPTH} deep") from None
+        raise _InvalidDocument("too_deep", f"it is nested more than {MAX_DEPTH} deep") from None
     except ValueError as error:
         structure = _STRING.sub(b"", body)
         start_count, end_count = (
             sum(map(structure.count, pair)) for pair in ((b"{", b"["), (b"}", b"]"))
         )
         if start_count > end_count and start[:1] in (b"{", b"["):
-            raise _Invalid("truncated", "it breaks off before its end") from None
-        raise _Invalid("not_json", f"{error}") from None
+            raise _InvalidDocument("truncated", "it breaks off before its end") from None
+        raise _InvalidDocument("not_json", f"{error}") from None
     if "\\u" in text and not is_unicode(json.dumps(value, ensure_ascii=False)):
-        raise _Invalid("encoding", "it holds half a surrogate pair, which is no text")
+        raise _InvalidDocument("encoding", "it holds half a surrogate pair, which is no text")
     return value
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
         ((duplicate, _),) = Counter(key for key, _ in pairs).most_common(1)
         key = excerpt(repr(duplicate).encode("utf-8", "backslashreplace"))
-        raise _Invalid("duplicate_key", f"the key {key} is given twice in one object")
+        raise _InvalidDocument("duplicate_key", f"the key {key} is given twice in one object")
     return value
 
 
-def _constant(name: str) -> NoReturn:
-    raise _Invalid("not_finite", f"{name} is no JSON number")
+def _refuse_constant(name: str) -> NoReturn:
+    raise _InvalidDocument("not_finite", f"{name} is no JSON number")
 
 
-def _float(text: str) -> float:
+def _make_float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise _Invalid("not_finite", f"the number {excerpt(text.encode())} is too large")
+        raise _InvalidDocument("not_finite", f"the number {excerpt(text.encode())} is too large")
     return value

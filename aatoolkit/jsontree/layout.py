@@ -32,8 +32,8 @@ class Inexact(Exception):
     """Raised if orjson may not have decoded a document exactly."""
 
 
-class Census:
-    """Counts the paths and keys of a document, and checks its limits and numbers.
+class StructureCounter:
+    """Counts the paths and keys of a document, and checks that it is within the limits.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Census:
         self.paths = self.keys = self.most_keys = 0
 
     def count_path(self, values: Sequence[Any], kinds: set[type], depth: int) -> None:
-        """Count one path, and check the values at it.
+        """Count one path, and check the numbers and the depth of its values.
 
         Raises
         ------
@@ -81,29 +81,31 @@ class Census:
             if max(floats) >= 2**63 or min(floats) <= -(2**63):
                 raise Inexact
 
-    def add_keys(self, objects: Sequence[dict[str, Any]], field_count: int = 0) -> None:
+    def count_keys(self, objects: Sequence[dict[str, Any]], record_field_count: int = 0) -> None:
         """Count the keys of the objects at one path.
 
-        If the objects are records, i.e. elements of arrays, ``field_count`` is the number of their
-        distinct fields.
+        If the objects are records, i.e. elements of arrays, ``record_field_count`` is the number of
+        their distinct fields.
         """
         sizes = [*map(len, objects)]
         self.keys += sum(sizes)
-        self.most_keys = max(self.most_keys, field_count, *sizes)
+        self.most_keys = max(self.most_keys, record_field_count, *sizes)
 
-    def survey(
+    def count_values(
         self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
     ) -> None:
-        """Count one path, and the paths and keys inside the values at it.
+        """Count one path, given its values, and the paths and keys inside the values.
 
         ``kinds`` are the types of the values; ``are_records`` says whether they are elements of
         arrays.
         """
         self.count_path(values, kinds, depth)
         if not kinds.isdisjoint((dict, list)):
-            self.walk(values, depth, are_records)
+            self.count_inside(values, depth, are_records)
 
-    def walk(self, values: Sequence[Any], depth: int = 0, are_records: bool = False) -> None:
+    def count_inside(
+        self, values: Sequence[Any], depth: int = 0, are_records: bool = False
+    ) -> None:
         """Count the paths and keys inside values; keys that are data count as one path."""
         arrays = [value for value in values if type(value) is list]
         objects = [value for value in values if type(value) is dict]
@@ -111,19 +113,19 @@ class Census:
         if arrays:
             children[None] = [*chain.from_iterable(arrays)]
         if objects:
-            columns = columns_of(objects)
-            self.add_keys(objects, len(columns) if are_records else 0)
-            if len(columns) > _MANY_KEYS and are_keyed(objects):
+            columns = values_by_key(objects)
+            self.count_keys(objects, len(columns) if are_records else 0)
+            if len(columns) > _MANY_KEYS and are_keys_data(objects):
                 children[""] = [*chain.from_iterable(map(dict.values, objects))]
             else:
                 children.update(columns.items())
         for name, items in children.items():
-            self.survey(items, {*map(type, items)}, depth + 1, name is None)
+            self.count_values(items, {*map(type, items)}, depth + 1, name is None)
 
 
-def columns_of(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return the lists of the values of objects, by key."""
-    columns = common_fields(objects)
+def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return the values of objects by key: for each key, a list of its values in all objects."""
+    columns = values_by_common_key(objects)
     if not columns:
         columns = defaultdict(list)
         for item in objects:
@@ -132,8 +134,8 @@ def columns_of(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     return columns
 
 
-def common_fields(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return the lists of the values of objects by key, if all have the same keys; else {}."""
+def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return the values of objects by key, if all objects have the same keys; else ``{}``."""
     if {*map(len, objects)} == {len(objects[0])}:
         try:
             return {name: [*map(itemgetter(name), objects)] for name in objects[0]}
@@ -142,7 +144,7 @@ def common_fields(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     return {}
 
 
-def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:
+def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
     """Whether the keys of the objects at one path are data, such as dates, and not field names.
 
     The keys are data if there are at least three distinct keys, and one of these is true:
@@ -165,7 +167,7 @@ def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:
     ]
     types = {*map(type, values)}
     is_one_kind = len(types) <= 1 or types == {int, float}
-    kind_counts = Counter(map(_key_kind, keys))
+    kind_counts = Counter(map(_classify_key, keys))
     if kind_counts["data"] + kind_counts["other"] * (is_one_kind and str not in types) >= 0.8 * len(
         keys
     ):
@@ -179,8 +181,8 @@ def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:
 
 
 @lru_cache(1 << 14)
-def _key_kind(key: str) -> str:
-    """Return the kind of a key by its look: ``data``, the ``name`` of a field, or ``other``."""
+def _classify_key(key: str) -> str:
+    """Return whether a key looks like ``data``, like the ``name`` of a field, or like ``other``."""
     if _DATA_KEY.fullmatch(key):
         return "data"
     return "name" if _FIELD_NAME.fullmatch(key) else "other"

@@ -50,8 +50,8 @@ class Position:
 class Each:
     """A step to all elements of an array; with ``at``, to the element at the position of a row.
 
-    ``at`` says which of the arrays and objects on the path to the row gives the position. They are
-    counted from 0, from the outermost.
+    The position is that of the row in array or object number ``at`` on the path to the row, counted
+    from 0, from the outermost.
     """
 
     at: int | None = None
@@ -129,8 +129,8 @@ def parse_path(path: str) -> tuple[Step, ...]:
         if token["position"] is not None:
             steps.append(Position(int(token["position"])) if token["position"] else Each())
         elif token["header"] is not None:
-            header = parse_path(_unquoted(path, token["header"]))
-            steps.append(Named(header, _unquoted(path, token["of"])))
+            header = parse_path(_unquote(path, token["header"]))
+            steps.append(Named(header, _unquote(path, token["of"])))
         elif token["element"] is not None:
             steps.append(Each(int(token["element"])))
         elif token["entry"] is not None:
@@ -138,7 +138,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
         elif token["entries"] is not None:
             steps.append(Entries(tuple(part for part in token["entries"].split(",") if part)))
         elif quoted is not None:
-            steps.append(Field(_unquoted(path, quoted)))
+            steps.append(Field(_unquote(path, quoted)))
         elif token["name"] is not None:
             steps.append(Field(token["name"]))
     return tuple(steps)
@@ -164,7 +164,7 @@ def parse_pattern(path: str) -> tuple[Step, ...]:
     return steps
 
 
-def _unquoted(path: str, text: str) -> str:
+def _unquote(path: str, text: str) -> str:
     try:
         name: str = _LENIENT.decode(f'"{text}"')
     except ValueError:
@@ -235,10 +235,10 @@ def is_within(path: str, outer: str) -> bool:
     return outer in (path, value_path) or value_path.startswith((f"{outer}.", f"{outer}["))
 
 
-def leaf_values(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[str, str]]:
+def leaf_values(value: Any, path: str, end_paths: Container[str] = ()) -> list[tuple[str, str]]:
     """Return pairs of concrete path and JSON text for the leaf values of a JSON value.
 
-    A leaf value is a scalar, an empty object or array, or a value at one of the paths ``ends``.
+    A leaf value is a scalar, an empty object or array, or a value at one of ``end_paths``.
     ``path`` is the path of the JSON value itself.
 
     Examples
@@ -250,7 +250,7 @@ def leaf_values(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[
     pending_values = [(value, path)]
     while pending_values:
         value, path = pending_values.pop()
-        if not value or not isinstance(value, dict | list) or path in ends:
+        if not value or not isinstance(value, dict | list) or path in end_paths:
             texts.append((path, plain_json(value)))
         elif isinstance(value, dict):
             pending_values += reversed(

@@ -63,7 +63,7 @@ import pyarrow as pa
 from aatoolkit._util.text import canonical_json
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.jsontree.decode import EXACT_FLOAT, decode, gc_paused
-from aatoolkit.jsontree.layout import MAX_NODES, Census, are_keyed
+from aatoolkit.jsontree.layout import MAX_NODES, StructureCounter, are_keys_data
 from aatoolkit.jsontree.vectors import MISSING, Missing, Vector
 
 __all__ = ["shred", "unshred"]
@@ -127,35 +127,35 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
     >>> {name: table.num_rows for name, table in tables.items()}
     {'$': 1, 'rows[]': 3}
     """
-    census, pending_tables = Census(max_nodes), [_Table(DOCUMENT, [decode(response)])]
+    counter, pending_tables = StructureCounter(max_nodes), [_Table(DOCUMENT, [decode(response)])]
     tables = {}
     while pending_tables:
         table = pending_tables.pop()
-        cell = table.cell(table.values, "", census)
-        plan = {"table": table.name, "rows": len(table.values), "cell": cell}
+        cell_plan = table.add_field(table.values, "", counter)
+        plan = {"table": table.name, "rows": len(table.values), "cell": cell_plan}
         text = canonical_json(plan).encode()
         arrow = pa.table(table.columns).replace_schema_metadata({PLAN: text})
-        tables[_short_name(table.name)] = arrow
+        tables[_shorten_name(table.name)] = arrow
         pending_tables += reversed(table.children)
     return tables
 
 
 class _Table:
-    """A table in the making: its name, rows and columns, and its child tables."""
+    """A table that is being made: its name, rows and columns, and its child tables."""
 
     def __init__(self, name: str, values: Sequence[Any]) -> None:
         self.name, self.values = name, values
         self.columns: dict[str, pa.Array] = {}
         self.children: list[_Table] = []
 
-    def cell(self, values: Sequence[Any], label: str, census: Census) -> _Plan:
+    def add_field(self, values: Sequence[Any], label: str, counter: StructureCounter) -> _Plan:
         """Add the columns of a field to the table, and return the plan to read them back.
 
         ``values`` has the value of the field for each row. ``label`` is the field's path from the
         row, as written in names of columns; empty for the row itself.
         """
-        census.count_path(values, set(), 0)
-        column, plan = label or VALUE, _Plan()
+        counter.count_path(values, set(), 0)
+        column_name, plan = label or VALUE, _Plan()
         kinds = [*map(_KINDS.__getitem__, map(type, values))]
         present_kinds = {*kinds}
         if INTEGER in present_kinds:
@@ -170,42 +170,46 @@ class _Table:
                 kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
                 present_kinds, plan["whole"] = {*kinds}, True
         objects = [value for value in values if type(value) is dict]
-        if objects and are_keyed(objects):
+        if objects and are_keys_data(objects):
             kinds = ["entries" if kind == "object" else kind for kind in kinds]
             present_kinds = {*kinds}
 
-        def of_kind(kind: str) -> Sequence[Any]:
+        def values_of_kind(kind: str) -> Sequence[Any]:
             if present_kinds == {kind}:
                 return values
             return [value if k == kind else None for value, k in zip(values, kinds, strict=True)]
 
         bare_kinds = [kind for kind in _KINDS_WITHOUT_COLUMN if kind in present_kinds]
         if len(bare_kinds) > 1:
-            plan["kind"] = column + KIND
-            self.columns[column + KIND] = pa.array(kinds).dictionary_encode()
+            plan["kind"] = column_name + KIND
+            self.columns[column_name + KIND] = pa.array(kinds).dictionary_encode()
         elif bare_kinds:
             plan["bare"] = bare_kinds[0]
         scalar_kinds = sorted(present_kinds & _ARROW.keys())
         plan["scalars"] = {
-            k: column if len(scalar_kinds) == 1 else f"{column}@{k}" for k in scalar_kinds
+            k: column_name if len(scalar_kinds) == 1 else f"{column_name}@{k}" for k in scalar_kinds
         }
         for kind, name in plan["scalars"].items():
-            self.columns[name] = pa.array(of_kind(kind), _ARROW[kind])
+            self.columns[name] = pa.array(values_of_kind(kind), _ARROW[kind])
         if present_kinds == {"null"} or (present_kinds == {"null", "missing"} and label):
-            self.columns[column] = pa.nulls(len(values))
+            self.columns[column_name] = pa.nulls(len(values))
         for kind, sign in (("array", ITEMS), ("entries", ENTRIES)):
             if kind in present_kinds:
-                self.columns[column + sign] = self._child(of_kind(kind), label, sign)
-                plan[sign] = [column + sign, self.children[-1].name]
+                self.columns[column_name + sign] = self._add_child(
+                    values_of_kind(kind), label, sign
+                )
+                plan[sign] = [column_name + sign, self.children[-1].name]
         if "object" in present_kinds:
             vector = Vector(values)
             plan["fields"] = {
-                name: self.cell(vector.field(name).values, _column_name(label, name), census)
+                name: self.add_field(
+                    vector.field(name).values, _make_column_name(label, name), counter
+                )
                 for name in sorted(vector.fields())
             }
         return plan
 
-    def _child(self, containers: Sequence[Any], label: str, sign: str) -> pa.Array:
+    def _add_child(self, containers: Sequence[Any], label: str, sign: str) -> pa.Array:
         """Add the child table of the elements of arrays or of the entries of objects.
 
         Return a column of the numbers of items in each array or object; null for other rows.
@@ -237,14 +241,14 @@ def _are_distinguishable(values: Sequence[Any]) -> bool:
     )
 
 
-def _column_name(prefix: str, key: str) -> str:
+def _make_column_name(prefix: str, key: str) -> str:
     """Return the name of a field's column, with special characters escaped, such as ``%2E``."""
     step = _SPECIAL_CHARACTER.sub(lambda sign: f"%{ord(sign[0]):02X}", key) or "%"
     step = f"%5F{key[1:]}" if key in (PARENT, POSITION, KEY, VALUE) else step
     return f"{prefix}.{step}" if prefix else step
 
 
-def _short_name(name: str) -> str:
+def _shorten_name(name: str) -> str:
     """Return the name of a table; a long name is cut off and ends in a hash of the full name."""
     if len(name.encode()) <= _MAX_NAME_BYTES:
         return name
@@ -283,7 +287,7 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
                 "shred made, with the metadata of their schemas"
             ) from None
     try:
-        (value,) = _values(tables_by_name, DOCUMENT)
+        (value,) = _read_values(tables_by_name, DOCUMENT)
         return value
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         problem = f"the tables do not fit their plans ({type(error).__name__}: {error})"
@@ -293,15 +297,15 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     )
 
 
-def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
+def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
     """Return a list of JSON values, one per row of a table."""
     if name not in tables:
-        raise ValueError(f"the table {_short_name(name)} is missing")
+        raise ValueError(f"the table {_shorten_name(name)} is missing")
     table, plan = tables[name]
     if table.num_columns and table.num_rows != plan["rows"]:
-        raise ValueError(f"the table {_short_name(name)} had {plan['rows']} rows")
+        raise ValueError(f"the table {_shorten_name(name)} had {plan['rows']} rows")
 
-    def cell_values(cell: _Plan) -> list[Any]:
+    def read_cell_values(cell: _Plan) -> list[Any]:
         kinds = table.column(cell["kind"]).to_pylist() if "kind" in cell else []
         kinds = kinds or [cell.get("bare", "null")] * plan["rows"]
         values: list[Any] = [MISSING if kind == "missing" else None for kind in kinds]
@@ -314,10 +318,10 @@ def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
             if sign in cell:
                 column, child_name = cell[sign]
                 lengths = table.column(column).to_pylist()
-                items, child = _values(tables, child_name), tables[child_name][0]
+                items, child = _read_values(tables, child_name), tables[child_name][0]
                 parents = [row for row, length in enumerate(lengths) for _ in range(length or 0)]
                 if child.column(PARENT).to_pylist() != parents:
-                    raise ValueError(f"rows of the table {_short_name(child_name)} are missing")
+                    raise ValueError(f"rows of the table {_shorten_name(child_name)} are missing")
                 if sign == ENTRIES:
                     items = [*zip(child.column(KEY).to_pylist(), items, strict=True)]
                 start = 0
@@ -333,10 +337,10 @@ def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
             for row in object_rows:
                 values[row] = {}
             for key, field in cell["fields"].items():
-                items = cell_values(field)
+                items = read_cell_values(field)
                 for row in object_rows:
                     if items[row] is not MISSING:
                         values[row][key] = items[row]
         return values
 
-    return cell_values(plan["cell"])
+    return read_cell_values(plan["cell"])

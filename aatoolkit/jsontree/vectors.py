@@ -17,15 +17,15 @@ from weakref import ref
 
 import numpy as np
 
-from aatoolkit.jsontree.layout import MAX_FIELDS, common_fields
+from aatoolkit.jsontree.layout import MAX_FIELDS, values_by_common_key
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
-"""For each row of a table or level, the position of a row in another level; -1 for no row."""
+"""For each row of a table or `Level`, the position of its row in another `Level`; -1 for none."""
 
 
 class Missing:
-    """The type of `MISSING`."""
+    """The type of `MISSING`, which stands for a field that an object lacks."""
 
     __slots__ = ()
 
@@ -160,28 +160,25 @@ class Vector:
     def __len__(self) -> int:
         return self.level.size
 
-    def where(self, kinds: set[type]) -> RowIndex:
-        """Return the positions of the rows whose value has one of the types ``kinds``."""
-        if kinds >= self.kinds:
+    def rows_of_types(self, types: set[type]) -> RowIndex:
+        """Return the positions of the rows whose value has one of these types."""
+        if types >= self.kinds:
             return self.level.rows
-        return np.flatnonzero(np.fromiter(map(kinds.__contains__, map(type, self.values)), bool))
+        return np.flatnonzero(np.fromiter(map(types.__contains__, map(type, self.values)), bool))
 
     @property
-    def present(self) -> RowIndex:
+    def present_rows(self) -> RowIndex:
         """The positions of the rows that have a value, which may be null."""
-        return self.where(self.kinds - {Missing})
+        return self.rows_of_types(self.kinds - {Missing})
 
     @property
     def is_null(self) -> bool:
-        """Whether there are values, and all of them are null."""
+        """Whether there is at least one value and all values are null."""
         return type(None) in self.kinds and self.kinds <= {type(None), Missing}
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """A set with True if the values have numbers other than 0, and with False for zeros.
-
-        It is empty if there are no numbers.
-        """
+        """A set: True is in it if there are numbers other than 0, False if there are zeros."""
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
@@ -191,10 +188,10 @@ class Vector:
         return [value for value in self.values if type(value) is kind]
 
     @cached_property
-    def records(self) -> dict[str, list[Any]]:
+    def values_by_field(self) -> dict[str, list[Any]]:
         """The values of each field, if all values are objects with the same keys; else empty."""
         are_few = self.kinds == {dict} and len(self.values[0]) <= MAX_FIELDS
-        return common_fields(self.values) if are_few else {}
+        return values_by_common_key(self.values) if are_few else {}
 
     @cached_property
     def objects(self) -> Sequence[dict[str, Any]]:
@@ -205,14 +202,14 @@ class Vector:
 
     def fields(self) -> list[str]:
         """Return the names of all fields of the objects, in the order of the document."""
-        return [*self.records] or [*dict.fromkeys(chain.from_iterable(self.objects))]
+        return [*self.values_by_field] or [*dict.fromkeys(chain.from_iterable(self.objects))]
 
     def field(self, name: str) -> Vector:
         """Return the values of one field in the same rows; `MISSING` for rows without the field."""
         child = self._children.get(name)
         if child is None:
-            values = self.records.get(name)
-            if values is None and dict in self.kinds and not self.records:
+            values = self.values_by_field.get(name)
+            if values is None and dict in self.kinds and not self.values_by_field:
                 values = [*map(dict.get, self.objects, repeat(name), repeat(MISSING))]
             child = self._children[name] = Vector(
                 [MISSING] * len(self.values) if values is None else values,
@@ -291,22 +288,22 @@ class Vector:
     @property
     def paths(self) -> list[str]:
         """The JSON paths of the values, one per row."""
-        end = self._end
+        end = self._path_end
         return [path + end for path in self.level.paths] if end else self.level.paths
 
     def path(self, row: int) -> str:
         """Return the JSON path of the value in a row; the path of a key ends in `KEY_SIGN`."""
-        return self.level.paths[row] + self._end
+        return self.level.paths[row] + self._path_end
 
     @property
-    def _end(self) -> str:
+    def _path_end(self) -> str:
         return "".join(map(key_step, self.field_names)) + (KEY_SIGN if self.is_key else "")
 
 
-def compose_index(index: RowIndex, next_index: RowIndex) -> RowIndex:
-    """Return the row index ``next_index[index[row]]``, i.e. apply ``index``, then ``next_index``.
+def compose_row_indexes(index: RowIndex, next_index: RowIndex) -> RowIndex:
+    """Return the row index that applies ``index`` and then ``next_index``.
 
-    It is -1 for rows for which one of them is -1.
+    It is ``next_index[index[row]]``, and -1 for rows for which one of them is -1.
     """
     if not len(next_index):
         return np.full(len(index), -1, np.int64)

@@ -21,7 +21,7 @@ from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack
 
 from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import Signal
-from aatoolkit.jsontree.coerce import ARROW, POOL, exact_array, read_as
+from aatoolkit.jsontree.coerce import ARROW, POOL, make_exact_array, read_as
 from aatoolkit.jsontree.vectors import MISSING, RowIndex, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import READ
@@ -124,7 +124,7 @@ class BuiltTable:
         value_lists = [values_at(vector, index) for _, vector, index in members]
         values = value_lists[0] if len(value_lists) == 1 else [*chain.from_iterable(value_lists)]
         try:
-            array = exact_array(values, value_types, column.dtype)
+            array = make_exact_array(values, value_types, column.dtype)
         except (ValueError, OverflowError):
             return False
         if column.dtype == "category":

@@ -44,7 +44,7 @@ from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
-from aatoolkit.sections.inference.analysis import of_responses
+from aatoolkit.sections.inference.analysis import analyse_responses
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.registry import qualifier
 from aatoolkit.sections.section import ENVELOPE
@@ -408,7 +408,7 @@ def _draft_of(response: Any, name: str, declared: Section | None) -> Section | N
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None
     try:
-        draft_section = of_responses(response, name, measures=False).declared
+        draft_section = analyse_responses(response, name, measures=False).declaration
     except PayloadError:
         return None
     if declared is not None and all(table.rows.one for table in draft_section):

@@ -21,9 +21,9 @@ from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit._util.text import json_text, some_of
 from aatoolkit.availability.detect import is_sample_size
 from aatoolkit.errors import PayloadError, SchemaDriftWarning, warn
-from aatoolkit.jsontree.coerce import identity
-from aatoolkit.jsontree.decode import checked_value
-from aatoolkit.jsontree.layout import MAX_FIELDS, Census
+from aatoolkit.jsontree.coerce import hashable_key
+from aatoolkit.jsontree.decode import check_json_value
+from aatoolkit.jsontree.layout import MAX_FIELDS, StructureCounter
 from aatoolkit.jsontree.paths import (
     Each,
     Entries,
@@ -36,8 +36,8 @@ from aatoolkit.jsontree.paths import (
     parse_path,
     parse_pattern,
 )
-from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, Vector, compose_index
-from aatoolkit.sections.section import ENVELOPE, Column, Section, Table, pattern_of
+from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, Vector, compose_row_indexes
+from aatoolkit.sections.section import ENVELOPE, Column, Section, Table, make_pattern
 
 Path = tuple[Step, ...]
 Rows = Sequence[int] | RowIndex
@@ -224,18 +224,20 @@ class TableRows:
             is_entry = plan.kind is dict and type(rows.steps[-1]) is Entries
             row_types = {plan.kind, type(None)} if is_entry else {plan.kind}
             if vector.kinds - row_types:
-                self.row_index = vector.where(row_types)
+                self.row_index = vector.rows_of_types(row_types)
         if rows.first:
             self.row_index = self.row_index[vector.level.positions[self.row_index] >= rows.first]
         if plan.is_filtered:
             mask = np.ones(self.size, bool)
             for filters, is_kept in ((rows.without, False), (rows.only, True)):
                 for source, scalars in filters:
-                    listed = {*map(identity, scalars)}
+                    listed = {*map(hashable_key, scalars)}
                     if None in scalars:
-                        listed.add(identity(MISSING))
+                        listed.add(hashable_key(MISSING))
                     values = values_at(*self._values_of(source, []))
-                    mask &= np.array([identity(cell) in listed for cell in values], bool) == is_kept
+                    mask &= (
+                        np.array([hashable_key(cell) in listed for cell in values], bool) == is_kept
+                    )
             self.row_index = self.row_index[mask]
 
     @property
@@ -327,7 +329,7 @@ class TableRows:
         elements = header.elements()
         names = elements.descend(step.header[last_array + 1 :]).values
         element_rows = self._rows_by_label(elements, names, index, [step.name] * self.size)
-        return compose_index(element_rows, elements.level.positions)
+        return compose_row_indexes(element_rows, elements.level.positions)
 
     def _items_of_row(self, vector: Vector, index: RowIndex, number: int) -> RowValues:
         """Return, for each row, the item of an array or object at the row's own position or key.
@@ -364,7 +366,7 @@ class TableRows:
         """Return, for each row of the table, the position in ``vectors[at]`` that contains it."""
         level, index = self.vector.level, self.row_index
         while level is not self.vectors[at].level:
-            index = compose_index(index, level.parents)
+            index = compose_row_indexes(index, level.parents)
             assert level.container is not None
             level = level.container.level
         return index
@@ -386,7 +388,7 @@ class TableRows:
         level = self.vector.level
         index = level.rows
         while level.container is not None:
-            index, level = compose_index(index, level.parents), level.container.level
+            index, level = compose_row_indexes(index, level.parents), level.container.level
             if level is elements.level:
                 yield index
 
@@ -406,7 +408,7 @@ def _computed_rows(vector: Vector, table: str, function: Callable[[Any], Iterabl
             [] if value is None or value is MISSING else [dict(row) for row in function(value)]
             for value in vector.values
         ]
-        checked_value(rows)
+        check_json_value(rows)
     except Exception as error:
         problem = f"the rows of {table} could not be made: {type(error).__name__}: {error}"
     else:
@@ -424,7 +426,11 @@ def _enclosing_record(vector: Vector, index: RowIndex) -> RowValues:
     while not (is_inside and level.in_array):
         if level.container is None:
             raise LookupError("no record encloses the document; leave out a ^")
-        index, level, is_inside = compose_index(index, level.parents), level.container.level, True
+        index, level, is_inside = (
+            compose_row_indexes(index, level.parents),
+            level.container.level,
+            True,
+        )
     assert level.container is not None
     return level.container.elements(), index
 
@@ -470,7 +476,7 @@ def unread_values(
     ]
     for vector, reason in reasons.items():
         indexes = (index for column_vector, index in values if column_vector is vector)
-        yield vector, _unread_rows(vector, vector.present, indexes), reason, None
+        yield vector, _unread_rows(vector, vector.present_rows, indexes), reason, None
     for elements, element_reads in reads_by_elements.items():
         arrays = np.concatenate([arrays for arrays, _ in element_reads])
         candidates = np.flatnonzero(np.isin(elements.level.parents, arrays))
@@ -546,7 +552,7 @@ def field_map(section: Section) -> FieldNode:
                 if is_computed and source[0] not in "^$":
                     continue
                 # On the path to the rows, only the keys that the rows are limited to.
-                steps = list(parse_pattern(pattern_of(rows, source)))
+                steps = list(parse_pattern(make_pattern(rows, source)))
                 for position, (step, row_step) in enumerate(zip(steps, rows.steps, strict=False)):
                     if isinstance(row_step, Entries) and isinstance(step, Entries):
                         steps[position] = row_step
@@ -708,13 +714,13 @@ def _first_leaf(value: Any) -> str:
     return json_text(value)
 
 
-class Walk(Census):
+class Walk(StructureCounter):
     """Walks through a response: counts its paths and keys, and reports undeclared values.
 
     Parameters
     ----------
     limit, is_exact
-        As for `Census`.
+        As for `StructureCounter`.
     """
 
     def __init__(self, limit: int, is_exact: bool) -> None:
@@ -737,7 +743,7 @@ class Walk(Census):
         entries, elements = node.children.get(Entries), node.children.get(Each)
         if dict in value_types and entries is not None:
             expected_types.add(dict)
-            self.add_keys(vector.objects)
+            self.count_keys(vector.objects)
             self.visit(vector.entries(), entries, depth + 1, reason)
         elif dict in value_types and node.children.keys() - {Each}:
             expected_types.add(dict)
@@ -747,14 +753,18 @@ class Walk(Census):
             self.visit(vector.elements(), elements, depth + 1, reason)
         undeclared_types = {dict, list} & value_types - expected_types
         if undeclared_types:
-            self.walk([value for value in vector.values if type(value) in undeclared_types], depth)
+            self.count_inside(
+                [value for value in vector.values if type(value) in undeclared_types], depth
+            )
         if node.is_read:
             return
         # Null is expected of fields and entries: an element that is null has no row.
         if not node.reason and depth and (vector.field_names or not vector.level.in_array):
             expected_types.add(type(None))
         if not value_types <= expected_types:
-            self._report(vector, vector.where(value_types - expected_types), reason, "wrong type")
+            self._report(
+                vector, vector.rows_of_types(value_types - expected_types), reason, "wrong type"
+            )
 
     def _visit_fields(
         self, vector: Vector, node: FieldNode, depth: int, reason: str | None
@@ -765,20 +775,20 @@ class Walk(Census):
         they are reported as one path.
         """
         names = vector.fields()
-        self.add_keys(vector.objects, len(names))
+        self.count_keys(vector.objects, len(names))
         new_names = {name for name in names if name not in node.children}
         are_many = len(new_names) > MAX_FIELDS
         for name in [name for name in node.children if type(name) is str] if are_many else names:
             field = vector.field(name)
             if name in new_names:
-                self.survey(field.values, field.kinds, depth)
-                self._report(field, field.present, reason, "new")
+                self.count_values(field.values, field.kinds, depth)
+                self._report(field, field.present_rows, reason, "new")
             elif field.kinds != {Missing}:
                 self.visit(field, node.children[name], depth, reason)
         if are_many:  # one path, whatever their keys
             entries = vector.entries()
             rows = [row for row, key in enumerate(entries.level.keys or ()) if key in new_names]
-            self.walk([entries.values[row] for row in rows], depth)
+            self.count_inside([entries.values[row] for row in rows], depth)
             self._report(entries, rows, reason, "new")
 
     def _report(self, vector: Vector, rows: Rows, reason: str | None, kind: str) -> None:

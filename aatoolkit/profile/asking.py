@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit._util.lexicon import fold, tokens, words
-from aatoolkit.availability.detect.words import STRONG, state_in_object
+from aatoolkit.availability.detect.words import STRONG, read_object_state
 from aatoolkit.availability.status import EMPTY, Cause
 from aatoolkit.client.options import read_options
 from aatoolkit.client.reading import in_order, progress_bar
@@ -29,7 +29,7 @@ from aatoolkit.payload import Payload, Request
 from aatoolkit.profile.candidates import value_at
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.column import snake
-from aatoolkit.sections.inference.words import STEMS, named
+from aatoolkit.sections.inference.words import STEMS, iter_named_values
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 from aatoolkit.sections.section import Section
 
@@ -386,7 +386,7 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
     for engine in _engine_records(options):
         name = next(_engine_names(engine), None)
         run_values = [value for key, value in engine.items() if "run" in snake(key)]
-        state = state_in_object(engine, STRONG)
+        state = read_object_state(engine, STRONG)
         is_empty = state is not None and state.status in EMPTY
         has_never_run = is_empty or (
             bool(run_values) and all(value is None for value in run_values)
@@ -432,7 +432,7 @@ def _engine_names(engine: dict[str, Any]) -> Iterator[str]:
 
 def _engine_records(options: Any) -> list[dict[str, Any]]:
     """Return the records of the engines that scope options list, each as a dict."""
-    for name, value in named(options):
+    for name, value in iter_named_values(options):
         records = value if isinstance(value, list) else []
         if isinstance(value, dict) and all(isinstance(engine, dict) for engine in value.values()):
             records = [{"id": key, **engine} for key, engine in value.items()]

@@ -32,26 +32,26 @@ from aatoolkit.availability.detect.words import (
     SILENT,
     STATES,
     Word,
-    absence_in_code,
-    canonical_word,
+    find_target,
+    find_word,
+    find_word_in_text,
+    find_word_of_parts,
     has_numbers,
     is_bookkeeping,
     is_code,
-    named_target,
+    read_absence_code,
     repeats_question,
     state_of_flag,
     state_of_named_flag,
-    word_in_sentences,
-    word_of_parts,
 )
 from aatoolkit.availability.status import EMPTY, Availability
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
-from aatoolkit.sections.availability_rule import WINDOW, extent_of, word_of
+from aatoolkit.sections.availability_rule import WINDOW, extent_word, to_word
 from aatoolkit.sections.inference.relations import Relation
-from aatoolkit.sections.inference.words import meaning
-from aatoolkit.sections.section import is_at
+from aatoolkit.sections.inference.words import meaning_of
+from aatoolkit.sections.section import is_on_path_of_rule
 
 _ONLY_UNMEASURED = "is there only where nothing was measured"
 MAX_PLACES = 4
@@ -264,9 +264,9 @@ def candidates(
         )
         if score < _MIN_SCORE:
             continue
-        overall_word, is_notice = word_of(current), path in search.notices
+        overall_word, is_notice = to_word(current), path in search.notices
         is_mixture = any(
-            word_of(search.word_at(part, path)) != overall_word for part in measured_parts
+            to_word(search.word_at(part, path)) != overall_word for part in measured_parts
         )
         place = Candidate(
             pattern,
@@ -303,9 +303,11 @@ class _Values(NamedTuple):
     @property
     def are_same(self) -> bool:
         """Whether all hosts have the same word here, which then says nothing about any of them."""
-        is_word = self.current is not None and not isinstance(self.current, dict)
+        is_state_key = self.current is not None and not isinstance(self.current, dict)
         values = [*self.by_host.values(), self.empty or self.current]
-        return bool(self.by_host) and is_word and all(value == self.current for value in values)
+        return (
+            bool(self.by_host) and is_state_key and all(value == self.current for value in values)
+        )
 
     def contrast(self, score: int, why: str) -> tuple[int, str]:
         """Return ``score`` and ``why``, raised and extended if other responses have another value.
@@ -443,7 +445,7 @@ class _Search:
         value = value_at(response, path)
         if not self.totals.get(path):
             return value
-        return extent_of(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
+        return extent_word(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
     def _extents(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
         """Return, by field, a word for each count in a record that also has its total.
@@ -467,7 +469,7 @@ class _Search:
             if not total or nouns == {*tokens(count)}:
                 total = self._totals_by_values.get(path, {}).get(count, "")
             if total:
-                extents[count] = extent_of(record[count], record.get(total, Scope().days))
+                extents[count] = extent_word(record[count], record.get(total, Scope().days))
                 self.totals[(*path, Field(count))] = total
         return extents
 
@@ -520,7 +522,7 @@ class _Search:
         is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
         total = self.totals.get((*path, Field(key)), "")
         is_counted_part = total != "" and (total != WINDOW or engine != "")
-        is_denied = engine and any(map(absence_in_code, words))
+        is_denied = engine and any(map(read_absence_code, words))
         if number_field is None and not (is_separate or is_counted_part or is_denied):
             return
         header = self._shapes.headers.get(path)
@@ -690,7 +692,7 @@ class _Search:
         """
         for key in fields:
             values = [[str(row.record.get(key)) for row in rows] for rows in lists]
-            is_named = named_target({key: ""}) == ("engine", "")
+            is_named = find_target({key: ""}) == ("engine", "")
             are_engines = is_named or self._engines.issuperset(chain.from_iterable(values))
             if are_engines and all(len({*texts}) == len(texts) for texts in values):
                 return key
@@ -805,7 +807,7 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 def is_mark(key: str) -> bool:
     """Whether numbers under a key are no measurements, but ids, times, or counts of lacks."""
-    return meaning(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
+    return meaning_of(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
 
 
 def _is_word_for_part(token: str) -> bool:
@@ -834,7 +836,7 @@ def _is_read(place: str, read_paths: Sequence[str]) -> bool:
     These are the paths at which availability is already detected without a rule.
     """
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
-    return any(path and is_at(path, place) for path in paths)
+    return any(path and is_on_path_of_rule(path, place) for path in paths)
 
 
 # --- how likely, and what words mean ------------------------------------------------------------
@@ -847,16 +849,21 @@ Legend = Mapping[str, str]
 def _legends(value: Any) -> Iterator[Legend]:
     """Yield the objects in a value that explain codes: each maps short codes to texts."""
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if isinstance(value, dict) and len(value) > 1 and all(isinstance(i, str) for i in items):
-        if any(" " in text for text in items) and not any(" " in code for code in value):
-            yield value
+    are_texts = len(items) > 1 and all(isinstance(item, str) for item in items)
+    if (
+        are_texts
+        and isinstance(value, dict)
+        and " " in "".join(items)
+        and " " not in "".join(value)
+    ):
+        yield value
     for item in items:
         yield from _legends(item)
 
 
 def _legend_of(sightings: list[Sighting], legends: Sequence[Legend]) -> Legend:
     """Return the first legend that explains all words that occur at a path; else an empty one."""
-    words = {word_of(entry.value) for sighting in sightings for entry in _words(sighting)}
+    words = {to_word(entry.value) for sighting in sightings for entry in _words(sighting)}
     codes = words - {"null"}
     return next((legend for legend in legends if codes and codes <= legend.keys()), {})
 
@@ -916,7 +923,7 @@ def _is_in_gaps(path: Path) -> bool:
 
 
 def _first_words(names: Collection[object]) -> str:
-    return ", ".join(sorted(map(word_of, names))[:3])
+    return ", ".join(sorted(map(to_word, names))[:3])
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -931,7 +938,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _denies(text: str) -> bool:
     """Whether a text says that something is absent or not done."""
-    word = canonical_word(text) if is_code(text) else word_in_sentences(text)
+    word = find_word(text) if is_code(text) else find_word_in_text(text)
     lacks = word is not None and word.canonical != "available"
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
@@ -987,7 +994,7 @@ class _Evidence:
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
         entries = [entry for sighting in sightings for entry in _words(sighting)]
         for value, number, measured, idle, engine in entries:
-            text = word_of(value)
+            text = to_word(value)
             self.numbers[text].append(number)
             self._is_idle[text].append(engine in idle)
             if engine not in idle and (not measured or True in measured.values()):
@@ -1003,7 +1010,7 @@ class _Evidence:
         self._best = max(
             available_words,
             key=lambda text: (
-                text not in _FLAGS and canonical_word(text) is not None,
+                text not in _FLAGS and find_word(text) is not None,
                 True in self.numbers[text],
                 len(self.numbers[text]),
             ),
@@ -1014,7 +1021,7 @@ class _Evidence:
         """Return the probable meaning of a word; None if it is ``null`` and has no meaning."""
         counts, is_flag, lacks = {*self.numbers[text]}, text in _FLAGS, self._lacks
         explanation = self._legend.get(text, text)
-        word = canonical_word(explanation) or _word_in(explanation)
+        word = find_word(explanation) or _word_in(explanation)
         engines = [name for name, texts in self.words_by_engine.items() if name and text in texts]
         is_mixed = {False, True} <= counts
         if is_flag and (named := state_of_named_flag(self.key, text == "true")) is not None:
@@ -1052,8 +1059,8 @@ def _word_for(state: Availability) -> str:
 def _word_in(text: str) -> Word | None:
     """Return the canonical word for a sentence or code; None if there is none."""
     if not is_code(text):
-        return word_in_sentences(text)
-    return word_in_sentences(spaced(text)) or word_of_parts(tokens(text)[-1:])
+        return find_word_in_text(text)
+    return find_word_in_text(spaced(text)) or find_word_of_parts(tokens(text)[-1:])
 
 
 def _words(sighting: Sighting) -> Iterator[Sighting]:

@@ -70,7 +70,7 @@ def optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, .
     optional = {column.path for column in columns if column.is_own and MISSING in column.values}
     for response in responses:
         with suppress(AAToolkitError):  # a text in the place of data lacks nothing
-            changes = _drift(_read(analysis.declared, response))
+            changes = _drift(_read(analysis.declaration, response))
             optional |= {path for kind, path, *_ in changes if kind == "absent"}
     fields = {column.path for column in columns}
     for parent in sorted({path.rpartition(".")[0] for path in optional} - {""}):

@@ -25,7 +25,7 @@ from aatoolkit.profile.checking import baseline_of, optional_paths
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.section_draft import SectionDraft, counted
 from aatoolkit.sections.inference.analysis import analyse, take_standard_names
-from aatoolkit.sections.inference.source import file_of
+from aatoolkit.sections.inference.source import format_profile
 from aatoolkit.sections.inference.words import Vocabulary
 from aatoolkit.sections.profile import Profile
 
@@ -52,7 +52,7 @@ class Draft(Mapping[str, SectionDraft]):
         self.errors: dict[str, AAToolkitError] = dict(responses.errors)
         self.responses = responses
         self.stopped: str = responses.stopped
-        vocabulary = Vocabulary.of(responses.options, responses.documents.values())
+        vocabulary = Vocabulary.from_responses(responses.options, responses.documents.values())
         engines = engines_of(responses.options)
         other_engines = {
             host: engines_of(options) for host, options in responses.options_by_host.items()
@@ -84,10 +84,10 @@ class Draft(Mapping[str, SectionDraft]):
                     take_standard_names(analysis, vocabulary)
                 header_paths = {
                     parse_pattern(table.rows.path): table.rows.header
-                    for table in analysis.declared
+                    for table in analysis.declaration
                     if table.rows.header is not None
                 }
-                shapes = Shapes(labels, analysis.maps, header_paths)
+                shapes = Shapes(labels, analysis.map_paths, header_paths)
                 places = candidates(
                     document, engine_responses, *engines, shapes, by_host, unmeasured, other_engines
                 )
@@ -140,7 +140,9 @@ class Draft(Mapping[str, SectionDraft]):
         baseline = baseline_of(self.profile(name), self.responses.payloads)
         analyses = [section.analysis for section in self.values()]
         options = self.responses.scope_options
-        return write_whole(path, file_of(name, self._title, analyses, baseline, options).encode())
+        return write_whole(
+            path, format_profile(name, self._title, analyses, baseline, options).encode()
+        )
 
     def confirm(self) -> Confirmation:
         """Return the questions about paths that may state availability, the most useful first.

@@ -20,7 +20,7 @@ from aatoolkit.sections import Rule, Section
 from aatoolkit.sections.aggregation import rule_of
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import PARSES
-from aatoolkit.sections.inference.analysis import Analysis, column_of, rename
+from aatoolkit.sections.inference.analysis import Analysis, declare_column, rename_column
 from aatoolkit.sections.inference.relations import (
     LIKELY,
     OPEN,
@@ -71,7 +71,7 @@ class SectionDraft:
     @property
     def section(self) -> Section:
         """The section's declaration as drafted so far: its tables, columns and rules."""
-        return self.analysis.declared
+        return self.analysis.declaration
 
     def columns(self) -> Iterator[ColumnFinding]:
         """Yield one `ColumnFinding` per column, table by table, the main table first."""
@@ -104,7 +104,7 @@ class SectionDraft:
                     column.path,
                     column.dtype,
                     column.unit.value,
-                    column.rule_words,
+                    column.rule_text,
                     column.doc,
                     column.confidence,
                     column.evidence,
@@ -160,13 +160,13 @@ class SectionDraft:
             else:
                 raise ArgumentError(unknown("property", fact, _PROPERTIES), argument=fact)
         try:
-            rule, names = changed_column.aggregate, target.relation.names
+            rule, names = changed_column.aggregate, target.relation.column_names
             missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *names}
             if missing_names:
                 raise ValueError(f"its rule needs {', '.join(map(str, missing_names))}, not there")
             if name is not None and name != target.name and name in names:
                 raise ValueError(f"its table has a column {name!r}")
-            column_of(changed_column)
+            declare_column(changed_column)
             if {"dtype", "parse", "missing"} & facts.keys():
                 _check_values(changed_column)
         except ValueError as error:
@@ -175,7 +175,7 @@ class SectionDraft:
             ) from None
         vars(target).update(vars(changed_column))
         if name is not None:
-            rename(target, name)
+            rename_column(target, name)
 
     def _column(self, column: str, table: str | None) -> ColumnFinding:
         findings = [finding for finding in self.columns() if table in (None, finding.table)]

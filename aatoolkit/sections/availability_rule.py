@@ -16,11 +16,11 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 class Rule:
     """A rule that says where a service states availability, and by which words.
 
-    It states it in an object, a map, a field of rows or a header. If a response has the object that
-    a rule of its `Section` is about, nothing else of the response is read as availability, except a
-    day on which measuring began, such as ``logged_since``. If the response lacks this object, the
-    general rules of detection are tried. A rule about a map, rows or a header replaces the general
-    rules only at its own path.
+    The statement is an object, a map, a field of rows or a header. If a response has the object
+    that a rule of its `Section` is about, nothing else of the response is read as availability,
+    except a day on which measuring began, such as ``logged_since``. If the response lacks this
+    object, the general rules of detection are tried. A rule about a map, rows or a header replaces
+    the general rules only at its own path.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Rule:
     of: str | None = None
 
     def __post_init__(self) -> None:
-        words = {word_of(word): meaning for word, meaning in self.words.items()}
+        words = {to_word(word): meaning for word, meaning in self.words.items()}
         object.__setattr__(self, "words", words)
         if self.of not in (None, "engine", "field", "section"):
             raise ArgumentError(f"of={self.of!r} is none of 'engine', 'field' and 'section'")
@@ -118,7 +118,7 @@ class Rule:
 
         A bare word or flag at the path is returned as an object, with the word as its status.
         """
-        value = self._at(document)
+        value = self._value_at_path(document)
         if isinstance(value, str | bool):
             return {self.status: value}
         if not isinstance(value, dict) or (self.total and self.value_in(value) is None):
@@ -128,16 +128,16 @@ class Rule:
     def value_in(self, record: Mapping[str, Any]) -> Any:
         """Return the status in an object, as the value that states its availability.
 
-        If the rule has a ``total``, the status is a count; the word of `extent_of` is returned.
+        If the rule has a ``total``, the status is a count; the word of `extent_word` is returned.
         """
         value = record.get(self.status)
-        return extent_of(value, record.get(self.total)) if self.total else value
+        return extent_word(value, record.get(self.total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
         """Whether a response has a bare word or flag at the path of the rule, and not an object."""
-        return isinstance(self._at(document), str | bool)
+        return isinstance(self._value_at_path(document), str | bool)
 
-    def _at(self, document: Any) -> Any:
+    def _value_at_path(self, document: Any) -> Any:
         for name in self.steps:
             document = document.get(name) if isinstance(document, dict) else None
         return document
@@ -153,10 +153,10 @@ class Rule:
         >>> rule.meaning_of("otter: late by 3 days"), rule.meaning_of(False)
         (('partial', 'otter'), ('not_run', None))
         """
-        text = word_of(value)
+        text = to_word(value)
         meaning = self.words.get(text, self.words.get(text.lower()))
         for word in self.words if meaning is None else ():
-            pattern = _pattern(word)
+            pattern = _compile_word(word)
             if pattern and (match := pattern.fullmatch(text)):
                 return self.words[word], match.groupdict().get("engine")
         return meaning, None
@@ -167,14 +167,14 @@ class Rule:
         return isinstance(value.get(self.status), str) and all(name in value for name in names)
 
 
-def extent_of(count: object, total: object) -> str | None:
-    """Return how much of a total a count is, in a word: ``none``, ``some`` or ``full``.
+def extent_word(count: object, total: object) -> str | None:
+    """Return a word for the part that a count is of a total: ``none``, ``some`` or ``full``.
 
     Return None if the total is not above 0, or if the values are not integers.
 
     Examples
     --------
-    >>> extent_of(25, 30), extent_of(30, 30), extent_of(0, 30), extent_of(0, 0)
+    >>> extent_word(25, 30), extent_word(30, 30), extent_word(0, 30), extent_word(0, 0)
     ('some', 'full', 'none', None)
     """
     if not (isinstance(count, int) and isinstance(total, int) and total > 0):
@@ -187,19 +187,19 @@ WINDOW = "{days}"
 
 
 @lru_cache(maxsize=1024)
-def _pattern(word: str) -> re.Pattern[str] | None:
+def _compile_word(word: str) -> re.Pattern[str] | None:
     """Return the regular expression of a word with ``*`` or ``{engine}``; None for other words."""
     pattern = re.escape(word).replace(r"\*", ".*")
     pattern = pattern.replace(r"\{engine\}", r"(?P<engine>\S.*?)", 1)
     return re.compile(pattern, re.DOTALL) if pattern != re.escape(word) else None
 
 
-def rules_of(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
+def to_rule_tuple(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
     """Return the rules as a tuple, whether there is none, one or several.
 
     Examples
     --------
-    >>> rules_of(None), rules_of(Rule(at="meta.state"))[0].at
+    >>> to_rule_tuple(None), to_rule_tuple(Rule(at="meta.state"))[0].at
     ((), 'meta.state')
     """
     return (rules,) if isinstance(rules, Rule) else tuple(rules or ())
@@ -217,12 +217,12 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
     return tuple({**{old_rule.at: old_rule for old_rule in rules}, rule.at: rule}.values())
 
 
-def word_of(value: object) -> str:
+def to_word(value: object) -> str:
     """Return a value of a response as text, in the spelling of the keys of a rule's `words`.
 
     Examples
     --------
-    >>> word_of("Red"), word_of(True), word_of(1.0), word_of(None)
+    >>> to_word("Red"), to_word(True), to_word(1.0), to_word(None)
     ('Red', 'true', '1', 'null')
     """
     if isinstance(value, float):

@@ -225,38 +225,38 @@ class ShortForm(Protocol):
     ) -> Column: ...
 
 
-def _column(name: str, dtype: str, doc: str, source: str | None, **more: Any) -> Column:
+def _make_column(name: str, dtype: str, doc: str, source: str | None, **more: Any) -> Column:
     if source is None and snake(name) != name:
         name, source = snake(name), name
     return Column(name, dtype, doc, source, **more)
 
 
-def _form(name: str, doc: str, dtype: str, **preset: Any) -> ShortForm:
-    def form(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
-        return _column(name, dtype, doc, source, **{**preset, **more})
+def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortForm:
+    def make_column(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
+        return _make_column(name, dtype, doc, source, **{**preset, **more})
 
-    form.__name__ = form.__qualname__ = name
-    form.__doc__ = doc
-    return form
+    make_column.__name__ = make_column.__qualname__ = name
+    make_column.__doc__ = doc
+    return make_column
 
 
-text = _form("text", "A column of text.", "string")
-flag = _form("flag", "A column of booleans.", "boolean")
-words = _form("words", "A column of lists of text.", "list<string>")
-date = _form("date", "A column of days.", "date")
-timestamp = _form("timestamp", "A column of instants, in UTC.", "timestamp")
-integer = _form("integer", "A column of whole numbers, without a unit or rule.", "Int64")
-number = _form("number", "A column of numbers, without a unit or rule.", "Float64")
-score = _form("score", "A column of scores from 0 to 100.", "Float64", unit=SCORE)
-rank = _form("rank", "A column of ranks: whole numbers from 1.", "Int64", unit=RANK)
-position = _form("position", "A column of ranks or of mean ranks.", "Float64", unit=RANK)
+text = _make_short_form("text", "A column of text.", "string")
+flag = _make_short_form("flag", "A column of booleans.", "boolean")
+words = _make_short_form("words", "A column of lists of text.", "list<string>")
+date = _make_short_form("date", "A column of days.", "date")
+timestamp = _make_short_form("timestamp", "A column of instants, in UTC.", "timestamp")
+integer = _make_short_form("integer", "A column of whole numbers, without a unit or rule.", "Int64")
+number = _make_short_form("number", "A column of numbers, without a unit or rule.", "Float64")
+score = _make_short_form("score", "A column of scores from 0 to 100.", "Float64", unit=SCORE)
+rank = _make_short_form("rank", "A column of ranks: whole numbers from 1.", "Int64", unit=RANK)
+position = _make_short_form("position", "A column of ranks or of mean ranks.", "Float64", unit=RANK)
 
 
 def category(
     name: str, doc: str = "", levels: tuple[str, ...] = (), source: str | None = None, **more: Any
 ) -> Column:
     """Return a column of categories, i.e. a few distinct texts; ``levels`` lists the known ones."""
-    return _column(name, "category", doc, source, levels=levels, **more)
+    return _make_column(name, "category", doc, source, levels=levels, **more)
 
 
 def count(
@@ -275,7 +275,7 @@ def count(
     the sum incomplete.
     """
     rule = Aggregation("sum", across=across, among=() if among is None else (among,))
-    return _column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
+    return _make_column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
 
 
 def fraction(
@@ -291,7 +291,9 @@ def fraction(
     ``over`` names the columns of the numerator and the denominator, if there are such columns.
     """
     rule = NONE if over is None else ratio(*over)
-    return _column(name, "Float64", doc, source, **{"unit": FRACTION, "aggregate": rule, **more})
+    return _make_column(
+        name, "Float64", doc, source, **{"unit": FRACTION, "aggregate": rule, **more}
+    )
 
 
 def ref(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
@@ -299,4 +301,4 @@ def ref(name: str, doc: str = "", source: str | None = None, **more: Any) -> Col
 
     By default it is the field whose name is the column's name in camelCase.
     """
-    return _column(name, "string", doc, source or f"^{camel(name)}", **more)
+    return _make_column(name, "string", doc, source or f"^{camel(name)}", **more)

@@ -71,17 +71,17 @@ class Profile(Described, Mapping[str, Section]):
         tentative: Collection[str] = (),
     ) -> None:
         if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_-]*", name):
-            raise _problem(f"{name!r} is no name of a profile: use letters, digits, _ and -")
+            raise _make_error(f"{name!r} is no name of a profile: use letters, digits, _ and -")
         self.name: str = name
         self.doc: str = doc
         self.tentative: Collection[str] = tentative
         self.baseline: Mapping[str, Any] = MappingProxyType(dict(baseline or {}))
         self._sections: Mapping[str, Section] = {
-            _key(section.name): section for section in sections
+            _normalize_name(section.name): section for section in sections
         }
         table_count = sum(len(section.tables) for section in sections)
         if sections and (len(self) < len(sections) or len(self._tables) < table_count):
-            raise _problem(
+            raise _make_error(
                 f"the profile {name!r} has two sections or tables of one name; rename one"
             )
 
@@ -125,7 +125,7 @@ class Profile(Described, Mapping[str, Section]):
             path = Path(source)
             name = path.stem
             if not os.path.isfile(path):  # a pipe may never end
-                raise _problem(
+                raise _make_error(
                     f"the profile {path} is no regular file; check the path, or draft a profile of "
                     "the service"
                 )
@@ -133,7 +133,7 @@ class Profile(Described, Mapping[str, Section]):
                 namespace = runpy.run_path(str(path))
             except (Exception, SystemExit) as error:
                 message = error.message if isinstance(error, AAToolkitError) else str(error)
-                raise _problem(
+                raise _make_error(
                     f"the profile {path} cannot be loaded: {type(error).__name__}: {message}"
                 ) from error
         profile = namespace.get("PROFILE")
@@ -141,16 +141,16 @@ class Profile(Described, Mapping[str, Section]):
             return profile
         sections = {id(value): value for value in namespace.values() if isinstance(value, Section)}
         if not sections:
-            raise _problem(f"{source} defines no PROFILE and no Section; name a file that does")
+            raise _make_error(f"{source} defines no PROFILE and no Section; name a file that does")
         return cls(re.sub(r"[^A-Za-z0-9_-]", "_", name).lstrip("_-") or "own", *sections.values())
 
     def __getitem__(self, name: str) -> Section:
         if name in self:
-            return self._sections[_key(name)]
+            return self._sections[_normalize_name(name)]
         raise ItemNotFound(unknown("section", str(name)[:80], self), key=name)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and _key(name) in self._sections
+        return isinstance(name, str) and _normalize_name(name) in self._sections
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._sections)
@@ -233,9 +233,9 @@ def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
     return ScopeError(message, parameter=kind, unknown=(text,), suggestions=suggestions)
 
 
-def _key(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _problem(problem: str) -> ArgumentError:
+def _make_error(problem: str) -> ArgumentError:
     return ArgumentError(problem, argument="profile")

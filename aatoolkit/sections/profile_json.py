@@ -3,7 +3,7 @@
 A study stores its profile as JSON, so that a replay reads the same tables without running Python
 code. A file with one table stores the declaration of this table, without the details of reading
 responses. A declaration becomes a dict of the fields that differ from their defaults. A path
-becomes its text and the keys that its steps are limited to.
+becomes a list: its text, and a dict of the keys that its ``{}`` steps are limited to.
 """
 
 from __future__ import annotations
@@ -128,26 +128,26 @@ def _dump(value: Any) -> Any:
     return [*map(_dump, value)] if isinstance(value, list | tuple) else value
 
 
-def _load(cls: Any, field_values: Any) -> Any:
-    """Create a declaration of the class ``cls``, such as `Table`, from the dict of its fields."""
+def _load(declaration_class: Any, field_values: Any) -> Any:
+    """Create a declaration of a class, such as `Table`, from the dict of its fields."""
     if not isinstance(field_values, dict) or not {*field_values} <= {
-        field.name for field in fields(cls)
+        field.name for field in fields(declaration_class)
     }:
-        raise ValueError(f"no {cls.__name__}")
-    if cls is Aggregation and field_values["rule"] not in RULES:
+        raise ValueError(f"no {declaration_class.__name__}")
+    if declaration_class is Aggregation and field_values["rule"] not in RULES:
         return Aggregation("none", why=f"its rule, {field_values['rule']}, is of a newer version")
     values = {}
     for name, value in field_values.items():
-        inner_cls = _DECLARATION_FIELDS.get(name)
-        if inner_cls is None:
+        inner_class = _DECLARATION_FIELDS.get(name)
+        if inner_class is None:
             values[name] = _load_path(value) if name in _PATH_FIELDS else _as_tuples(value)
         elif isinstance(value, list):
-            values[name] = tuple(_load(inner_cls, item) for item in value)
+            values[name] = tuple(_load(inner_class, item) for item in value)
         else:
-            values[name] = value and _load(inner_cls, value)
-    if cls is Section:
+            values[name] = value and _load(inner_class, value)
+    if declaration_class is Section:
         return Section(values.pop("name"), values.pop("doc"), *values.pop("tables"), **values)
-    return cls(**values)
+    return declaration_class(**values)
 
 
 def _dump_path(steps: Any) -> list[Any] | None:

@@ -145,10 +145,10 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
         Table('things', '', records('items'), key='item_id', columns=(text('item_id'),)))
     """
     # Looked for when asked for: declarations alone need neither pyarrow nor numpy.
-    from aatoolkit.sections.inference.analysis import of_responses
+    from aatoolkit.sections.inference.analysis import analyse_responses
     from aatoolkit.sections.inference.source import Proposal
 
-    return Proposal(of_responses(responses, name))
+    return Proposal(analyse_responses(responses, name))
 
 
 def describe(name: str) -> pd.DataFrame:
@@ -263,16 +263,17 @@ def scope_options(**paths: str) -> Section:
             raise ArgumentError(unknown("filter", name, FILTERS), argument=name)
     section = PROFILE["scope_options"]
     tables = [
-        _table_at(section[f"scope_{FILTERS[name]}"], name, paths.get(name, "")) for name in FILTERS
+        _move_table(section[f"scope_{FILTERS[name]}"], name, paths.get(name, ""))
+        for name in FILTERS
     ]
     first_fields = dict.fromkeys(re.split(r"[.[{]", path)[0] for path in paths.values() if path)
     return Section(section.name, section.doc, *tables, kept=(*section.kept, *first_fields))
 
 
-def _table_at(table: Table, name: str, path: str) -> Table:
-    """Return a table of scope options with the values of a filter at ``path``.
+def _move_table(table: Table, name: str, path: str) -> Table:
+    """Return a table of the scope options whose values of a filter are at another path.
 
-    All its columns become optional. With an empty path the values keep their path.
+    All columns become optional. With an empty ``path``, the values keep their path.
     """
     columns = tuple(replace(column, optional=True) for column in table.columns)
     if not path:

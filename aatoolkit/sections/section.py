@@ -41,7 +41,7 @@ from aatoolkit.jsontree.paths import (
     parse_path,
 )
 from aatoolkit.sections.aggregation import COUNT, KEY, SUM
-from aatoolkit.sections.availability_rule import Rule, rules_of, with_rule
+from aatoolkit.sections.availability_rule import Rule, to_rule_tuple, with_rule
 from aatoolkit.sections.column import Column, camel
 from aatoolkit.sections.row_shapes import (
     Rows,
@@ -120,8 +120,8 @@ class Table(Described):
         columns = tuple(
             replace(
                 column,
-                source=self._source(column),
-                pattern=pattern_of(self.rows, self._source(column)),
+                source=self._find_source(column),
+                pattern=make_pattern(self.rows, self._find_source(column)),
                 aggregate=KEY if column.name in key else column.aggregate,
             )
             for column in self.columns
@@ -149,7 +149,7 @@ class Table(Described):
         value_columns = [column for column in self.columns if column.name not in self.key]
         return bool(value_columns) and all(column.optional for column in value_columns)
 
-    def _source(self, column: Column) -> str:
+    def _find_source(self, column: Column) -> str:
         if column.source is not None:
             return column.source
         if column.name in self.rows.labels:
@@ -224,11 +224,11 @@ class Section(Described):
         names = [table.name for table in tables]
         if len({*names}) < len(names):
             raise ArgumentError(f"section {name!r} has two tables of one name: {', '.join(names)}")
-        rules = rules_of(availability)
+        rules = to_rule_tuple(availability)
         for rule_path in (rule.at for rule in rules if rule.kind != "header"):
             if rule_path.partition(".")[0] not in ENVELOPE and rule_path not in kept:
                 kept = (*kept, rule_path)
-            watched = tuple(path for path in watched if not is_at(path, rule_path))
+            watched = tuple(path for path in watched if not is_on_path_of_rule(path, rule_path))
         availability = rules[0] if len(rules) == 1 else rules or None
         vars(self).update(
             name=name, doc=doc, tables=tables, kept=kept, optional=optional,
@@ -281,7 +281,7 @@ class Section(Described):
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules for the section's availability, as a tuple, which may be empty."""
-        return rules_of(self.availability)
+        return to_rule_tuple(self.availability)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -289,28 +289,28 @@ class Section(Described):
         return tuple(table.name for table in self.tables)
 
 
-def is_at(path: str, rule_path: str) -> bool:
-    """Whether a path is the path of a rule, or one of the two paths leads through the other."""
+def is_on_path_of_rule(path: str, rule_path: str) -> bool:
+    """Whether a path is the path of a rule, leads to a value inside it, or is around it."""
     path, rule_path = path.replace("{}", ""), rule_path.replace("{}", "")
     return f"{path}.".startswith(f"{rule_path}.") or f"{rule_path}.".startswith(f"{path}.")
 
 
-def pattern_of(rows: Rows, source: str) -> str:
-    """Return the path of a column's values from the response, by their path from the row."""
+def make_pattern(rows: Rows, source: str) -> str:
+    """Return the path of a column's values from the response; ``source`` is that from the row."""
     if source.startswith("$"):
-        return format_path(_to_all_elements(parse_path(source[1:].lstrip("."))))
+        return format_path(_widen_to_all_elements(parse_path(source[1:].lstrip("."))))
     steps = rows.steps
     while source.startswith("^"):
-        steps, source = _enclosing_steps(steps), source[1:]
+        steps, source = _find_enclosing_steps(steps), source[1:]
     if source == "." or source[0] in "@#":
         return format_path(steps)
     if source.startswith("[") and (rows.positional or rows.header is not None):
         return format_path(steps) + "[]"
-    return format_path(_to_all_elements((*steps, *parse_path(source))))
+    return format_path(_widen_to_all_elements((*steps, *parse_path(source))))
 
 
-def _to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return a path with steps to all elements of arrays instead of steps to single elements."""
+def _widen_to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return a path in which steps to single elements of arrays become steps to all elements."""
     return tuple(
         Each() if isinstance(step, Each | Position | Named)
         else Entries(step.only) if isinstance(step, Entries) else step
@@ -318,7 +318,7 @@ def _to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     )  # fmt: skip
 
 
-def _enclosing_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _find_enclosing_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return the path of the record that encloses the rows, i.e. the array element around them."""
     array_indexes = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not array_indexes:

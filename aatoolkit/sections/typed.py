@@ -150,18 +150,19 @@ def typed_module(profile: Profile) -> str:
     True
     """
     declared_sections = [section for section in profile.values() if section.name != SCOPE_OPTIONS]
-    frame_classes = _classes(
+    frame_classes = _make_class_names(
         (table.name for section in declared_sections for table in section.tables), "Frame"
     )
-    tables_classes = _classes((section.name for section in declared_sections), "Tables")
+    tables_classes = _make_class_names((section.name for section in declared_sections), "Tables")
     project_class = _PROJECT.format(
         filters=_FILTERS,
-        name=_class_name(profile.name),
+        name=_make_class_name(profile.name),
         getters="".join(
-            _getter("name", [name], class_name) for name, class_name in tables_classes.items()
+            _format_getter("name", [name], class_name)
+            for name, class_name in tables_classes.items()
         ),
         reads="".join(
-            _READ.format(section=_quoted(name), tables=class_name, filters=_FILTERS)
+            _READ.format(section=_quote(name), tables=class_name, filters=_FILTERS)
             for name, class_name in tables_classes.items()
         ),
     )
@@ -173,12 +174,12 @@ def typed_module(profile: Profile) -> str:
         [
             _HEAD.format(name=profile.name, methods="".join(methods)),
             *(
-                _frame(table, frame_classes[table.name])
+                _format_frame(table, frame_classes[table.name])
                 for section in declared_sections
                 for table in section.tables
             ),
             *(
-                _tables(section, tables_classes[section.name], frame_classes)
+                _format_tables(section, tables_classes[section.name], frame_classes)
                 for section in declared_sections
             ),
             project_class,
@@ -186,43 +187,47 @@ def typed_module(profile: Profile) -> str:
     )
 
 
-def _frame(table: Table, name: str) -> str:
+def _format_frame(table: Table, class_name: str) -> str:
     names_by_type: dict[str, list[str]] = {}
     for column in table.columns:
         names_by_type.setdefault(DTYPES[column.dtype].python, []).append(column.name)
     getters = [
-        _getter("key", names, f"pd.Series[{value_type}]")
-        for value_type, names in names_by_type.items()
+        _format_getter("key", column_names, f"pd.Series[{value_type}]")
+        for value_type, column_names in names_by_type.items()
     ]
     getters.append(_GETTER.format(argument="key", key="_Selection", value="pd.DataFrame"))
-    return _FRAME.format(frame=name, doc=_doc(table.doc), getters="".join(getters))
+    return _FRAME.format(frame=class_name, doc=_format_doc(table.doc), getters="".join(getters))
 
 
-def _tables(section: Section, name: str, frames: Mapping[str, str]) -> str:
-    getters = "".join(_getter("name", [table], frames[table]) for table in section.names)
-    main_frame = frames[section.names[0]]
-    return _TABLES.format(tables=name, doc=_doc(section.doc), getters=getters, main=main_frame)
+def _format_tables(section: Section, class_name: str, frame_classes: Mapping[str, str]) -> str:
+    getters = "".join(
+        _format_getter("name", [table], frame_classes[table]) for table in section.names
+    )
+    main_frame = frame_classes[section.names[0]]
+    return _TABLES.format(
+        tables=class_name, doc=_format_doc(section.doc), getters=getters, main=main_frame
+    )
 
 
-def _classes(names: Iterable[str], suffix: str) -> dict[str, str]:
-    """Return a class name by name, with ``suffix``; equal class names get numbers."""
-    classes: dict[str, str] = {}
+def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
+    """Return the name of a class for each of ``names``, with ``suffix``; equal ones get numbers."""
+    class_names: dict[str, str] = {}
     for name in names:
-        classes[name] = fresh(f"{_class_name(name)}{suffix}", classes.values())
-    return classes
+        class_names[name] = fresh(f"{_make_class_name(name)}{suffix}", class_names.values())
+    return class_names
 
 
-def _getter(argument: str, names: Iterable[str], value: str) -> str:
-    key = f"Literal[{', '.join(map(_quoted, names))}]"
+def _format_getter(argument: str, names: Iterable[str], value: str) -> str:
+    key = f"Literal[{', '.join(map(_quote, names))}]"
     return _GETTER.format(argument=argument, key=key, value=value)
 
 
-def _class_name(name: str) -> str:
+def _make_class_name(name: str) -> str:
     words = "".join(word[:1].upper() + word[1:] for word in re.split(r"\W|_", name) if word)
     return words if words.isidentifier() else f"_{words}"
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     characters = (
         character if character.isprintable() else character.encode("unicode_escape").decode()
@@ -231,7 +236,7 @@ def _quoted(name: str) -> str:
     return f'"{"".join(characters)}"'
 
 
-def _doc(text: str) -> str:
+def _format_doc(text: str) -> str:
     line = " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
     return line.rstrip("'") if line else "A table."
 

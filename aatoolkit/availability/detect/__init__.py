@@ -28,11 +28,7 @@ from aatoolkit.availability.detect.detection import (
     explains_absence,
     is_availability_header,
 )
-from aatoolkit.availability.detect.facts import (
-    Hint,
-    Signal,
-    raw,
-)
+from aatoolkit.availability.detect.facts import Hint, Signal, raw
 from aatoolkit.availability.detect.words import WORDS, is_sample_size, read_word
 from aatoolkit.sections.availability_rule import REFERENCE, Rule
 

@@ -1,7 +1,7 @@
 """Read availability from a response by the rules that the service's profile declares.
 
-A rule says where the service states availability: in an object, a map, a header, or a field of
-rows.
+A rule says at which path the service states availability: the path of an object, a map, a header,
+or a field of rows.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
     PARTIAL,
     SILENT,
-    canonical_word,
+    find_target,
+    find_word,
+    find_word_in_text,
     has_numbers,
-    named_target,
     rate_key,
     read_word,
     state_of_flag,
     state_of_named_flag,
     state_of_names_under,
     with_reason,
-    word_in_sentences,
 )
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, key_step, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.availability_rule import REFERENCE, WINDOW, Rule, extent_of, word_of
+from aatoolkit.sections.availability_rule import REFERENCE, WINDOW, Rule, extent_word, to_word
 
-Names = tuple[str, ...]
+FieldNames = tuple[str, ...]
 
 _NEUTRAL_NAMES = frozenset({REFERENCE.status, REFERENCE.engines, REFERENCE.fields, "state"})
-"""Names of fields that say nothing about their flag; the parent field's name does instead."""
+"""FieldNames of fields that say nothing about their flag; the parent field's name does instead."""
 
 _UNKNOWN_WORD = "a word that the rule of this place does not know"
 
 
-class Place(NamedTuple):
+class RuleValue(NamedTuple):
     """A value that a response has at the path of a rule.
 
     Attributes
@@ -60,18 +60,17 @@ class Place(NamedTuple):
     scope: str
     target: str | None
     value: Any
-    names: Names
+    names: FieldNames
     path: str
 
 
 def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
-    """Add signals by the declared rules; return whether the general rules must then be skipped.
+    """Add signals by the declared rules; return whether the general rules must be skipped.
 
-    They must be skipped if a rule about an object has read something, because such a rule covers
-    the whole response. A rule about rows, a map or a header replaces the general rules only at its
-    own path.
+    They must be if a rule about an object has read something, because such a rule covers the whole
+    response. A rule about rows, a map or a header replaces the general rules only at its own path.
     """
-    is_whole, joint_statements = False, []
+    covers_response, joint_statements = False, []
     signal_count_before = len(facts.signals)
     for rule in rules or (REFERENCE,):
         if rule.kind == "object":
@@ -79,23 +78,23 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
             if statement is not None and (rules or rule.is_whole(statement)):
                 object_signal_count = len(facts.signals)
                 _read_object(facts, rule, statement)
-                is_whole |= len(facts.signals) > object_signal_count
+                covers_response |= len(facts.signals) > object_signal_count
             continue
-        places = [*_values_at(facts, rule, headers)]
+        rule_values = [*_find_rule_values(facts, rule, headers)]
         if rule.kind != "header":  # what states is no measurement
             steps = parse_pattern(rule.at)
-            facts.document = _without(facts.document, steps)
+            facts.document = _remove_path(facts.document, steps)
             if rule.total:
-                facts.document = _without(facts.document, (*steps[:-1], Field(rule.total)))
+                facts.document = _remove_path(facts.document, (*steps[:-1], Field(rule.total)))
             facts.release()
-        joint_statements += _read_places(facts, rule, places)
+        joint_statements += _read_rule_values(facts, rule, rule_values)
     causes = {
         signal.target: signal.availability
         for signal in facts.signals[signal_count_before:]
         if signal.availability.status in EMPTY and signal.availability.cause
     }
     facts.signals[signal_count_before:] = [
-        replace(signal, availability=_explained(signal.availability, signal.target, causes))
+        replace(signal, availability=_explain(signal.availability, signal.target, causes))
         for signal in facts.signals[signal_count_before:]
     ]
     is_section_empty = any(
@@ -103,7 +102,7 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
     )
     has_counts = not rules or has_numbers(facts.document)
     for states, path, name, value in () if is_section_empty else joint_statements:
-        state = combine(_explained(state, target, causes) for target, state in states)
+        state = combine(_explain(state, target, causes) for target, state in states)
         if state.status == Status.UNAVAILABLE and has_counts:
             state = replace(state, status=Status.PARTIAL)  # something else was counted
         facts.add("section", None, state, path, name, value)
@@ -117,7 +116,7 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
             for signal in facts.signals
             if signal not in section_signals or signal.availability.status in EMPTY
         ]
-    return is_whole
+    return covers_response
 
 
 def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
@@ -127,8 +126,8 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
     weeks, and days of other events, do not show what was asked for.
     """
     days = facts.days
-    dates = [*filter(None, map(parse_moment, days))]
-    if not dates or (max(dates) - min(dates)).days + 1 != len(days):
+    moments = [*filter(None, map(parse_moment, days))]
+    if not moments or (max(moments) - min(moments)).days + 1 != len(days):
         return
     for member in facts.facts:
         parent = member.values.path(0).rpartition(".")[0]
@@ -140,34 +139,36 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
             facts.add("section", None, PARTIAL, member.values.path(0), "through", day)
 
 
-def _explained(
+def _explain(
     state: Availability, target: str | None, causes: Mapping[str | None, Availability]
 ) -> Availability:
-    """Return ``state``; if it is ``unavailable`` without a cause, the target's state in ``causes``.
+    """Return ``state``; if it is ``unavailable`` without a cause, the target's from ``causes``.
 
-    ``causes`` has states with a cause, by target.
+    ``causes`` has availabilities with a cause, by target (the path of a field, or an engine).
     """
     lacks_cause = state.status == Status.UNAVAILABLE and state.cause is None
     return causes.get(target, state) if lacks_cause else state
 
 
-def _without(value: Any, steps: Sequence[Step]) -> Any:
-    """Return a copy of a value without the fields at a path; parts off the path are not copied."""
+def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
+    """Return a value without the fields at a path; only objects and lists on it are copied."""
     first_step, *further_steps = steps
     is_last = not any(isinstance(step, Field | Named) for step in further_steps)
     if isinstance(value, list) and isinstance(first_step, Each) and not is_last:
-        return [_without(item, further_steps) for item in value]
+        return [_remove_path(item, further_steps) for item in value]
     if not isinstance(value, dict) or not isinstance(first_step, Field | Entries):
         return value
     names = {first_step.name} if isinstance(first_step, Field) else value.keys()
     return {
-        name: _without(item, further_steps) if name in names else item
+        name: _remove_path(item, further_steps) if name in names else item
         for name, item in value.items()
         if name not in names or not is_last
     }
 
 
-def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Availability | None:
+def state_by(
+    rule: Rule, value: Any, names: FieldNames, reason: object = None
+) -> Availability | None:
     """Return the availability that a rule reads from a value; None if the value states nothing.
 
     The meaning is looked up in the rule's ``words``, then among the words that the package knows,
@@ -198,7 +199,7 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
         return state_by(rule, rule.value_in(value), (*names, rule.status), value.get(rule.reason))
     if value is MISSING or isinstance(value, list):
         return None
-    text = word_of(value)
+    text = to_word(value)
     word, _ = rule.meaning_of(value)
     if word is not None:
         return read_word(word, reason)
@@ -212,13 +213,11 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
         )
         if state is not None:
             return with_reason(state, reason if isinstance(reason, str) and reason else None)
-    sentence = (
-        word_in_sentences(text) if " " in text.strip() and canonical_word(text) is None else None
-    )
+    sentence = find_word_in_text(text) if " " in text.strip() and find_word(text) is None else None
     return sentence.because(text) if sentence else read_word(value, reason)
 
 
-def _values_at(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Place]:
+def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[RuleValue]:
     """Yield the values at the path of a rule.
 
     The path leads to an HTTP header, to the entries of a map, or to a field of rows.
@@ -227,7 +226,7 @@ def _values_at(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator
     if rule.kind == "header":
         for name, text in headers.items():
             if name.lower() == rule.header:
-                yield Place("section", None, text, names, f"header {rule.header}")
+                yield RuleValue("section", None, text, names, f"header {rule.header}")
         return
     if rule.kind == "map":
         holder = Member("", facts.document, "$", {})
@@ -235,7 +234,7 @@ def _values_at(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator
             holder = holder.child(name, holder.value.get(name) if holder.is_object else None)
         for name, item in holder.value.items() if holder.is_object else ():
             scope, target = ("section", None) if rule.of == "section" else ("entry", name)
-            yield Place(scope, target, item, names, holder.child(name, item).path)
+            yield RuleValue(scope, target, item, names, holder.child(name, item).path)
         return
     days = facts.days_asked if rule.total == WINDOW else None
     *parent_steps, last_step = parse_pattern(rule.at)
@@ -260,10 +259,10 @@ def _values_at(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator
         path = vector.path(index) + index_suffix
         if isinstance(last_step, Entries) and isinstance(item, dict):
             for name, entry in item.items():
-                yield Place("part", target.rpartition(".")[0], entry, (), path + key_step(name))
+                yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))
         elif type(item) in (str, int, bool) or (item is None and "null" in rule.words):
             if rule.total and item is not None:
-                item = extent_of(item, record.get(rule.total, days))
+                item = extent_word(item, record.get(rule.total, days))
                 if item is None:
                     continue
             subject = None
@@ -276,11 +275,11 @@ def _values_at(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator
                 _, named_engine = rule.meaning_of(item)
                 if named_engine and not isinstance(engine, str):
                     engine = facts.engines.get(fold(named_engine), named_engine)
-                subject = ("engine", engine) if isinstance(engine, str) else named_target(members)
+                subject = ("engine", engine) if isinstance(engine, str) else find_target(members)
             elif isinstance(last_step, Each) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
             scope, about_target = subject or (("section", None) if rule.of else ("row", target))
-            yield Place(scope, about_target, item, names, path)
+            yield RuleValue(scope, about_target, item, names, path)
 
 
 JointStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
@@ -291,91 +290,94 @@ evidence.
 """
 
 
-def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[JointStatement]:
-    """Add a signal for each value that a rule reads; return what they say together of the section.
+def _read_rule_values(
+    facts: Facts, rule: Rule, rule_values: Sequence[RuleValue]
+) -> list[JointStatement]:
+    """Add a signal for each value that a rule reads; return their statement about the section.
 
-    The result is a list of one `JointStatement`, or an empty list if the values do not decide the
-    state of the section.
+    It is a list of one `JointStatement`, or an empty list if the values do not decide the
+    availability of the whole section.
     """
     signal_count_before = len(facts.signals)
-    places = [place for place in places if rule.meaning_of(place.value)[0] != SILENT]
+    rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != SILENT]
     # The type is in the key because 1 and True are equal.
-    distinct_places = {(type(place.value), repr(place.value)): place for place in places}
-    states = {key: _known_state(facts, rule, place) for key, place in distinct_places.items()}
-    places_and_states = [
-        (place, state)
-        for place in places
-        if (state := states[type(place.value), repr(place.value)]) is not None
+    distinct_values = {(type(item.value), repr(item.value)): item for item in rule_values}
+    states = {key: _find_known_state(facts, rule, item) for key, item in distinct_values.items()}
+    values_and_states = [
+        (item, state)
+        for item in rule_values
+        if (state := states[type(item.value), repr(item.value)]) is not None
     ]
-    for place, state in places_and_states:
-        if place.scope == "entry":
-            add_entry(facts, Entry(place.target or "", rule.of, place.value, place.path), state)
-        elif place.scope != "part":
-            facts.add(place.scope, place.target, state, place.path, rule.name, place.value)
+    for item, state in values_and_states:
+        if item.scope == "entry":
+            add_entry(facts, Entry(item.target or "", rule.of, item.value, item.path), state)
+        elif item.scope != "part":
+            facts.add(item.scope, item.target, state, item.path, rule.name, item.value)
         elif state.status in EMPTY:
             # One engine lacks data; other engines measure the row, so the row is partial.
             partial_state = replace(state, status=Status.PARTIAL)
-            facts.add("row", place.target, partial_state, place.path, rule.name, place.value)
+            facts.add("row", item.target, partial_state, item.path, rule.name, item.value)
     facts.signals[signal_count_before:] = [
         replace(signal, rule=rule.name) for signal in facts.signals[signal_count_before:]
     ]
     is_about_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
-    are_empty = all(state.status in EMPTY for _, state in places_and_states)
+    are_empty = all(state.status in EMPTY for _, state in values_and_states)
     value_by_target = {
-        place.target: place.value for place in places if place.scope in ("engine", "entry")
+        item.target: item.value for item in rule_values if item.scope in ("engine", "entry")
     }
     # If every engine has a state, these states together are that of the section.
-    is_about_all_engines = _is_of_all_engines(rule) and len(value_by_target) == len(places)
-    if not 0 < len(places_and_states) == len(places) or not (
-        is_about_all_engines or (is_about_rows and are_empty)
+    covers_all_engines = _is_about_all_engines(rule) and len(value_by_target) == len(rule_values)
+    if not 0 < len(values_and_states) == len(rule_values) or not (
+        covers_all_engines or (is_about_rows and are_empty)
     ):
         return []
-    path = "$" + "".join(map(key_step, rule.steps)) if is_about_all_engines else places[0].path
+    path = "$" + "".join(map(key_step, rule.steps)) if covers_all_engines else rule_values[0].path
     return [
         (
-            [(place.target, state) for place, state in places_and_states],
+            [(item.target, state) for item, state in values_and_states],
             path,
             rule.name,
-            value_by_target or places[0].value,
+            value_by_target or rule_values[0].value,
         )
     ]
 
 
-def _is_of_all_engines(rule: Rule) -> bool:
-    """Whether a rule reads the states of all engines, and not only of those that lack data."""
+def _is_about_all_engines(rule: Rule) -> bool:
+    """Whether a rule reads the availability of all engines, not only of those that lack data."""
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
     may_list_lacks = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
     return "available" in rule.words.values() or not may_list_lacks
 
 
-def _known_state(facts: Facts, rule: Rule, place: Place) -> Availability | None:
+def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availability | None:
     """Return the availability that a value means; if it is unknown, add a hint and return None."""
-    state = state_by(rule, place.value, place.names)
+    state = state_by(rule, rule_value.value, rule_value.names)
     if state is None or state.status != Status.UNKNOWN:
         return state
     # If the rule gives one value of a flag a meaning, the other value needs none and no hint.
-    if not isinstance(place.value, bool) or not {"true", "false"} & {*rule.words}:
-        hint = Hint(place.path, raw(place.value), _UNKNOWN_WORD)
-        facts.unread.setdefault((rule.at, word_of(place.value)), hint)
+    if not isinstance(rule_value.value, bool) or not {"true", "false"} & {*rule.words}:
+        hint = Hint(rule_value.path, raw(rule_value.value), _UNKNOWN_WORD)
+        facts.unknown_words.setdefault((rule.at, to_word(rule_value.value)), hint)
     return None
 
 
-def _read_object(facts: Facts, rule: Rule, object_in_response: Mapping[str, Any]) -> None:
+def _read_object(facts: Facts, rule: Rule, statement_object: Mapping[str, Any]) -> None:
+    """Add signals for an object that states the availability of the section, fields and engines."""
     names = (*rule.steps,)
-    at = "$" + "".join(map(key_step, names))
-    places = []
-    if rule.status in object_in_response:
-        words = names if rule.is_bare(facts.document) else (*names, rule.status)
-        places.append(Place("section", None, object_in_response, words, at))
+    object_path = "$" + "".join(map(key_step, names))
+    rule_values = []
+    if rule.status in statement_object:
+        state_names = names if rule.is_bare(facts.document) else (*names, rule.status)
+        rule_values.append(RuleValue("section", None, statement_object, state_names, object_path))
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
-        statements = object_in_response.get(name)
+        statements = statement_object.get(name)
         for target, state in statements.items() if isinstance(statements, dict) else ():
             statement = state if isinstance(state, dict) else {rule.status: state}
             field_names = (*names, name, *((rule.status,) if statement is state else ()))
-            path = f"{at}{key_step(name)}{key_step(target)}"
-            places.append(Place(scope, target, statement, field_names, path))
-    for scope, target, statement, field_names, path in places:
+            path = f"{object_path}{key_step(name)}{key_step(target)}"
+            rule_values.append(RuleValue(scope, target, statement, field_names, path))
+    for scope, target, statement, field_names, path in rule_values:
         word = rule.value_in(statement)
         if rule.meaning_of(word)[0] == SILENT:
             continue

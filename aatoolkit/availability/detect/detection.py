@@ -48,32 +48,37 @@ from aatoolkit.availability.detect import rules
 from aatoolkit.availability.detect.declared import read_rules
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal
 from aatoolkit.availability.detect.places import find_hints
-from aatoolkit.availability.detect.rules import ENVELOPE, apply_form, error_texts, word_of_error
+from aatoolkit.availability.detect.rules import (
+    ENVELOPE,
+    apply_rule,
+    find_error_word,
+    iter_error_texts,
+)
 from aatoolkit.availability.detect.words import (
     FAILED,
     STATED,
     STATES,
     STATUSES,
     STRONG,
-    canonical_word,
+    find_entry_kind,
+    find_reason,
+    find_strongest_word,
+    find_word,
     is_code,
-    is_word,
-    kind_of_entries,
+    is_state_key,
     partial_if_measured,
     rate_key,
-    reason_in,
     state_of_named_flag,
     state_of_names_under,
-    strongest_word,
 )
 from aatoolkit.availability.status import EMPTY, Cause, combine
 from aatoolkit.errors import SchemaDriftWarning, warn
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import ScopeOptions
-from aatoolkit.sections.availability_rule import Rule, rules_of
+from aatoolkit.sections.availability_rule import Rule, to_rule_tuple
 
 
-def _read_options(facts: Facts, options: ScopeOptions) -> None:
+def _add_engines_without_data(facts: Facts, options: ScopeOptions) -> None:
     """Add a signal for each engine that, by the scope options, never ran or is not configured.
 
     Engines are left out if the response itself states their availability.
@@ -102,7 +107,7 @@ def detect(
     vector: Vector | None = None,
     days: int | None = None,
 ) -> Detection:
-    """Return what a response says of whether its data could be measured. Never raises.
+    """Return the statements of a response about the availability of its data. Never raises.
 
     Parameters
     ----------
@@ -115,7 +120,8 @@ def detect(
     headers : mapping of str to str, optional
         The response headers.
     options : ScopeOptions, optional
-        The project's scope options, which list its engines and say which of them never ran.
+        The project's scope options, i.e. the service's response that lists the values of filters;
+        it lists the engines and says which of them never ran.
     vector : Vector, optional
         The response as a vector, to be reused if the caller has already made one.
     days : int, optional
@@ -145,13 +151,13 @@ def detect(
     facts = Facts(document, engines, vector, days)
     failure, is_ruled = None, False
     try:
-        is_ruled = _read(facts, rules_of(rule), status, headers or {})
+        is_ruled = _add_signals(facts, to_rule_tuple(rule), status, headers or {})
         if options is not None:
-            _read_options(facts, options)
+            _add_engines_without_data(facts, options)
     except Warning:
         raise  # somebody has turned warnings into errors
     except Exception as error:
-        failure = _failure(error)
+        failure = _describe_failure(error)
     if failure is not None:
         warn(failure, SchemaDriftWarning)
     return Detection(facts, headers or {}, failure, is_ruled)
@@ -191,10 +197,10 @@ class Detection:
             self._facts.release()
             return failures + hints
         except Exception as error:
-            return [*failures, Hint("$", None, _failure(error))]
+            return [*failures, Hint("$", None, _describe_failure(error))]
 
 
-def _read(
+def _add_signals(
     facts: Facts, declared_rules: tuple[Rule, ...], status: int, headers: Mapping[str, str]
 ) -> bool:
     """Add the signals of a response to ``facts``, read by the declared and the general rules.
@@ -211,7 +217,7 @@ def _read(
     if isinstance(facts.document, dict):
         rules.read_envelope(facts, Member("", facts.document, "$", {}))
     rules.read_rows(facts)
-    _read_silence(facts)
+    _add_signal_if_no_engine_has_data(facts)
     rules.read_prose(facts)
     return False
 
@@ -219,12 +225,12 @@ def _read(
 # --- the whole -------------------------------------------------------------------------------
 
 
-def _read_silence(facts: Facts) -> None:
-    """Add a signal about the whole section, if nothing was measured because no engine has data.
+def _add_signal_if_no_engine_has_data(facts: Facts) -> None:
+    """Add a signal that the whole section is unavailable if the response says so of every engine.
 
-    The response must state this for every engine. A map of only the engines that lack data, such as
-    ``nullReasons``, is not enough, because it says nothing about the other engines. The whole
-    section is also pending if the response is empty and all its statements are ``pending``.
+    A map of only the engines that lack data, such as ``nullReasons``, is not enough, because it
+    says nothing about the other engines. The whole section is also pending if the response is empty
+    and all its statements are ``pending``.
     """
     signals = facts.signals
     states = [signal.availability for signal in signals]
@@ -250,7 +256,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
     return state_of_names_under(key) is None and not fits(key, "reasons")
 
 
-def _failure(error: Exception) -> str:
+def _describe_failure(error: Exception) -> str:
     """Return a message with the type, file and line of an error, but without response data."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return (
@@ -296,11 +302,11 @@ def read_status(facts: Facts, status: int) -> bool:
     if status < 400 and status not in STATUSES:
         return False
     state = STATUSES.get(status, FAILED)
-    texts = dict(error_texts(facts.document))
-    word = word_of_error(texts.values())
+    texts = dict(iter_error_texts(facts.document))
+    word = find_error_word(texts.values())
     if word and word.canonical not in ("available", "partial", "unavailable", "error"):
         state = word.availability
-    state = replace(state, reason=reason_in(texts))
+    state = replace(state, reason=find_reason(texts))
     state = partial_if_measured(state, facts.numbers) if status < 400 else state
     facts.add("section", None, state, "status", "transport", status)
     return status != 206
@@ -321,16 +327,16 @@ def explains_absence(status: int, body: Any) -> bool:
     """
     if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
         return False
-    pairs = [*error_texts(body)]
-    texts = [text for key, text in pairs if ends(key, "reason") or is_word(key)]
+    pairs = [*iter_error_texts(body)]
+    texts = [text for key, text in pairs if ends(key, "reason") or is_state_key(key)]
     codes = [text for _, text in pairs if is_code(text)]
-    code = strongest_word(codes, STRONG)
+    code = find_strongest_word(codes, STRONG)
     is_of_source = code and code.canonical in _SOURCE_CODES
     if is_of_source and not any(map(_HOST.search, map(spaced, codes))):
         # The code is decisive: its sentence may well name the domain that is not connected.
         texts = codes
     sentence = " ".join(map(spaced, texts))
-    word = word_of_error(texts)
+    word = find_error_word(texts)
     is_of_call = _CALL.search(sentence) or _HOST.search(sentence)
     if is_of_call or word is None or word.strength < STRONG:
         return False
@@ -360,15 +366,15 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
         first_part, *parameters = re.split(r"[;,]\s*", text.strip())
         pairs = dict(part.split("=", 1) for part in parameters if "=" in part)
         value = _FLAGS.get(first_part.lower(), first_part.strip('"') if pairs else text)
-        if kind_of_entries(key) == "engine":
+        if find_entry_kind(key) == "engine":
             value = [engine for engine in re.split(r"[,;\s]+", text) if engine]
         siblings = {name.strip().lower(): part.strip().strip('"') for name, part in pairs.items()}
         header = Member(key, value, f"header {name.lower()}", siblings)
         if fits(key, "stage") and not rate_key(key):
-            if word := canonical_word(text):
-                facts.add_whole(word.availability, header, "header")
+            if word := find_word(text):
+                facts.add_about_section(word.availability, header, "header")
         else:
-            any(apply_form(facts, rule, header) for rule in ENVELOPE)
+            any(apply_rule(facts, rule, header) for rule in ENVELOPE)
         facts.signals[signal_count_before:] = [
             replace(signal, rule="header") for signal in facts.signals[signal_count_before:]
         ]
@@ -383,7 +389,7 @@ def is_availability_header(header: str) -> bool:
     (True, False)
     """
     key = header.lower().removeprefix("x-")
-    is_of_engines = kind_of_entries(key) == "engine" and state_of_names_under(key) is not None
+    is_of_engines = find_entry_kind(key) == "engine" and state_of_names_under(key) is not None
     return (
         rate_key(key) == STATED
         or (fits(key, "stage") and len(tokens(key)) > 1)

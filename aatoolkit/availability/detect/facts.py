@@ -1,8 +1,10 @@
 """The values of a response by path, collected once, and the signals and hints read from them.
 
-Detection reads a response through these classes only. `Facts` holds the whole response. A `Fact`
-has all values at one path pattern, such as ``rows[].byEngine{}.count``. `Records` has the records
-of the lists at one path pattern, and `Member` one key of an object with its value.
+A signal is a statement about availability that was read; a hint points out a value that may be
+such a statement, but was not read. Detection reads a response through these classes only. `Facts`
+holds the whole response. A `Fact` has all values at one path pattern, such as
+``rows[].byEngine{}.count``. `Records` has the records of the lists at one path pattern, and
+`Member` one key of an object with its value.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ _MAX_CODES = 200
 
 @dataclass(frozen=True)
 class Signal:
-    """What a response says of the availability of something, such as a field: one statement.
+    """One statement of a response about the availability of something, such as a field.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Hint:
-    """A value that may say whether something was measured, but that was not understood.
+    """A value that may state availability, but that was not understood.
 
     Parameters
     ----------
@@ -108,7 +110,7 @@ def raw(value: Any) -> str:
 
 
 class Fact(NamedTuple):
-    """All values of a response at one path pattern, of a field or of the elements of its lists."""
+    """All values of a response at one path pattern: those of a field, or elements of its lists."""
 
     steps: tuple[Step, ...]
     values: Vector
@@ -135,7 +137,7 @@ class Member(NamedTuple):
     path: str
     siblings: Mapping[str, Any]
     pattern: str = ""
-    """The path as declarations of columns spell it: without objects for wrapping or metadata."""
+    """The path as in declarations of columns: without names of wrappers and metadata objects."""
 
     @property
     def is_object(self) -> bool:
@@ -159,11 +161,11 @@ class Facts:
     ----------
     signals : list of Signal
         The signals read so far.
-    prose : list of Member
+    prose_notices : list of Member
         The notices in prose, which are read last.
     statement_list_paths : set of str
         The paths of lists that were read as statements.
-    unread : dict
+    unknown_words : dict
         Hints about words that a declared rule does not know, by path of the rule and word.
     """
 
@@ -179,9 +181,9 @@ class Facts:
             self.vector = vector
         self.engines = {fold(name): name for name in (*words("known_engine"), *engines)}
         self.signals: list[Signal] = []
-        self.prose: list[Member] = []
+        self.prose_notices: list[Member] = []
         self.statement_list_paths: set[str] = set()
-        self.unread: dict[tuple[str, str], Hint] = {}
+        self.unknown_words: dict[tuple[str, str], Hint] = {}
 
     def release(self) -> None:
         """Delete the cached values of the response; the next access collects them again."""
@@ -219,7 +221,7 @@ class Facts:
             state = replace(state, reason=f"{path.rpartition('.')[2]} is {raw(value)}")
         self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
 
-    def add_whole(self, state: Availability, member: Member, rule: str) -> None:
+    def add_about_section(self, state: Availability, member: Member, rule: str) -> None:
         """Append a signal about the whole section.
 
         If ``state`` says that data are pending or that the sample is too small, but the response
@@ -240,12 +242,12 @@ class Facts:
         return name if isinstance(name, str) else None
 
     def path_of(self, name: str) -> str:
-        """Return the path of the field with a name; the name itself unless exactly one has it."""
+        """Return the path of the only field with a name; if it is not the only one, the name."""
         paths = [] if any(sign in name for sign in ".[{") else self._field_paths.get(fold(name), [])
         return paths[0] if len(paths) == 1 else name
 
     def has_field(self, name: str) -> bool:
-        """Whether the response has a field with this name, or with the first name of this path."""
+        """Whether the response has a field with this name or, for a path, with its first name."""
         first_name = re.split(r"[.\[{]", name, maxsplit=1)[0]
         return fold(name) in self._field_paths or (
             first_name != name and fold(first_name) in self._field_paths
@@ -275,13 +277,13 @@ class Facts:
         return {text[:10] for text in texts if DAY.match(text)}
 
     @cached_property
-    def is_listing(self) -> bool:
+    def has_list_of_numbers(self) -> bool:
         """Whether some list in the response has numbers."""
         return any(fact.in_list and fact.values.numbers for fact in self.facts)
 
     @cached_property
     def is_bare(self) -> bool:
-        """Whether the response is empty: it has no numbers, and its lists are empty or null.
+        """Whether the response is empty: no numbers, and only empty lists or nulls.
 
         It must have at least one list or null. Lists inside other lists do not count.
         """
@@ -293,7 +295,7 @@ class Facts:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """A set with True if measured numbers other than 0 occur, and with False if zeros occur."""
+        """A set: True is in it if measured numbers other than 0 occur, False if zeros occur."""
         return {
             number
             for fact in self.facts
@@ -303,7 +305,7 @@ class Facts:
         }
 
     @cached_property
-    def lengths(self) -> set[int]:
+    def list_lengths(self) -> set[int]:
         """The lengths of all lists that are not inside other lists."""
         outermost_lists = (
             fact for fact in self.facts if fact.is_list and fact.steps.count(Each()) == 1
@@ -341,7 +343,7 @@ class Facts:
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield one `Records` per list of data, except lists that state what was measured."""
+        """Yield the records of each list, as `Records`, except lists that state availability."""
         for fact in self.facts:
             if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
                 continue
@@ -388,32 +390,38 @@ class Records:
         The function that stores a signal, with the first arguments of `Facts.add`.
     """
 
-    def __init__(self, rows: Vector, keep: Callable[..., None]) -> None:
-        self.rows, self._keep = rows, keep
+    def __init__(self, rows: Vector, store_signal: Callable[..., None]) -> None:
+        self.rows, self._store_signal = rows, store_signal
         self.names = rows.fields()
 
     def kinds(self, name: str) -> set[type]:
         """Return the set of Python types of the values of a field."""
         return self.rows.field(name).kinds
 
-    def column(self, name: str) -> list[Any]:
+    def values_of_field(self, name: str) -> list[Any]:
         """Return one value per record for a field; `MISSING` for records without the field."""
         values: list[Any] = self.rows.field(name).values
         return values
 
-    def cells(self, name: str) -> list[tuple[int, Any]]:
+    def positions_and_values(self, name: str) -> list[tuple[int, Any]]:
         """Return pairs of position and value of a field, for the records that have the field."""
-        return [(row, value) for row, value in enumerate(self.column(name)) if value is not MISSING]
+        return [
+            (row, value)
+            for row, value in enumerate(self.values_of_field(name))
+            if value is not MISSING
+        ]
 
     def states(
         self, name: str, meaning: Callable[[Any], Availability | None], kind: type = str
     ) -> States:
-        """Return the position and state of each row in which the value of a field states something.
+        """Return the position and availability of each row for which a field states one.
 
-        Only values of type ``kind`` are read, by ``meaning``, which is called once per distinct
-        value. The result is empty if there are too many distinct values for codes.
+        Only values of type ``kind`` are read, by the function ``meaning``, which is called once per
+        distinct value. The result is empty if there are too many distinct values for codes.
         """
-        cells = [(row, value) for row, value in self.cells(name) if type(value) is kind]
+        cells = [
+            (row, value) for row, value in self.positions_and_values(name) if type(value) is kind
+        ]
         distinct_values = {value for _, value in cells}
         if len(distinct_values) > _MAX_CODES:
             return []
@@ -425,8 +433,8 @@ class Records:
     def add(
         self, name: str, row: int, state: Availability, rule: str, sibling: str | None = None
     ) -> None:
-        """Store the state that the field ``name`` gives to its record, or to a sibling field."""
+        """Store the availability of a record or its field ``sibling``, stated by ``name``."""
         field = self.rows.field(name)
         path = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)
         target = path.removeprefix("$").removeprefix(".")
-        self._keep("row", target, state, field.path(row), rule, field.values[row])
+        self._store_signal("row", target, state, field.path(row), rule, field.values[row])

@@ -17,15 +17,15 @@ from aatoolkit._util.lexicon import fits, fold, is_whole, names, tokens, words
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.words import (
     STATED,
-    canonical_word,
-    kind_of_entries,
+    find_absence_word,
+    find_entry_kind,
+    find_word,
+    find_word_of_parts,
     rate_key,
     repeats_question,
     state_of_loss,
     state_of_named_flag,
     state_of_names_under,
-    word_of_absence,
-    word_of_parts,
 )
 from aatoolkit.jsontree.paths import is_within
 
@@ -48,27 +48,27 @@ _SURE_SCORE = 100
 
 def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
     """Return at most five hints about a response, the surest first."""
-    unknown_words = [*facts.unread.values()]
+    unknown_words = [*facts.unknown_words.values()]
     unknown_words += [
         Hint(signal.path, signal.raw, _WHY_UNKNOWN)
         for signal in facts.signals
         if signal.availability.status == "unknown"
     ]
     read_paths = [signal.path for signal in facts.signals if signal.rule != "options"]
-    places = [
-        place
-        for place in (*_hints_of_headers(headers), *_hints_of_members(facts))
-        if not any(is_within(place[1].path, path) for path in read_paths)
-        and (place[1].path == "$" or not any(is_within(path, place[1].path) for path in read_paths))
+    scored_hints = [
+        pair
+        for pair in (*_find_header_hints(headers), *_find_member_hints(facts))
+        if not any(is_within(pair[1].path, path) for path in read_paths)
+        and (pair[1].path == "$" or not any(is_within(path, pair[1].path) for path in read_paths))
     ]
-    sorted_places = sorted(places, key=lambda place: -place[0])
-    hints = [hint for score, hint in sorted_places if score >= _SURE_SCORE]
+    sorted_hints = sorted(scored_hints, key=lambda pair: -pair[0])
+    hints = [hint for score, hint in sorted_hints if score >= _SURE_SCORE]
     paths = {hint.path for hint in hints}
     hints = [h for h in hints if not any(is_within(h.path, p) for p in paths - {h.path})]
-    return [*unknown_words, *(hints or [hint for _, hint in sorted_places[:1]])][:_MAX_HINTS]
+    return [*unknown_words, *(hints or [hint for _, hint in sorted_hints[:1]])][:_MAX_HINTS]
 
 
-def _hints_of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
+def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
     for name, text in headers.items():
         key = name.lower().removeprefix("x-")
         is_data = names(key, "about_data") or names(key, "of_process")
@@ -81,8 +81,8 @@ def _hints_of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
             yield _SURE_SCORE, Hint(f"header {name.lower()}", raw(text), _WHY_KEY)
 
 
-def _hints_of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
-    """Yield a score and a hint for each key outside of lists that may be about availability."""
+def _find_member_hints(facts: Facts) -> Iterator[tuple[int, Hint]]:
+    """Yield pairs of score and hint for the keys outside of lists that may state availability."""
     document = facts.document
     is_bare = facts.is_bare or (
         not facts.numbers
@@ -103,16 +103,16 @@ def _hints_of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
             is_title = is_bare and fold(key) == "title" and str(value).count(" ") > 1
             if value in (None, [], {}, "") or (is_whole(key, "plain") and not is_title):
                 continue
-            points = _score_of_member(facts, key, value)
-            why = _sure_reason(key, value, is_bare=is_bare)
+            score = _score_member(facts, key, value)
+            why = _find_sure_reason(key, value, is_bare=is_bare)
             if why:
-                yield _SURE_SCORE + points, Hint(member.path, raw(value), why)
-            elif points > 1:
-                yield points, Hint(member.path, raw(value), _WHY_PROCESS)
+                yield _SURE_SCORE + score, Hint(member.path, raw(value), why)
+            elif score > 1:
+                yield score, Hint(member.path, raw(value), _WHY_PROCESS)
 
 
-def _sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
-    """Return the reason why a key is surely about availability, or None if it is not sure."""
+def _find_sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
+    """Return the reason why a key and its value are surely about availability; else None."""
     if fits(key, "sentinel"):
         return _WHY_SENTINEL
     is_percent = type(value) in (int, float) and fits(key, "percent_done")
@@ -121,15 +121,20 @@ def _sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
     )
     if state_of_loss(key, value) or is_unfinished or (value and _has_more(key, value)):
         return _WHY_MORE
-    if any(word_of_absence([text]) for text in _texts(value) if len(text) <= _MAX_TEXT) and not (
-        isinstance(value, str) and names(key, "business")
-    ):
+    if any(
+        find_absence_word([text]) for text in _iter_texts(value) if len(text) <= _MAX_TEXT
+    ) and not (isinstance(value, str) and names(key, "business")):
         return _WHY_ABSENT
-    if isinstance(value, str) and is_bare and not _NO_TEXT.fullmatch(value) and not _is_good(value):
+    if (
+        isinstance(value, str)
+        and is_bare
+        and not _NO_TEXT.fullmatch(value)
+        and not _means_available(value)
+    ):
         return _WHY_EMPTY
     if not (is_bare and isinstance(value, bool)) or names(key, "business"):
         return None
-    is_data = names(key, "about_data") or rate_key(key) == STATED or word_of_parts(tokens(key))
+    is_data = names(key, "about_data") or rate_key(key) == STATED or find_word_of_parts(tokens(key))
     return _WHY_KEY if is_data or state_of_named_flag(key, value) else None
 
 
@@ -140,14 +145,14 @@ def _has_more(key: str, value: Any) -> bool:
     )
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _iter_texts(value: Any) -> Iterator[str]:
     """Yield the texts in a value: itself, the items of a list, and fields of records in it."""
     for item in value if isinstance(value, list) else [value]:
         texts = item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
         yield from (text for text in texts if isinstance(text, str))
 
 
-def _score_of_member(facts: Facts, key: str, value: Any) -> int:
+def _score_member(facts: Facts, key: str, value: Any) -> int:
     """Return a score of how likely a key and its value describe the collection of data.
 
     A text, list or object gets 2 points if its key has a word about data, 1 point for each distinct
@@ -160,11 +165,11 @@ def _score_of_member(facts: Facts, key: str, value: Any) -> int:
         return 2 * names(key, "about_data") * (not names(key, "business"))
     if isinstance(value, int | float):
         is_of_all = {*tokens(key)[:1]} & {"of", "total", "matched"}
-        has_more = is_of_all and value > max(facts.lengths, default=value)
+        has_more = is_of_all and value > max(facts.list_lengths, default=value)
         return 2 if has_more else score if 0 < value < 1 else 0
     score += names(key, "trouble") or rate_key(key) == STATED
     score += 2 * (names(key, "source") and isinstance(value, list))
-    if not score and isinstance(value, list) and kind_of_entries(key) != "engine":
+    if not score and isinstance(value, list) and find_entry_kind(key) != "engine":
         return 0
     word_parts = set()
     pending = [value]
@@ -182,6 +187,6 @@ def _score_of_member(facts: Facts, key: str, value: Any) -> int:
     return score + len(word_parts & data_words) + sign_count
 
 
-def _is_good(text: str) -> bool:
-    word = canonical_word(text)
+def _means_available(text: str) -> bool:
+    word = find_word(text)
     return word is not None and word.canonical == "available"

@@ -1,10 +1,10 @@
 """The general rules: read availability from responses without declared rules.
 
-A `Form` is one rule: it has the keys and the types of value that it applies to, and the function
-that reads them. There are two tables of forms: `ENVELOPE` for members of the envelope (the objects
-about the whole response), and `ROWS` for fields of records. In each table, the first form that
-reads a value wins. In rows, a value is believed only if the name of its field is about data, or if
-a sibling field confirms it.
+A `GeneralRule` says to which keys and types of value it applies, and has the function that reads
+them. There are two tables of rules: `ENVELOPE` for members of the envelope (the objects about the
+whole response), and `ROWS` for fields of records. In each table, the first rule that reads a value
+wins. In rows, a value is believed only if the name of its field is about data, or if a sibling
+field (another field of the record) confirms it.
 
 The file begins with the functions that read statements and their entries: objects, and maps and
 lists of engines and fields.
@@ -31,23 +31,27 @@ from aatoolkit.availability.detect.words import (
     STRONG,
     WEAK,
     Word,
-    absence_in_code,
-    canonical_word,
-    certain_word,
+    find_absence_word,
+    find_entry_kind,
+    find_number_kinds,
+    find_reason,
+    find_strong_word,
+    find_strongest_word,
+    find_target,
+    find_word,
+    find_word_in_text,
     is_code,
-    is_no_state,
-    is_word,
-    kind_of_entries,
+    is_state_key,
     may_tell_loss,
-    named_target,
+    names_no_state,
     partial_if_measured,
     rate_key,
+    read_absence_code,
+    read_object_state,
+    read_state_beside_value,
     read_word,
-    reason_in,
     repeats_question,
     split_key,
-    state_beside_value,
-    state_in_object,
     state_of_entry,
     state_of_loss,
     state_of_named_flag,
@@ -55,12 +59,8 @@ from aatoolkit.availability.detect.words import (
     state_of_observation_code,
     state_of_series_flag,
     state_of_sibling,
-    strongest_word,
     with_explanation,
     with_reason,
-    word_in_sentences,
-    word_of_absence,
-    zero_or_not,
 )
 from aatoolkit.availability.status import Availability, Cause, Status
 from aatoolkit.availability.subject import after
@@ -75,7 +75,7 @@ _BUSINESS_WORDS = ("forbidden", "error", "pending", "not_run")
 
 
 class Entry(NamedTuple):
-    """An item of a map or list that says of engines or fields whether they were measured.
+    """An item of a map or list of engines or fields that says whether one was measured.
 
     Attributes
     ----------
@@ -95,14 +95,14 @@ class Entry(NamedTuple):
     path: str
 
 
-def entries_in(value: Any, path: str, scope: str | None) -> list[Entry]:
+def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
     """Return the entries of a map, or of a list of names or of records that have a name."""
     if isinstance(value, dict):
         entries = [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
         return [entry for entry in entries if entry.value is not None]
     entries = []
     for index, item in enumerate(value):
-        target = named_target(item) if isinstance(item, dict) else (None, item)
+        target = find_target(item) if isinstance(item, dict) else (None, item)
         if target is not None and isinstance(target[1], str):
             entry_scope = "engine" if target[0] == "engine" else scope
             entries.append(Entry(target[1], entry_scope, item, f"{path}[{index}]"))
@@ -121,8 +121,8 @@ def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
         facts.add("field", facts.path_of(name), state, path, "map", value)
 
 
-def unknown_word(facts: Facts, word: str, path: str) -> Availability:
-    """Return the availability ``unknown`` for a word, and warn when the word occurs first."""
+def warn_of_unknown_word(facts: Facts, word: str, path: str) -> Availability:
+    """Return the availability ``unknown`` for a word; warn of it the first time that it occurs."""
     state = read_word(word)
     if all(signal.availability != state for signal in facts.signals):
         warn(
@@ -136,9 +136,10 @@ def unknown_word(facts: Facts, word: str, path: str) -> Availability:
 def read_map_of_states(
     facts: Facts, key: str, entries: list[Entry], *, is_trusted: bool = False
 ) -> bool:
-    """Read the entries of a map from fields or engines to states; return whether any was read.
+    """Read a map with the availability of fields or engines; return whether an entry was read.
 
-    Unless ``is_trusted``, the key, the names or the words must show that it is such a map.
+    ``key`` is the key of the map. Unless ``is_trusted``, the key, the names or the words must show
+    that it is such a map.
     """
     if any(facts.is_engine(entry.name) for entry in entries):
         # A name beside engines that is no field is an engine, too, though it was not listed.
@@ -158,25 +159,25 @@ def read_map_of_states(
             entry.scope or facts.is_engine(entry.name) or facts.has_field(entry.name)
             for entry in entries
         )
-        or strongest_word((entry.value for entry in entries), STRONG)
+        or find_strongest_word((entry.value for entry in entries), STRONG)
     )
     for entry, state in zip(entries, states, strict=True) if is_sure and any(states) else ():
         if state is not None:
             add_entry(facts, entry, state)
-        elif isinstance(entry.value, str) and not is_no_state(entry.value):
-            add_entry(facts, entry, unknown_word(facts, entry.value, entry.path))
+        elif isinstance(entry.value, str) and not names_no_state(entry.value):
+            add_entry(facts, entry, warn_of_unknown_word(facts, entry.value, entry.path))
     return bool(is_sure and any(states))
 
 
 def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = False) -> bool:
-    """Read a list or map of engines or fields under a key that says what they have in common.
+    """Read a list or map of engines or fields whose key states their availability.
 
     Such keys are ``missingFields``, ``nullReasons``, ``failedEngines``, ``_errors`` and
     ``enginesWithData``. Unknown names are left out, and so are fields that hold numbers although
     they are listed as missing. Return whether anything was read.
     """
     key, value = member.key, member.value
-    scope, is_map = kind_of_entries(key), isinstance(value, dict)
+    scope, is_map = find_entry_kind(key), isinstance(value, dict)
     state, is_failure = state_of_names_under(key), False
     if state is not None:
         state = state if is_map else with_explanation(state, member.siblings)
@@ -187,7 +188,7 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
     else:
         return False
     signal_count_before = len(facts.signals)
-    entries = entries_in(value, member.path, scope)
+    entries = list_entries(value, member.path, scope)
     are_known = all(
         facts.is_engine(entry.name) or (is_map and facts.is_null(entry.name)) for entry in entries
     )
@@ -211,35 +212,33 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
 def _state_of_entry_without_data(
     entry: Entry, state: Availability, *, in_map: bool
 ) -> Availability:
-    """Return the state that an entry gives by its own word or reason; else ``state``."""
+    """Return the availability that an entry states by a word or reason; else ``state``."""
     item = entry.value
     if isinstance(item, dict):
-        own_state = state_in_object(item) or state
-        return own_state if own_state.reason else with_reason(own_state, reason_in(item))
+        own_state = read_object_state(item) or state
+        return own_state if own_state.reason else with_reason(own_state, find_reason(item))
     if not in_map or not isinstance(item, str):
         return state
-    word = certain_word([item])
+    word = find_strong_word([item])
     return with_reason(word.availability if word else state, item)
 
 
 def read_list_of_states(facts: Facts, member: Member) -> bool:
-    """Read a list or map whose entries, records or words, are about engines, fields or sections.
+    """Read a list or map whose entries state the availability of engines, fields or sections.
 
-    Return whether anything was read.
+    The entries are records or words. Return whether anything was read.
     """
-    key, value, scope = member.key, member.value, kind_of_entries(member.key)
-    entries = entries_in(value, member.path, scope)
+    key, value, scope = member.key, member.value, find_entry_kind(member.key)
+    entries = list_entries(value, member.path, scope)
     if isinstance(value, dict):
-        entry_words = [
-            isinstance(entry.value, str) and canonical_word(entry.value) for entry in entries
-        ]
-        is_map = all(entry_words) and not state_in_object(value)
+        entry_words = [isinstance(entry.value, str) and find_word(entry.value) for entry in entries]
+        is_map = all(entry_words) and not read_object_state(value)
         return is_map and read_map_of_states(facts, key, entries, is_trusted=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Records on whether engines are configured are scope options, not about this response.
-    if any("configured" in record for record in records) or any(map(zero_or_not, records)):
+    if any("configured" in record for record in records) or any(map(find_number_kinds, records)):
         return False
-    states = [state_in_object(record) for record in records]
+    states = [read_object_state(record) for record in records]
     is_named = [entry.name == facts.section or facts.has_field(entry.name) for entry in entries]
     is_any_lacking = any(state and state.status != Status.AVAILABLE for state in states)
     if not is_any_lacking or not (scope == "engine" or any(is_named)):
@@ -251,76 +250,80 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
 # --- statements ------------------------------------------------------------------------------
 
 
-def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bool:
+def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -> bool:
     """Read the value of a key about availability; return whether anything was read.
 
-    With ``of_whole``, the statement is about the whole response, else about the field at the
-    member's path.
+    With ``is_about_all``, the statement is about the whole response; without it, about the field at
+    the member's path.
     """
     key, value, signal_count_before = member.key, member.value, len(facts.signals)
     strength = WEAK if rate_key(key) == STATED else STRONG
     state, text = None, value
     if isinstance(value, str):
-        word = canonical_word(value)
+        word = find_word(value)
         if word and word.strength >= strength:
             state = with_explanation(word.availability, member.siblings)
     elif isinstance(value, dict):
-        state = state_in_object(value, strength)
+        state = read_object_state(value, strength)
         text = next(
-            (item for name, item in value.items() if isinstance(item, str) and is_word(name)), None
+            (item for name, item in value.items() if isinstance(item, str) and is_state_key(name)),
+            None,
         )
-    if state is None and isinstance(text, str) and strength == WEAK and not is_no_state(text):
+    if state is None and isinstance(text, str) and strength == WEAK and not names_no_state(text):
         is_named = names(key, "availability") or names(key, "state")
-        state = unknown_word(facts, text, member.path) if is_named else None
-    if state is not None and of_whole:
-        facts.add_whole(state, member, "statement")
+        state = warn_of_unknown_word(facts, text, member.path) if is_named else None
+    if state is not None and is_about_all:
+        facts.add_about_section(state, member, "statement")
     elif state is not None:
         facts.add("field", member.pattern, state, member.path, "statement", value)
     if isinstance(value, dict):
-        _read_parts(facts, member, strength, has_state=state is not None)
+        _read_statement_items(facts, member, strength, has_state=state is not None)
     elif isinstance(value, list):
-        entries = entries_in(value, member.path, kind_of_entries(key))
+        entries = list_entries(value, member.path, find_entry_kind(key))
         records = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(records) == len(value):
             read_map_of_states(facts, key, records, is_trusted=strength == WEAK)
     return len(facts.signals) > signal_count_before
 
 
-def _read_parts(facts: Facts, member: Member, strength: int, *, has_state: bool) -> None:
-    """Read what an object about availability says of single fields and engines."""
+def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_state: bool) -> None:
+    """Read the members of an object about availability that are about single fields or engines."""
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
     are_alike = all(set(item) == set(objects[0]) for item in objects)
     is_of_engines = objects and are_alike and any(map(facts.is_engine, value))
-    scope = kind_of_entries(key) or ("engine" if is_of_engines else None)
+    scope = find_entry_kind(key) or ("engine" if is_of_engines else None)
     for name, item in value.items():
-        path, kind = member.path + key_step(name), kind_of_entries(name)
+        path, kind = member.path + key_step(name), find_entry_kind(name)
         if isinstance(item, list):
             if not read_names_without_data(facts, Member(name, item, path, {}), is_trusted=True):
-                read_map_of_states(facts, name, entries_in(item, path, kind), is_trusted=True)
+                read_map_of_states(facts, name, list_entries(item, path, kind), is_trusted=True)
         elif isinstance(item, dict):
-            state = None if _is_part(name) else state_in_object(item)
+            state = None if _is_state_or_reason(name) else read_object_state(item)
             is_named = strength == WEAK or scope or facts.is_engine(name) or facts.has_field(name)
             if kind is not None and state is None:
-                read_map_of_states(facts, key, entries_in(item, path, kind), is_trusted=True)
+                read_map_of_states(facts, key, list_entries(item, path, kind), is_trusted=True)
             elif state is not None and is_named:
                 add_entry(facts, Entry(name, scope, item, path), state)
     parts = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
     if not has_state:
-        entries = {n: item for n, item in parts.items() if not _is_part(n)}
-        read_map_of_states(facts, key, entries_in(entries, member.path, scope))
+        entries = {n: item for n, item in parts.items() if not _is_state_or_reason(n)}
+        read_map_of_states(facts, key, list_entries(entries, member.path, scope))
 
 
-def _is_part(name: str) -> bool:
+def _is_state_or_reason(name: str) -> bool:
     """Whether a key of an object about availability holds its state or reason.
 
     Other keys name the engine or field that their value is about.
     """
-    return ends(name, "reason") or is_word(name)
+    return ends(name, "reason") or is_state_key(name)
 
 
 def read_siblings(facts: Facts, holder: Member) -> set[str]:
-    """Read keys about a sibling, such as ``revenueReason`` about ``revenue``; return these keys."""
+    """Read the keys of an object that are about another key of it; return these keys.
+
+    For example, ``revenueReason`` is about ``revenue``.
+    """
     members = holder.value
     name_by_folded = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
     read_keys = set()
@@ -348,13 +351,13 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
 
 
 def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
-    """Read what an object with data says of the availability of its fields and of itself."""
+    """Read the statements of an object with data about its own availability and its fields'."""
     key, value, path, _, pattern = member
     if depth > _MAX_DEPTH or names(key, "business"):
         return
     read_keys = read_siblings(facts, member)
     unread = {name: item for name, item in value.items() if name not in read_keys}
-    state = state_beside_value(unread)
+    state = read_state_beside_value(unread)
     if state is not None:
         scope, target = ("engine", key) if facts.is_engine(key) else ("field", pattern)
         facts.add(scope, target, state, path, "field", value)
@@ -364,47 +367,44 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
             read_names_without_data(facts, child)
         elif rate_key(name) == STATED and isinstance(item, dict | str):
             if state is None:
-                read_statement(facts, child, of_whole=False)
+                read_statement(facts, child, is_about_all=False)
         elif isinstance(item, dict) and not repeats_question(name):
             read_object(facts, child, depth + 1)
 
 
 # --- forms of the envelope --------------------------------------------------------------------
 
-Reading = Availability | bool | None
-"""The availability of the whole response; True if signals were added; None or False if nothing."""
+RuleResult = Availability | bool | None
+"""The availability of the whole response; or True if signals were added, else None or False."""
 
 
-class Form(NamedTuple):
+class GeneralRule(NamedTuple):
     """A general rule: a test of keys, the types of value that it reads, and its function."""
 
     name: str
     key: Callable[[str], object]
     kinds: set[type]
     read: Callable[..., Any]
-    """Takes a member and returns a `Reading`; in `ROWS`, takes a field and returns `States`."""
+    """Takes a member and returns a `RuleResult`; in `ROWS`, takes a field and returns `States`."""
 
 
-def fits_pattern(name: str) -> Callable[[str], bool]:
+def make_pattern_test(name: str) -> Callable[[str], bool]:
     """Return a function that tells whether a key fits the patterns of a concept in the lexicon."""
     return lambda key: fits(key, name)
 
 
-def is_whole_word(name: str) -> Callable[[str], bool]:
+def make_word_test(name: str) -> Callable[[str], bool]:
     """Return a function that tells whether a whole key is a word of a concept in the lexicon."""
     return lambda key: is_whole(key, name)
 
 
-def apply_form(facts: Facts, rule: Form, member: Member) -> bool:
-    """Read the state of availability in a key and its value, if they have a known form.
-
-    Return whether anything was read.
-    """
-    if type(member.value) not in rule.kinds or not rule.key(member.key):
+def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
+    """Read a key and its value by a general rule if it applies; return whether it read anything."""
+    if type(member.value) not in general_rule.kinds or not general_rule.key(member.key):
         return False
-    state = rule.read(facts, member)
+    state = general_rule.read(facts, member)
     if isinstance(state, Availability):
-        facts.add_whole(state, member, rule.name)
+        facts.add_about_section(state, member, general_rule.name)
     return bool(state)
 
 
@@ -417,7 +417,7 @@ def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
         if name in read_keys or repeats_question(key):
             continue
         member = envelope.child(name, value)._replace(key=key)
-        if any(apply_form(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
+        if any(apply_rule(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
             continue
         is_wrapper = is_whole(key, "wrapper")
         if depth < _MAX_DEPTH and (is_wrapper or ends(key, "holder")):
@@ -435,7 +435,7 @@ _ABOUT_CALL = re.compile(
 
 
 def _read_notices(facts: Facts, member: Member) -> bool:
-    """Read the notes and notices under a key; return whether other forms must not read the key."""
+    """Read the notes and notices under a key; return whether other rules must skip the key."""
     key, value = member.key, member.value
     # Remarks may be about anything; they count only if nothing was measured.
     is_note, is_remark = fits(key, "note"), is_whole(key, "remark") and not facts.numbers
@@ -448,29 +448,30 @@ def _read_notices(facts: Facts, member: Member) -> bool:
             member.child(name, {"field": name, "text": item}) for name, item in value.items()
         ]
     for notice in notices:
-        text = reason_in(notice.value) if notice.is_object else notice.value
+        text = find_reason(notice.value) if notice.is_object else notice.value
         if is_note and isinstance(text, str) and text.strip():
             state = with_reason(PARTIAL, text)
             facts.add("section", None, state, notice.path, "note", notice.value)
         elif not is_note:
-            _read_notice(facts, notice, of_whole=is_read)
+            _read_notice(facts, notice, is_about_all=is_read)
     return is_read or len(facts.signals) > signal_count_before
 
 
-def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
+def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
     """Read a notice that names engines or fields, or has a code.
 
-    A notice that is only prose is added to ``facts.prose``, which is read last. A notice that names
-    no engine or field is about the whole section with ``of_whole``, and is ignored without it.
+    A notice that is only prose is added to ``facts.prose_notices``, which is read last. A notice
+    that names no engine or field is about the whole section with ``is_about_all``, and is ignored
+    without it.
     """
     members = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in members.values() if isinstance(text, str)]
     targets = [
         name
-        for name in targets_of_notice(members)
+        for name in list_notice_targets(members)
         if facts.is_engine(name) or facts.has_field(name)
     ]
-    word = certain_word(texts) if targets else None
+    word = find_strong_word(texts) if targets else None
     if word:
         state = word.because(next((text for text in texts if " " in text), None))
         # A field that has numbers all the same was measured in part.
@@ -478,28 +479,28 @@ def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
         for name in targets:
             if facts.is_engine(name):
                 facts.add("engine", name, state, notice.path, "notice", notice.value)
-            elif of_whole or not facts.has_number(name):
+            elif is_about_all or not facts.has_number(name):
                 field_state = partial_state if facts.has_number(name) else state
                 facts.add(
                     "field", facts.path_of(name), field_state, notice.path, "notice", notice.value
                 )
-    if word or not of_whole:
+    if word or not is_about_all:
         return
-    for text in filter(absence_in_code, texts):
-        scope, target = named_target(members) or ("section", None)
+    for text in filter(read_absence_code, texts):
+        scope, target = find_target(members) or ("section", None)
         target = facts.path_of(target) if scope == "field" and target else target
-        state = with_reason(absence_in_code(text) or ABSENT, reason_in(members) or text)
+        state = with_reason(read_absence_code(text) or ABSENT, find_reason(members) or text)
         state = partial_if_measured(state, facts.numbers)
         facts.add(scope, target, state, notice.path, "notice", notice.value)
         return
     is_prose = ends(notice.key, "prose") or is_whole(notice.key, "remark")
     if is_prose and not any(map(_ABOUT_CALL.search, texts)):
-        facts.prose += [notice._replace(key=text) for text in texts]
+        facts.prose_notices += [notice._replace(key=text) for text in texts]
 
 
-def targets_of_notice(notice: Mapping[str, Any]) -> list[str]:
+def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
     """Return the fields and engines that a notice names, alone or in a list."""
-    target = named_target(notice)
+    target = find_target(notice)
     lists = (
         item for key, item in notice.items() if isinstance(item, list) and names(key, "target")
     )
@@ -510,9 +511,9 @@ def targets_of_notice(notice: Mapping[str, Any]) -> list[str]:
 
 def read_prose(facts: Facts) -> None:
     """Read the notices in prose, unless a signal about the whole section exists already."""
-    for notice in () if facts.has_section else facts.prose:
+    for notice in () if facts.has_section else facts.prose_notices:
         text = notice.value if isinstance(notice.value, str) else notice.key
-        word = None if _ABOUT_CALL.search(text) else canonical_word(text) or word_of_absence([text])
+        word = None if _ABOUT_CALL.search(text) else find_word(text) or find_absence_word([text])
         # Everyday words are trusted only where they are the code.
         is_everyday = word and word.canonical in ("available", "unavailable", "error")
         if word and (word.is_lack or (is_code(text) and not is_everyday)):
@@ -526,15 +527,15 @@ def read_prose(facts: Facts) -> None:
 # --- errors inside a body --------------------------------------------------------------------
 
 
-def word_of_error(texts: Iterable[str]) -> Word | None:
-    """Return the strongest word of an error's codes, or else the first word in its sentences."""
+def find_error_word(texts: Iterable[str]) -> Word | None:
+    """Return the strongest `Word` of an error's codes, or else the first in its sentences."""
     codes = [*texts]
-    return strongest_word(filter(is_code, codes)) or next(
-        filter(None, map(word_in_sentences, codes)), None
+    return find_strongest_word(filter(is_code, codes)) or next(
+        filter(None, map(find_word_in_text, codes)), None
     )
 
 
-def error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
+def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     """Yield pairs of key and text for the texts in an error body and its nested error objects."""
     if isinstance(body, list) and body:
         body = body[0]
@@ -544,7 +545,7 @@ def error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
         if is_whole(key, "error") and isinstance(value, str):
             yield "detail" if " " in value else "code", value
         elif is_whole(key, "error") or is_whole(key, "reason"):
-            yield from error_texts(value, depth + 1)
+            yield from iter_error_texts(value, depth + 1)
     for key, value in body.items():
         if isinstance(value, str) and key != "type":
             yield key, value
@@ -556,7 +557,7 @@ def is_error_key(key: str) -> bool:
     return match is not None or key in ("success", "ok", "code", "status")
 
 
-def _read_error(facts: Facts, member: Member) -> Reading:
+def _read_error(facts: Facts, member: Member) -> RuleResult:
     """Add a signal for an error in the body of a response whose HTTP status means success."""
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
@@ -571,10 +572,10 @@ def _read_error(facts: Facts, member: Member) -> Reading:
         error = siblings if value is False else None
     elif key == "status":
         is_titled = type(value) is int and value >= 400 and isinstance(siblings.get("title"), str)
-        is_failed = isinstance(value, str) and canonical_word(value) == canonical_word("error")
-        is_explained = is_failed and len(siblings) <= 6 and reason_in(siblings)
+        is_failed = isinstance(value, str) and find_word(value) == find_word("error")
+        is_explained = is_failed and len(siblings) <= 6 and find_reason(siblings)
         error = siblings if is_titled or is_explained else None
-    elif word_of_absence(texts):
+    elif find_absence_word(texts):
         error_fields = {fold(name): part for name, part in siblings.items()}
         if key != "code":
             error_fields = {
@@ -583,13 +584,13 @@ def _read_error(facts: Facts, member: Member) -> Reading:
         error = (siblings if key == "code" else error_fields) if _is_error(error_fields) else None
     if error is None:
         return None
-    named_texts = dict(error_texts(error if isinstance(error, dict) else {"error": error}))
-    word = word_of_error(named_texts.values())
+    named_texts = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
+    word = find_error_word(named_texts.values())
     numbers = error.values() if isinstance(error, dict) else ()
     state = next((STATUSES[v] for v in numbers if type(v) is int and v in STATUSES), FAILED)
     state = word.availability if word and word.is_lack else state
     state = replace(state, status=Status.PARTIAL) if facts.numbers else state
-    reason = reason_in(named_texts) or (error if isinstance(error, str) else None)
+    reason = find_reason(named_texts) or (error if isinstance(error, str) else None)
     facts.add("section", None, replace(state, reason=reason), member.path, "error", error)
     return True
 
@@ -612,22 +613,23 @@ def _is_error(value: Any) -> bool:
 # --- members of the envelope -----------------------------------------------------------------
 
 
-def _read_flag(facts: Facts, member: Member) -> Reading:
+def _read_flag(facts: Facts, member: Member) -> RuleResult:
+    """Return the availability of the whole response that a flag means; None if it means none."""
     key, value = member.key, member.value
     state = state_of_named_flag(key, value)
     if state is None or (state.status == Status.AVAILABLE and not fits(key, "claim")):
         return None
     if state.cause == Cause.WITHHELD and facts.numbers:
         return None
-    word = value and canonical_word(spaced(key, ("is",)))
-    if word and not word.is_lack and not (facts.is_listing or facts.is_bare):
+    word = value and find_word(spaced(key, ("is",)))
+    if word and not word.is_lack and not (facts.has_list_of_numbers or facts.is_bare):
         return None
     return with_explanation(state, member.siblings)
 
 
-def _read_job_status(facts: Facts, member: Member) -> Reading:
-    """Return the state that the status of a job means, if nothing was measured; else None."""
-    word = canonical_word(member.value)
+def _read_job_status(facts: Facts, member: Member) -> RuleResult:
+    """Return the availability that a job's status means, if nothing was measured; else None."""
+    word = find_word(member.value)
     if word is None or word.canonical not in _BUSINESS_WORDS or facts.numbers:
         return None
     is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
@@ -638,22 +640,23 @@ def _read_job_status(facts: Facts, member: Member) -> Reading:
     )
 
 
-def _read_message(facts: Facts, member: Member) -> Reading:
-    """Read the message of an empty response; return the state of a message that is an object.
+def _read_message(facts: Facts, member: Member) -> RuleResult:
+    """Read the message of an empty response.
 
-    A message that is a text is added to ``facts.prose``, which is read later.
+    Return the availability that a message that is an object states. A message that is a text is
+    added to ``facts.prose_notices``, which is read later.
     """
     if not facts.is_bare:
         return None
     if isinstance(member.value, str):
-        facts.prose.append(member)
+        facts.prose_notices.append(member)
         return True
     texts = [text for text in member.value.values() if isinstance(text, str)]
-    word, reason = word_of_absence(texts), reason_in(member.value)
+    word, reason = find_absence_word(texts), find_reason(member.value)
     return replace(word.availability if word else ABSENT, reason=reason) if reason else None
 
 
-def _read_last_day(facts: Facts, member: Member) -> Reading:
+def _read_last_day(facts: Facts, member: Member) -> RuleResult:
     """Read the day up to which data are complete, if the response also has later days."""
     as_of = member.value[:10]
     if DAY.match(as_of) and max(facts.days, default="") > as_of:
@@ -665,18 +668,18 @@ def _read_last_day(facts: Facts, member: Member) -> Reading:
     return None
 
 
-def _read_named_reason(facts: Facts, member: Member) -> Reading:
-    """Return the state of a text or object under a key such as ``emptyReason``, or None."""
+def _read_named_reason(facts: Facts, member: Member) -> RuleResult:
+    """Return the availability that a text or object means under ``emptyReason``; else None."""
     members = member.value if member.is_object else {"reason": member.value}
     phrase = " ".join(tokens(member.key)[: None if member.is_object else -1])
     has_list = any(isinstance(item, list) for item in members.values())
-    state = state_of_names_under(phrase) if reason_in(members) and not has_list else None
+    state = state_of_names_under(phrase) if find_reason(members) and not has_list else None
     if state and member.is_object and state.status == Status.UNAVAILABLE and facts.numbers:
         state = replace(state, status=Status.PARTIAL)
     return with_explanation(state, members) if state else None
 
 
-def _read_sources(facts: Facts, member: Member) -> Reading:
+def _read_sources(facts: Facts, member: Member) -> RuleResult:
     """Return ``not_connected`` if the list of data sources is empty and nothing was measured."""
     is_stated = any(signal.rule == "source" for signal in facts.signals)
     return None if member.value or facts.numbers or is_stated else STATES["not_connected"]
@@ -695,26 +698,26 @@ _DICT: Kinds = {dict}
 _BOOL: Kinds = {bool}
 _NUMBER: Kinds = {int, float}
 ENVELOPE = (
-    Form("error", is_whole_word("error"), _TEXT | _LIST | _DICT, _read_error),
-    Form("error", is_error_key, _BOOL | {int} | _TEXT, _read_error),
-    Form("through", fits_pattern("through"), _TEXT, _read_last_day),
-    Form("count", may_tell_loss, _NUMBER | _LIST | _TEXT,
+    GeneralRule("error", make_word_test("error"), _TEXT | _LIST | _DICT, _read_error),
+    GeneralRule("error", is_error_key, _BOOL | {int} | _TEXT, _read_error),
+    GeneralRule("through", make_pattern_test("through"), _TEXT, _read_last_day),
+    GeneralRule("count", may_tell_loss, _NUMBER | _LIST | _TEXT,
          lambda _, m: state_of_loss(m.key, m.value)),
-    Form("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
+    GeneralRule("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
          _BOOL, _read_flag),
-    Form("source", fits_pattern("no_source"), _LIST | {type(None)}, _read_sources),
-    Form("statement", rate_key, _DICT, read_statement),
-    Form("notice", fits_pattern("noted"), _TEXT | _LIST | _DICT, _read_notices),
-    Form("statement", rate_key, _TEXT, read_statement),
-    Form("status", fits_pattern("stage"), _TEXT, _read_job_status),
-    Form("reason", is_whole_word("message"), _TEXT | _DICT, _read_message),
-    Form("reason", lambda key: split_key(key)[1] == "reason", _TEXT, _read_named_reason),
-    Form("reason", state_of_names_under, _DICT, _read_named_reason),
-    Form("map", _may_name_a_lack, _DICT | _LIST, read_names_without_data),
-    Form("map", kind_of_entries, _DICT | _LIST, read_list_of_states),
-    Form("statement", rate_key, _LIST, read_statement),
+    GeneralRule("source", make_pattern_test("no_source"), _LIST | {type(None)}, _read_sources),
+    GeneralRule("statement", rate_key, _DICT, read_statement),
+    GeneralRule("notice", make_pattern_test("noted"), _TEXT | _LIST | _DICT, _read_notices),
+    GeneralRule("statement", rate_key, _TEXT, read_statement),
+    GeneralRule("status", make_pattern_test("stage"), _TEXT, _read_job_status),
+    GeneralRule("reason", make_word_test("message"), _TEXT | _DICT, _read_message),
+    GeneralRule("reason", lambda key: split_key(key)[1] == "reason", _TEXT, _read_named_reason),
+    GeneralRule("reason", state_of_names_under, _DICT, _read_named_reason),
+    GeneralRule("map", _may_name_a_lack, _DICT | _LIST, read_names_without_data),
+    GeneralRule("map", find_entry_kind, _DICT | _LIST, read_list_of_states),
+    GeneralRule("statement", rate_key, _LIST, read_statement),
 )  # fmt: skip
-"""The forms for members of the envelope; for each member, the first that reads it wins."""
+"""The rules for members of the envelope; for each member, the first that reads it wins."""
 
 
 # --- rows: what the records of a list state about their own data -----------------------------
@@ -728,7 +731,7 @@ def read_rows(facts: Facts) -> None:
             for rule in ROWS:
                 if rule.kinds & kinds and rule.key(name):
                     states = rule.read(records, name)
-                    sibling = _sibling_name(records, name) if rule.name == "cell" else None
+                    sibling = _find_sibling_name(records, name) if rule.name == "cell" else None
                     for row, state in states or ():
                         records.add(name, row, state, rule.name, sibling)
                     if states is not None:
@@ -743,39 +746,44 @@ def _read_row_flags(records: Records, name: str) -> States | None:
     return (has_days and records.states(name, partial(state_of_series_flag, name), bool)) or None
 
 
-def _sibling_name(records: Records, name: str) -> str | None:
+def _find_sibling_name(records: Records, name: str) -> str | None:
     """Return the name of the field that a field is about, ``revenue`` for ``revenueReason``."""
     folded, _ = split_key(name)
     sibling = next((n for n in records.names if fold(n) == folded), None) if folded else None
     return sibling if sibling != name else None
 
 
-def _states_of_sibling(records: Records, name: str) -> States | None:
-    """Read a field about a sibling field, such as ``revenueReason`` about ``revenue``.
+def _read_sibling_states(records: Records, name: str) -> States | None:
+    """Read a field about a sibling, i.e. another field, such as ``revenueReason`` of ``revenue``.
 
-    Return the positions of rows, each with the state of the sibling. A row is included if the state
-    agrees with whether the sibling is null, or if the sibling is 0 and a text plainly says that it
-    was not measured. The list is empty if no row lacks data; None if the field has no sibling.
+    Return pairs of the position of a row and the availability of the sibling. A row is included if
+    the stated availability agrees with whether the sibling is null, or if the sibling is 0 and a
+    text plainly says that it was not measured. The list is empty if no row lacks data; None if the
+    field has no sibling.
     """
-    sibling = _sibling_name(records, name)
+    sibling = _find_sibling_name(records, name)
     if sibling is None:
         return None
-    sibling_values, kind = records.column(sibling), split_key(name)[1]
+    sibling_values, kind = records.values_of_field(sibling), split_key(name)[1]
     cells = [
         (row, item, sibling_values[row])
-        for row, item in records.cells(name)
+        for row, item in records.positions_and_values(name)
         if isinstance(item, bool | str)
     ]
     # A text that is present exactly if the sibling is null can only be the reason for the null.
-    texts = [type(item) is str and bool(item.strip()) for item in records.column(name)]
+    texts = [type(item) is str and bool(item.strip()) for item in records.values_of_field(name)]
     is_of_missing = kind == "reason" and texts == [item is None for item in sibling_values]
     states = []
     for row, value, sibling_value in cells:
         state = state_of_sibling(
             kind, value, sibling_value if isinstance(sibling_value, str | int | float) else None
         )
-        is_certain = is_of_missing or isinstance(value, bool) or strongest_word([value], STRONG)
-        is_denial = sibling_value == 0 and isinstance(value, str) and strongest_word([value], PLAIN)
+        is_certain = (
+            is_of_missing or isinstance(value, bool) or find_strongest_word([value], STRONG)
+        )
+        is_denial = (
+            sibling_value == 0 and isinstance(value, str) and find_strongest_word([value], PLAIN)
+        )
         is_consistent = state and (sibling_value is None) != (state.status == Status.AVAILABLE)
         if state and (is_denial or (is_consistent and is_certain)):
             states.append((row, state))
@@ -783,9 +791,9 @@ def _states_of_sibling(records: Records, name: str) -> States | None:
 
 
 ROWS = (
-    Form("row flag", bool, {bool}, _read_row_flags),
-    Form("row code", fits_pattern("observation_status"), {str},
+    GeneralRule("row flag", bool, {bool}, _read_row_flags),
+    GeneralRule("row code", make_pattern_test("observation_status"), {str},
          lambda records, name: records.states(name, state_of_observation_code)),
-    Form("cell", lambda n: split_key(n)[1], {bool, str}, _states_of_sibling)
+    GeneralRule("cell", lambda n: split_key(n)[1], {bool, str}, _read_sibling_states)
 )  # fmt: skip
-"""The forms for fields of records; for each field, the first that reads it wins."""
+"""The rules for fields of records; for each field, the first that reads it wins."""

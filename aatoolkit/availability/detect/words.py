@@ -33,15 +33,17 @@ from aatoolkit._util.lexicon import (
 from aatoolkit.availability.status import EMPTY, Availability, Cause, Status
 
 WEAK, STRONG, PLAIN = 1, 2, 3
-"""The strengths of words. WEAK words are believed only under keys about availability, STRONG words
-also under other keys of envelopes and fields, PLAIN words even in rows."""
+"""How far a word alone proves an availability. A WEAK word (``pending``) is believed only under a
+key about availability, a STRONG word also under other keys outside of rows, a PLAIN word even in
+rows. So PLAIN words are stronger than STRONG words."""
 
 _STATES = rows_of(Path(__file__).with_name("states.txt"))
 WORDS: Mapping[str, tuple[Status, Cause | None]] = {
     word: (Status(status), None if cause == "-" else Cause(cause))
     for word, status, cause, _ in _STATES
 }
-"""The status and cause by canonical word. Each phrase of the lexicon means a canonical word."""
+"""The status and cause by canonical word, i.e. by standard term, such as ``not_connected``. Each
+phrase of the lexicon means one of these terms."""
 
 SILENT = "nothing"
 """The meaning that a rule gives to words that say nothing about availability."""
@@ -70,7 +72,11 @@ _NUMBER = re.compile(r"(?:[A-Z]{3}\s|[$€£]\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|
 
 @dataclass(frozen=True)
 class Word:
-    """A canonical word of availability, with its strength (`WEAK`, `STRONG` or `PLAIN`)."""
+    """A standard term for availability, such as ``partial``, with its strength.
+
+    The strength says how far the words that were read prove that availability: `WEAK`, `STRONG` or
+    `PLAIN`, the strongest.
+    """
 
     canonical: str
     strength: int
@@ -94,7 +100,7 @@ class Word:
 
 
 @cache
-def _meanings() -> tuple[list[tuple[Word, re.Pattern[str]]], re.Pattern[str]]:
+def _compile_words() -> tuple[list[tuple[Word, re.Pattern[str]]], re.Pattern[str]]:
     """Return pairs of each word and its pattern, and one pattern that matches any of the words.
 
     Most texts match no word, which the one pattern shows at once.
@@ -107,63 +113,63 @@ def _meanings() -> tuple[list[tuple[Word, re.Pattern[str]]], re.Pattern[str]]:
 
 
 @cache
-def _sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
+def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
     return [
         (word, re.compile(rf"\b(?:{pattern.pattern})\b"))
-        for word, pattern in _meanings()[0]
+        for word, pattern in _compile_words()[0]
         if word.is_lack
     ]
 
 
 @lru_cache(maxsize=4096)
-def canonical_word(text: str) -> Word | None:
-    """Return the canonical word with the meaning of a text; None if it is not about availability.
+def find_word(text: str) -> Word | None:
+    """Return the standard term for the availability that a short text means, as a `Word`, or None.
 
     Examples
     --------
-    >>> canonical_word("GA4_NOT_CONNECTED"), canonical_word("in_stock")
+    >>> find_word("GA4_NOT_CONNECTED"), find_word("in_stock")
     (Word(canonical='not_connected', strength=2), None)
     """
-    return word_of_parts(tokens(text)) if len(text) <= _MAX_LENGTH else None
+    return find_word_of_parts(tokens(text)) if len(text) <= _MAX_LENGTH else None
 
 
 @lru_cache(maxsize=4096)
-def word_of_parts(parts: tuple[str, ...]) -> Word | None:
-    """Return the canonical word that the parts of a name stand for; None if there is none."""
+def find_word_of_parts(parts: tuple[str, ...]) -> Word | None:
+    """Return the standard term (a `Word`) that the parts of a name mean; None if they mean none."""
     meaningful_parts = [part for part in parts if part not in words("noise")]
     if not meaningful_parts:
         return None
-    meanings, any_pattern = _meanings()
+    meanings, any_pattern = _compile_words()
     for start in range(min(4, len(meaningful_parts))):
         text = " ".join(meaningful_parts[start:])
         for word, pattern in meanings if any_pattern.fullmatch(text) else ():
             if (start == 0 or word.canonical in _AFTER_SOURCE) and pattern.fullmatch(text):
                 return word
     inner_parts = " ".join(meaningful_parts).removeprefix("data ").removesuffix(" data").split()
-    return word_of_parts(tuple(inner_parts)) if len(inner_parts) < len(meaningful_parts) else None
+    return (
+        find_word_of_parts(tuple(inner_parts)) if len(inner_parts) < len(meaningful_parts) else None
+    )
 
 
-def strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | None:
-    """Return the strongest canonical word of some texts; None if all are below ``min_strength``."""
-    found_words = [
-        word for text in texts if isinstance(text, str) and (word := canonical_word(text))
-    ]
+def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | None:
+    """Return the strongest `Word` that texts mean; None if all are below ``min_strength``."""
+    found_words = [word for text in texts if isinstance(text, str) and (word := find_word(text))]
     strong_words = [word for word in found_words if word.strength >= min_strength]
     return max(strong_words, key=lambda word: word.strength, default=None)
 
 
 @lru_cache(maxsize=1024)
-def word_in_sentences(text: str) -> Word | None:
-    """Return the first strong word in a text of sentences that means an absence; else None.
+def find_word_in_text(text: str) -> Word | None:
+    """Return the first strong `Word` in prose that says that data are lacking; else None.
 
     Negated words are ignored. A word with a cause, such as ``not_connected``, is preferred to a
     word that only means that something is missing.
 
     Examples
     --------
-    >>> word_in_sentences("Your logs aren't connected yet.").canonical
+    >>> find_word_in_text("Your logs aren't connected yet.").canonical
     'not_connected'
-    >>> word_in_sentences("No setup is required.")
+    >>> find_word_in_text("No setup is required.")
     """
     for pattern, full_form in _CONTRACTED:
         text = pattern.sub(full_form, text)
@@ -172,7 +178,7 @@ def word_in_sentences(text: str) -> Word | None:
         spaced_words = " ".join(part for part in tokens(sentence) if part not in words("noise"))
         matches = [
             (match.start(), match[0], word)
-            for word, pattern in _sentence_patterns()
+            for word, pattern in _compile_sentence_patterns()
             if (match := pattern.search(spaced_words))
             and not _NEGATION.search(spaced_words[: match.start()])
         ]
@@ -183,21 +189,22 @@ def word_in_sentences(text: str) -> Word | None:
     return vague_word
 
 
-def certain_word(texts: Iterable[object]) -> Word | None:
-    """Return the strong word that texts stand for; None if there is none.
+def find_strong_word(texts: Iterable[object]) -> Word | None:
+    """Return the availability that texts state beyond doubt, as a `Word`; None if there is none.
 
-    Codes and labels are read first, and sentences only if no code has a strong word.
+    Its strength is `STRONG` or more. Codes and labels are read first, and sentences only if no code
+    states an availability.
     """
     codes = [text for text in texts if isinstance(text, str)]
-    other_texts = (text for text in codes if canonical_word(text) is None)
-    return strongest_word(codes, STRONG) or next(
-        filter(None, map(word_in_sentences, other_texts)), None
+    other_texts = (text for text in codes if find_word(text) is None)
+    return find_strongest_word(codes, STRONG) or next(
+        filter(None, map(find_word_in_text, other_texts)), None
     )
 
 
-def word_of_absence(texts: Iterable[object]) -> Word | None:
-    """Return the strong word by which texts say that data are lacking; None if they do not."""
-    word = certain_word(texts)
+def find_absence_word(texts: Iterable[object]) -> Word | None:
+    """Return the strong `Word` for a lack of data that texts state; None if they state none."""
+    word = find_strong_word(texts)
     return word if word and word.is_lack else None
 
 
@@ -206,17 +213,16 @@ def is_code(text: object) -> bool:
     return isinstance(text, str) and re.fullmatch(r"\w[\w.-]{0,58}\w", text) is not None
 
 
-def absence_in_code(text: str) -> Availability | None:
-    """Return the state that a code for lacking data means; None for any other text."""
-    word = canonical_word(text) if is_code(text) else None
+def read_absence_code(text: str) -> Availability | None:
+    """Return the availability that a code for lacking data means; None for any other text."""
+    word = find_word(text) if is_code(text) else None
     return word.availability if word and word.is_lack else None
 
 
 def read_word(word: object, reason: object = None) -> Availability:
     """Return the availability that a word means.
 
-    For a word that is not known it is ``unknown``, with the word as the reason unless there is one.
-
+    For a word that is not known it is ``unknown``, with ``reason`` or else the word as the reason.
 
     Examples
     --------
@@ -228,7 +234,7 @@ def read_word(word: object, reason: object = None) -> Availability:
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
     text = reason if isinstance(reason, str) and reason else None
-    canonical = canonical_word(word) if isinstance(word, str) else None
+    canonical = find_word(word) if isinstance(word, str) else None
     if canonical is None:
         return Availability(Status.UNKNOWN, None, text or (None if word is None else repr(word)))
     return with_reason(canonical.availability, text)
@@ -236,7 +242,7 @@ def read_word(word: object, reason: object = None) -> Availability:
 
 def with_reason(state: Availability, reason: str | None) -> Availability:
     """Return a state with ``reason``; a reason that is a code also decides the cause."""
-    word = canonical_word(reason) if reason is not None and is_code(reason) else None
+    word = find_word(reason) if reason is not None and is_code(reason) else None
     if word and state == ABSENT and word.availability.status in EMPTY:
         state = word.availability
     elif word and state == PARTIAL:
@@ -259,8 +265,8 @@ def state_of_observation_code(code: str) -> Availability | None:
 # --- keys ------------------------------------------------------------------------------------
 
 STATED, MILD = 2, 1
-"""Ratings of keys. Under a STATED key any word states availability, under a MILD key only a strong
-word."""
+"""How surely a key is about availability: under a STATED key any word states availability, under a
+MILD key only a strong word."""
 
 _FLAG_PREFIXES = ("is", "contains")
 _SEPARATOR = re.compile(r"__|(?<=\w)[@.]")
@@ -285,17 +291,16 @@ def rate_key(key: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def is_word(key: str) -> bool:
+def is_state_key(key: str) -> bool:
     """Whether a key, such as ``status``, holds the state in an object about availability."""
     return spaced(key) in words("valued") or rate_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
 def state_of_named_flag(key: str, value: bool) -> Availability | None:
-    """Return the state that a flag means by its name; None if it means none.
+    """Return the availability that a flag means by its name; None if it means none.
 
-    A flag that denies a problem means no state.
-
+    False under the name of a problem, such as ``isRecalculating``, means none.
 
     Examples
     --------
@@ -309,7 +314,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
             return AVAILABLE if value else STATES[name]
     if value and fits(text, "cut"):
         return STATES["truncated"]
-    word = word_of_parts(tuple(text.split()))
+    word = find_word_of_parts(tuple(text.split()))
     if not value or word is None or word.canonical == "available":
         return None
     return word.availability if word.strength >= STRONG or fits(text, "asserted") else None
@@ -317,7 +322,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_series_flag(key: str, value: bool) -> Availability | None:
-    """Return the state of one day's data by a flag in the day's record; None if there is none.
+    """Return the availability of one day's data by a flag in its record; None if it says nothing.
 
     Examples
     --------
@@ -331,25 +336,28 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_names_under(key: str) -> Availability | None:
-    """Return the state that a key such as ``missingFields`` gives to its entries; else None."""
+    """Return the availability of the fields or engines listed under a key, by the name of the key.
+
+    For example, it is ``unavailable`` under ``missingFields``; None if the name says nothing.
+    """
     text = spaced(key, words("field", "engine", "idle"))
     if fits(text, "denies"):
         return ABSENT
-    word = word_of_parts(tuple(text.split()))
+    word = find_word_of_parts(tuple(text.split()))
     return word.availability if word and word.canonical not in ("available", "error") else None
 
 
 @lru_cache(maxsize=4096)
-def kind_of_entries(key: str) -> str | None:
-    """Return whether a key lists engines or fields, by its name: ``engine``, ``field`` or None."""
+def find_entry_kind(key: str) -> str | None:
+    """Return what a key lists, by its name: ``engine``, ``field``, or None for other things."""
     return "engine" if names(key, "engine") else "field" if names(key, "field") else None
 
 
 @lru_cache(maxsize=8192)
 def split_key(key: str) -> tuple[str, str]:
-    """Split a key into the field that it is about, and what it says of the field, as a kind.
+    """Split a key about another field into the name of that field and the kind of statement.
 
-    Return two empty texts if the key is about no other field.
+    Return two empty texts if the key is not about another field.
 
     Examples
     --------
@@ -359,22 +367,22 @@ def split_key(key: str) -> tuple[str, str]:
     name, _, note = _SEPARATOR.sub("\0", key, count=1).partition("\0")
     parts = tokens(note if note and name else key)
     if note and name:
-        kind = next((kind for n in (2, 1) if (kind := _meaning_of_ending(parts[-n:]))), None)
+        kind = next((kind for n in (2, 1) if (kind := _read_key_ending(parts[-n:]))), None)
         return (fold(name), kind) if kind else ("", "")
     if len(parts) > 1 and parts[0] == "has":
         return "".join(parts[1:]), "available"
     parts = parts[1:] if parts[:1] == ("is",) else parts
     for length in (2, 1):
-        kind = _meaning_of_ending(parts[-length:]) if len(parts) > length else None
+        kind = _read_key_ending(parts[-length:]) if len(parts) > length else None
         if kind is not None:
             return "".join(parts[:-length]), kind
     return "", ""
 
 
-def _meaning_of_ending(parts: tuple[str, ...]) -> str | None:
-    """Return what the ending of a key says of the field that the key names; None if nothing.
+def _read_key_ending(parts: tuple[str, ...]) -> str | None:
+    """Return the kind of statement that the ending of a key makes about a field; None if none.
 
-    For example, ``denial`` says that the field was not measured, and ``reason`` why.
+    For example, the kind ``denial`` says that the field was not measured, ``reason`` says why.
     """
     text = " ".join(parts)
     if ends(text, "reason") and (len(parts) == 1 or fits(text, "absence")):
@@ -384,7 +392,7 @@ def _meaning_of_ending(parts: tuple[str, ...]) -> str | None:
     availability_words = words("kind", "availability")
     if {*parts} <= availability_words | words("data") and {*parts} & availability_words:
         return "available" if "available" in parts else "status"
-    word = word_of_parts(parts)
+    word = find_word_of_parts(parts)
     if (word and word.is_lack) or fits(text, "hidden_word"):
         return "denial"
     return "available" if fits(text, "ready_word") else None
@@ -423,8 +431,11 @@ def has_numbers(
     return bool(_NUMBER.fullmatch(text) and re.search("[1-9]", text)) and not is_ignored(key)
 
 
-def named_target(record: Mapping[str, object]) -> tuple[str, str] | None:
-    """Return the kind (``engine`` or ``field``) and name that a record is about, or None."""
+def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
+    """Return the engine or field that a record is about, as a pair of kind and name, or None.
+
+    For example, ``{"engine": "gemini"}`` gives ``("engine", "gemini")``.
+    """
     for kind, concept in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
             is_label = names(key, concept) and {*tokens(key)} <= words(concept, "labelling")
@@ -433,8 +444,8 @@ def named_target(record: Mapping[str, object]) -> tuple[str, str] | None:
     return None
 
 
-def is_no_state(text: str) -> bool:
-    """Whether a text has no words, is about stock, or is too long, and so names no state."""
+def names_no_state(text: str) -> bool:
+    """Whether a text has no words, is about stock, or is too long, so that it names no state."""
     is_wordless = not any(part.isalpha() for part in tokens(text))
     return is_wordless or fits(text, "stock") or len(text) > _MAX_LENGTH
 
@@ -447,22 +458,22 @@ def is_sample_size(key: str) -> bool:
 # --- objects ---------------------------------------------------------------------------------
 
 
-def reason_in(record: Mapping[str, object]) -> str | None:
-    """Return the text of a field such as ``reason`` of an object; None if it has no such field.
+def find_reason(record: Mapping[str, object]) -> str | None:
+    """Return the text under a key such as ``reason`` in an object; None if there is no such key.
 
-    If there are several such fields, the first text of several words is preferred.
+    If there are several such keys, the first text of several words is preferred.
     """
     texts = [v for k, v in record.items() if isinstance(v, str) and v and ends(k, "reason")]
     return next((text for text in texts if " " in text), texts[0] if texts else None)
 
 
-def state_in_object(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
-    """Return the state that a word or flag in an object gives; None if there is none."""
-    reason = reason_in(record)
+def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
+    """Return the availability that a word or flag in an object states; None if there is none."""
+    reason = find_reason(record)
     for name, value in record.items():
         if not isinstance(value, str):
             continue
-        word = canonical_word(value) if is_word(name) or is_whole(name, "one_value") else None
+        word = find_word(value) if is_state_key(name) or is_whole(name, "one_value") else None
         if word and word.strength >= min_strength:
             return (
                 word.availability
@@ -480,19 +491,22 @@ def state_in_object(record: Mapping[str, Any], min_strength: int = WEAK) -> Avai
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
-    """Return the state that the value of an entry means, in the map under ``key``; else None."""
+    """Return the availability that the value of a map's entry means, or None.
+
+    ``key`` is the key of the map, such as ``connected``.
+    """
     if isinstance(value, bool):
         return state_of_flag(value, key)
     if isinstance(value, str):
-        word = canonical_word(value)
+        word = find_word(value)
         return word.availability if word else None
     if isinstance(value, dict):
-        return state_in_object(value)
+        return read_object_state(value)
     return None
 
 
 def state_of_flag(value: bool, key: str) -> Availability:
-    """Return the state that a flag means under a key such as ``supported`` or ``connected``."""
+    """Return the availability that a flag means under a key such as ``connected``."""
     if value:
         return AVAILABLE
     stems = ((word, stem) for (word, _), stem in patterns("stem").items())
@@ -500,11 +514,11 @@ def state_of_flag(value: bool, key: str) -> Availability:
 
 
 def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availability:
-    """Return a state with the reason found in its object, ``record``.
+    """Return an availability with the reason that its object, ``record``, has.
 
-    If the state is ``unavailable`` without a cause, a sentence in the object may give one, or say
-    that the data do not apply. If the state is ``available``, but the reason is a sentence that
-    denies it, the state becomes that of the sentence, or ``unknown``.
+    If the state is ``unavailable`` without a cause, a sentence in the object may give the cause, or
+    say that the data do not apply. If the state is ``available``, but the reason is a sentence that
+    denies it, the result is the availability that the sentence means, or ``unknown``.
 
     Examples
     --------
@@ -512,9 +526,9 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
     <Cause.NOT_CONNECTED: 'not_connected'>
     >>> with_explanation(ABSENT, {"message": "Not enough data"}).cause
     """
-    reason = reason_in(record)
+    reason = find_reason(record)
     if state.status == Status.AVAILABLE and reason and " " in reason:
-        word = word_in_sentences(reason)
+        word = find_word_in_text(reason)
         if word and word.canonical != "unavailable":
             return word.because(reason)
         doubtful_state = Availability(Status.UNKNOWN, None, reason)
@@ -523,14 +537,14 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
     for key, text in (
         record.items() if state.cause is None and state.status == "unavailable" else ()
     ):
-        word = word_in_sentences(text) if isinstance(text, str) and ends(key, "cause") else None
+        word = find_word_in_text(text) if isinstance(text, str) and ends(key, "cause") else None
         if word and word.availability.status in EMPTY:
             return word.because(state.reason)
     return state
 
 
 def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Availability:
-    """Return ``partial`` for a small sample or pending data with numbers; else the state itself.
+    """Return ``partial`` for a small sample or pending data that have numbers; else ``state``.
 
     ``numbers`` has True if there are numbers other than 0, and False if there are zeros. With a
     small sample any number makes the state partial. With pending data only a number other than 0
@@ -542,14 +556,14 @@ def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Avail
     return replace(state, status=Status.PARTIAL) if is_partial else state
 
 
-def zero_or_not(record: Mapping[str, Any]) -> set[bool]:
+def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
     """Return a set with True if an object has numbers other than 0, and False if it has zeros."""
     numbers = {name: item for name, item in record.items() if type(item) in (int, float)}
     return {item != 0 for name, item in numbers.items() if not is_sample_size(name)}
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
-    """Return the state that a key such as ``revenueReason`` gives to ``revenue``, or None.
+    """Return the availability of ``revenue`` by a key such as ``revenueReason``; else None.
 
     Parameters
     ----------
@@ -560,8 +574,8 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
         The values under the key and under its sibling.
     """
     if isinstance(value, dict):
-        state = state_in_object(value)
-        text = reason_in(value)
+        state = read_object_state(value)
+        text = find_reason(value)
         is_absent = state is None and kind == "reason" and sibling_value is None and text
         return replace(ABSENT, reason=text) if is_absent else state
     if isinstance(value, bool):
@@ -569,7 +583,7 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
             is_stated = value and (sibling_value is None) == (kind == "denial")
             return (ABSENT if sibling_value is None else PARTIAL) if is_stated else None
         return AVAILABLE if value else ABSENT
-    word = canonical_word(value)
+    word = find_word(value)
     if word and (word.strength >= STRONG or sibling_value is None):
         numbers = set() if sibling_value is None else {sibling_value != 0}
         return partial_if_measured(word.because(value if " " in value.strip() else None), numbers)
@@ -578,8 +592,8 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
     return None
 
 
-def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
-    """Return the state in an object such as ``{"value": null, "status": "not_connected"}``.
+def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
+    """Return the availability of the value in ``{"value": null, "status": "not_connected"}``.
 
     Return None if the object has no key ``value``, ``amount`` or ``current``, or states nothing.
     """
@@ -587,8 +601,8 @@ def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
     if name is None:
         return None
     siblings = {key: item for key, item in record.items() if key != name}
-    state = state_in_object(siblings)
-    reason = reason_in(siblings)
+    state = read_object_state(siblings)
+    reason = find_reason(siblings)
     if state is None and record[name] is None and reason:
         state = with_reason(ABSENT, reason)
     return state and partial_if_measured(
@@ -600,13 +614,15 @@ def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 
 
 def may_tell_loss(key: str) -> bool:
-    """Whether a count, list or date under this key may mean that data were lost or are missing."""
+    """Whether a count, list or date under a key may mean that data are missing."""
     text = spaced(key).removesuffix(" count")
     return fits(text, "loss") or fits(key, "since")
 
 
 def state_of_loss(key: str, value: Any) -> Availability | None:
     """Return ``partial`` if the value under a key means that data are missing; else None.
+
+    The key must name data, such as rows. A list of missing pages may itself be the data.
 
     Examples
     --------

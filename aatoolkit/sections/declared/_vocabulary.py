@@ -67,7 +67,7 @@ def optional(*columns: Column) -> tuple[Column, ...]:
 
 
 def whole(name: str, doc: str, things: str) -> Column:
-    """Return a column of the total of shares, their denominator, which is equal in all rows."""
+    """Return a column with the denominator of shares; it is the same number in all rows."""
     rule = refused(f"the same {things} in every row")
     return count(name, doc, aggregate=rule, optional=True)
 

@@ -31,12 +31,18 @@ from aatoolkit.sections import (
     Section,
     Table,
 )
-from aatoolkit.sections.inference.evidence import gather
-from aatoolkit.sections.inference.keys import settle_keys, year_path
+from aatoolkit.sections.inference.evidence import gather_evidence
+from aatoolkit.sections.inference.keys import find_keys, find_year_path
 from aatoolkit.sections.inference.relations import OPEN, PROVED, ColumnFinding, Relation
 from aatoolkit.sections.inference.shapes import find_relations
-from aatoolkit.sections.inference.units import POSITION, settle_rule, settle_units
-from aatoolkit.sections.inference.words import FACTORS, Vocabulary, singular, specific_name, tokens
+from aatoolkit.sections.inference.units import POSITION, set_rule, set_units
+from aatoolkit.sections.inference.words import (
+    FACTORS,
+    Vocabulary,
+    qualify_generic_name,
+    singular,
+    tokens,
+)
 
 _MAX_ROWS = 10
 _DIMENSIONS = ("engine", "topic", "category", "brand")
@@ -56,7 +62,7 @@ _NAME_CONCEPTS = {
 
 @dataclass
 class Analysis:
-    """What was found about one section: its tables, with their columns, and notes.
+    """The findings about one section: its tables, with their columns, and notes.
 
     Attributes
     ----------
@@ -82,7 +88,7 @@ class Analysis:
     optional: tuple[str, ...] = ()
 
     @property
-    def maps(self) -> set[tuple[Step, ...]]:
+    def map_paths(self) -> set[tuple[Step, ...]]:
         """The paths of the objects whose keys are data."""
         return {
             relation.steps[:index]
@@ -92,7 +98,7 @@ class Analysis:
         }
 
     @property
-    def declared(self) -> Section:
+    def declaration(self) -> Section:
         """The declaration of the section: its tables and columns, without open findings.
 
         Raises
@@ -103,7 +109,7 @@ class Analysis:
         return Section(
             self.section,
             "",
-            *map(table_of, self.relations),
+            *map(declare_table, self.relations),
             availability=self.rules,
             watched=self.watched,
             emptied=self.emptied,
@@ -114,9 +120,9 @@ class Analysis:
 def analyse(
     section: str,
     document: Any,
-    parts: Mapping[tuple[str, ...], Any],
+    engine_responses: Mapping[tuple[str, ...], Any],
     vocabulary: Vocabulary,
-    others: Sequence[Any] = (),
+    other_responses: Sequence[Any] = (),
     *,
     measures: bool = True,
 ) -> Analysis:
@@ -128,54 +134,54 @@ def analyse(
         The name of the section.
     document : object
         The decoded response without filters.
-    parts : mapping
+    engine_responses : mapping
         The decoded responses filtered to some engines each, by the tuple of these engines. Together
         they cover all engines that ran.
     vocabulary : Vocabulary
         The known engines, topics and so on, by which keys that are data are recognised.
-    others : sequence
+    other_responses : sequence
         Further decoded responses, for other windows or hosts.
     measures : bool
         Whether to look for units and rules; if not, all of them are left open.
     """
-    documents = [document, *parts.values(), *others]
+    documents = [document, *engine_responses.values(), *other_responses]
     relations = find_relations(documents, section, vocabulary)
-    notes = settle_keys(relations, year_path(documents))
-    relations.sort(key=_sort_key)
+    notes = find_keys(relations, find_year_path(documents))
+    relations.sort(key=_table_sort_key)
     if measures:
-        gather(relations, len(parts))
-        settle_units(relations)
+        gather_evidence(relations, len(engine_responses))
+        set_units(relations)
         for relation in relations:
             for column in relation.columns:
-                settle_rule(column)
+                set_rule(column)
     return Analysis(section, relations, notes)
 
 
-def _sort_key(relation: Relation) -> float:
-    """Return the sort key by which the main table comes first among the tables of a section.
+def _table_sort_key(relation: Relation) -> float:
+    """Return a number that sorts the tables of a section, the main table first.
 
     Tables with many columns and rows come first, nested and single-row tables last. Rows beyond
     `_MAX_ROWS` do not count, because a table with one row per day is seldom the main table.
     """
-    depth = sum(len(ancestor.steps) > 0 for ancestor, _ in relation.chain())
+    depth = sum(len(ancestor.steps) > 0 for ancestor, _ in relation.with_ancestors())
     return -min(len(relation), _MAX_ROWS) * len(relation.columns) / depth if relation.steps else 0.0
 
 
 # --- declarations -------------------------------------------------------------------------------
 
 
-def table_of(relation: Relation) -> Table:
+def declare_table(relation: Relation) -> Table:
     """Return the declaration of a table that was found in responses.
 
     It has a filter that leaves out the rows that were found to be totals of other rows.
     """
     without = {relation[name].source: values for name, values in relation.without.items()}
     rows = relation.rows.where(without=without) if without else relation.rows
-    columns = tuple(map(column_of, relation.columns))
+    columns = tuple(map(declare_column, relation.columns))
     return Table(relation.name, "", rows, relation.key, columns)
 
 
-def column_of(column: ColumnFinding) -> Column:
+def declare_column(column: ColumnFinding) -> Column:
     """Return the declaration of a column that was found; an open unit or rule is left out."""
     return Column(
         column.name,
@@ -206,26 +212,26 @@ def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
             column: name
             for column in relation.columns
             if (
-                name := _standard_name(column)
-                or _dimension(column, vocabulary)
-                or _name_in_new_unit(column)
+                name := _find_standard_name(column)
+                or _find_dimension(column, vocabulary)
+                or _find_name_in_new_unit(column)
             )
             is not None
         }
-        name_counts, used_names = Counter(standard_names.values()), {*relation.names}
+        name_counts, used_names = Counter(standard_names.values()), {*relation.column_names}
         for column, name in standard_names.items():
             if name not in used_names and name_counts[name] == 1:
                 evidence = f"{column.reading.evidence}; the standard name for {column.name}"
                 column.reading = replace(column.reading, evidence=evidence)
-                rename(column, name)
+                rename_column(column, name)
 
 
-def _standard_name(column: ColumnFinding) -> str | None:
+def _find_standard_name(column: ColumnFinding) -> str | None:
     """Return the standard name of a column of numbers, by its unit and words; None without one."""
     unit, rule = column.unit.value or "", column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
-    standard_words = _in_standard_words(specific_name(column.name, column.path))
+    standard_words = _to_standard_words(qualify_generic_name(column.name, column.path))
     if rule is not None and column.rule.confidence == PROVED:
         if unit == FRACTION and rule.over in _RATIO_NAMES:
             return _RATIO_NAMES[rule.over]
@@ -235,65 +241,68 @@ def _standard_name(column: ColumnFinding) -> str | None:
     return pairs(concept).get(standard_words) if concept else None
 
 
-def _name_in_new_unit(column: ColumnFinding) -> str | None:
+def _find_name_in_new_unit(column: ColumnFinding) -> str | None:
     """Return the name of a scaled column without its old unit, such as cents; else None."""
     name, _, unit = column.name.rpartition("_")
     is_renamed = column.scale != 1.0 and unit in lexicon("percent", *FACTORS)
     return name if is_renamed and name else None
 
 
-def _in_standard_words(name: str) -> str:
+def _to_standard_words(name: str) -> str:
     """Return a name in standard words, in the singular and without filler words."""
     words = (pairs("same").get(word, word) for word in map(singular, tokens(name)))
     return "_".join(word for word in "_".join(words).split("_") if word not in lexicon("filler"))
 
 
-def _dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
-    """Return the dimension of a column whose texts are all known values of it; else None."""
+def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
+    """Return the dimension (such as ``engine``) whose values a column's texts are; else None."""
     words = [singular(word) for word in tokens(column.name) if word not in lexicon("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in _DIMENSIONS:
         return None
-    is_kept, missing_values = column.relation.is_kept, column.reading.missing
+    is_kept, missing_values = column.relation.kept_mask, column.reading.missing
     values = {
         value for row, value in enumerate(column.values) if isinstance(value, str) and is_kept[row]
     }
     texts = values.difference(missing_values)
-    return words[0] if texts and texts <= vocabulary.members.get(words[0], set()) else None
+    return (
+        words[0] if texts and texts <= vocabulary.values_by_dimension.get(words[0], set()) else None
+    )
 
 
-def rename(column: ColumnFinding, name: str) -> None:
+def rename_column(column: ColumnFinding, new_name: str) -> None:
     """Rename a column, in the key of its table and in the rules of other columns, too."""
     relation, old_name = column.relation, column.name
-    relation.key = tuple(name if key == old_name else key for key in relation.key)
+    relation.key = tuple(new_name if key == old_name else key for key in relation.key)
     relation.without = {
-        name if column_name == old_name else column_name: labels
+        new_name if column_name == old_name else column_name: labels
         for column_name, labels in relation.without.items()
     }
-    column.name = name
+    column.name = new_name
     for ruled_column in relation.columns:
         if ruled_column.rule.value is not None:
             ruled_column.rule = replace(
-                ruled_column.rule, value=_renamed(ruled_column.rule.value, old_name, name)
+                ruled_column.rule,
+                value=_rename_in_rule(ruled_column.rule.value, old_name, new_name),
             )
 
 
-def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
+def _rename_in_rule(rule: Aggregation, old_name: str, new_name: str) -> Aggregation:
     def with_new_name(value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(map(with_new_name, value))
-        return new if value == old else value
+        return new_name if value == old_name else value
 
     fields = {
         name: with_new_name(getattr(rule, name)) for name in ("by", "over", "within", "across")
     }
-    why = rule.why and re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: new, rule.why)
+    why = rule.why and re.sub(rf"(?<!\w){re.escape(old_name)}(?!\w)", lambda _: new_name, rule.why)
     return replace(rule, why=why, **fields)
 
 
 # --- single responses -----------------------------------------------------------------------------
 
 
-def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> Analysis:
+def analyse_responses(responses: Any, name: str | None, *, measures: bool = True) -> Analysis:
     """Analyse a section from one or several of its responses, without sending requests.
 
     Raises
@@ -311,10 +320,12 @@ def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> 
     ] or [None]
     sections = [response.section for response in responses if isinstance(response, Payload)]
     sections += [document.get("section") for document in documents if isinstance(document, dict)]
-    names = (section for section in (name, *sections) if section and isinstance(section, str))
-    name = next(names, "answer")
+    section_names = (
+        section for section in (name, *sections) if section and isinstance(section, str)
+    )
+    name = next(section_names, "answer")
     analysis = analyse(
-        name, documents[0], {}, Vocabulary.of(None, documents), documents[1:],
+        name, documents[0], {}, Vocabulary.from_responses(None, documents), documents[1:],
         measures=measures,
     )  # fmt: skip
     if not analysis.relations:

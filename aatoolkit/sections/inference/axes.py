@@ -1,21 +1,23 @@
-"""Find the axes and variables, i.e. the structure, of responses without a declaration.
+"""Find the tables and columns, i.e. the structure, of responses without a declaration.
 
-An axis is a set of rows. Its rows are the elements of the lists at one path, or the entries of the
-maps (objects whose keys are data) at one path. The axis whose rows contain these lists or maps is
-its parent; the responses themselves are the first axis. A variable is the values at one path, one
-for each row of an axis. The variables of an axis are the columns of one table. Lists of equal
-lengths in one record share an axis. If rows are lists, a header is a list with a name
-for each of their elements. A label is a list with a name for each row. Structure decides before
-names, so that names in any language lead to the same tables.
+A row set has the rows of one table: the elements of the lists at one path, or the entries of the
+maps (objects whose keys are data) at one path. Its parent is the row set whose rows contain these
+lists or maps; the rows of the first row set are the responses themselves. A raw column has the
+values at one path, one for each row of a row set; it becomes a column of the table. Lists of equal
+lengths in one record belong to one row set: element 3 of each is in row 3.
+
+If rows are lists, a header is another list, which names their positions and so the columns. A label
+is another list, which names the rows. Structure decides before names, so that names in any language
+lead to the same tables.
 
 In the example, ``trend.hits[@0]`` is the element of ``trend.hits`` at the position of the row.
 
 >>> from aatoolkit.jsontree.paths import format_path
 >>> trend = {"days": ["2026-11-03", "2026-11-04"], "hits": [3, 1]}
 >>> structure = Structure([{"trend": trend}], Vocabulary({}))
->>> [format_path(axis.steps) for axis in structure.axes]
+>>> [format_path(row_set.steps) for row_set in structure.row_sets]
 ['', 'trend.days[]']
->>> [format_path(variable.steps) for variable in structure.variables]
+>>> [format_path(column.steps) for column in structure.raw_columns]
 ['trend.days[]', 'trend.hits[@0]']
 """
 
@@ -44,110 +46,110 @@ _HEADER_NAME = re.compile(
     r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
     r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
 )
-_FRACTION_FIELDS = {"num", "den"}, {"numerator", "denominator"}, {"units", "nanos"}
+_FRACTION_FIELD_NAMES = {"num", "den"}, {"numerator", "denominator"}, {"units", "nanos"}
 _MIN_AGREEMENT, _MAX_TUPLE_LENGTH, _SAMPLE_SIZE = 0.55, 12, 200
 
 Path = tuple[Step, ...]
-Stream = tuple[Path, list[Any]]
-"""A path, and its value for each row of an axis; `MISSING` for rows without a value."""
+PathAndValues = tuple[Path, list[Any]]
+"""A path, and the value at this path in each row of a row set (`MISSING` if it has none)."""
 
 Header = tuple[Path, list[list[str]]]
-"""The path to a list that names positions, and the list of names for each row of an axis."""
+"""The path to a header, i.e. a list that names positions, and its names for each row."""
 
 
 @dataclass(eq=False)
-class Axis:
-    """A set of rows, from all responses of a section.
+class RowSet:
+    """The rows of one table, from all responses of a section.
 
-    The rows are the elements of the lists at one path, or the entries of the maps at one path.
+    They are the elements of the lists at one path, or the entries of the maps at one path.
 
     Attributes
     ----------
     steps : tuple of Step
         The path to the rows; empty for the responses themselves.
-    parent : Axis, optional
-        The axis whose rows contain these lists or maps.
+    parent : RowSet, optional
+        The row set whose rows contain these lists or maps.
     parent_rows : list of int
         For each row, the position in the parent of the row that contains it.
     keys : list
         The position of each row in its list, or its key in its map.
     holder : tuple of Step
-        The path to the list of the rows, or to the record of several lists that share the axis.
+        The path to the list of the rows, or to the record of several lists that share the row set.
     first : int
         The position of the first row in its list; 1 if the element before it is a header.
-    is_labelled : bool
-        Whether another list names the rows by their positions.
+    has_label : bool
+        Whether another list names the rows; the name of a row has the same position.
     only : dict of str to tuple
-        A filter, if the axis has only some of the rows at its path: by source, the values of the
-        rows that it has.
+        A filter, if the row set has only some of the rows at its path: by source (a path from the
+        row), the values of the rows that it has.
     arrays, maps : list
-        The lists (`Arrays`) and maps (`Stream`) in the rows, which become further axes or columns.
+        The lists (`Arrays`) and maps (`PathAndValues`) in the rows; they become further row sets
+        or columns.
     """
 
     steps: Path
-    parent: Axis | None
+    parent: RowSet | None
     parent_rows: list[int]
     keys: list[Any]
     holder: Path
     first: int = 0
-    is_labelled: bool = False
+    has_label: bool = False
     only: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     arrays: list[Arrays] = field(default_factory=list)
-    maps: list[Stream] = field(default_factory=list)
+    maps: list[PathAndValues] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.keys)
 
-    def chain(self) -> Iterator[Axis]:
-        """Yield the axis, its parent, and so on up to the axis of the responses."""
-        axis: Axis | None = self
-        while axis is not None:
-            yield axis
-            axis = axis.parent
+    def with_ancestors(self) -> Iterator[RowSet]:
+        """Yield this row set, its parent, and so on up to the row set of the responses."""
+        row_set: RowSet | None = self
+        while row_set is not None:
+            yield row_set
+            row_set = row_set.parent
 
-    def rows_of(self, ancestor: Axis) -> list[int]:
+    def enclosing_rows(self, ancestor: RowSet) -> list[int]:
         """Return, for each row, the position of the row of ``ancestor`` that contains it."""
         rows = list(range(len(self)))
-        for axis in self.chain():
-            if axis is ancestor:
+        for row_set in self.with_ancestors():
+            if row_set is ancestor:
                 break
-            rows = [axis.parent_rows[row] for row in rows]
+            rows = [row_set.parent_rows[row] for row in rows]
         return rows
 
 
 @dataclass(eq=False)
-class Variable:
-    """The values at one path: one for each row of an axis, `MISSING` for rows without a value.
+class RawColumn:
+    """The values at one path: one for each row of a row set, `MISSING` for rows without a value.
 
     A path that does not begin with the path of the rows refers to them by their positions or keys,
     as in ``trend.hits[@0]``.
     """
 
-    axis: Axis
+    row_set: RowSet
     steps: Path
     values: list[Any]
 
 
 class Arrays:
-    """The lists at one path: one for each row of an axis, `MISSING` for rows without a list."""
+    """The lists at one path: one for each row of a row set, `MISSING` for rows without a list."""
 
     def __init__(self, steps: Path, lists: list[Any]) -> None:
         self.steps, self.lists = steps, lists
         self.filled = [values for values in lists if values is not MISSING]
         self.items = [item for values in self.filled for item in values]
-        self.kinds = _kinds(self.items)
+        self.kinds = _kinds_of(self.items)
         self.lengths = [None if values is MISSING else len(values) for values in lists]
         self.longest = max(map(len, self.filled), default=0)
-        self.is_used = False
+        self.is_names = False
 
     @cached_property
-    def names(self) -> tuple[str | None, list[list[Any]]] | None:
-        """The texts in the lists, if they can be a header or labels; else None.
+    def field_and_texts(self) -> tuple[str | None, list[list[Any]]] | None:
+        """The texts in the lists and their field, if the texts can be names of columns; else None.
 
-        They can be if all are texts and no list has the same text twice. The texts are the elements
-        of the lists; if the elements are records, the texts are the values of one field of these
-        records. The result is a pair: the name of the field (None if the elements are no records),
-        and for each list its texts.
+        The texts are the elements of the lists or, if the elements are records, the values of one
+        field of these records. They can be names if no list has the same text twice. The result is
+        a pair: the name of the field (None if the elements are texts), and the texts of each list.
         """
         fields = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for name in fields:
@@ -155,19 +157,19 @@ class Arrays:
                 [item.get(name) if type(item) is dict else item for item in values]
                 for values in ([] if values is MISSING else values for values in self.lists)
             ]
-            is_text = {_kind(text) for row in texts for text in row} == {"text"}
+            is_text = {_kind_of(text) for row in texts for text in row} == {"text"}
             if is_text and all(len({*row}) == len(row) for row in texts):
                 return name, texts
         return None
 
 
 Label = tuple[Arrays, list[int]]
-"""The lists that name the positions of an array, and for each row of the array the position of the
-list that names its positions."""
+"""A pair: lists that name the elements of other lists, and for each row the position of the list
+that names the elements of the row's own list."""
 
 
 class Structure:
-    """The axes (sets of rows) and variables (values by row) in the responses of one section.
+    """The row sets (future tables) and raw columns (future columns) in the responses of a section.
 
     Parameters
     ----------
@@ -178,152 +180,167 @@ class Structure:
 
     Attributes
     ----------
-    axes : list of Axis
-        The axes, enclosing axes first; the rows of the first axis are the responses.
-    variables : list of Variable
-        The variables, in the order of the responses.
+    row_sets : list of RowSet
+        The row sets, enclosing row sets first; the rows of the first row set are the responses.
+    raw_columns : list of RawColumn
+        The raw columns, in the order of the responses.
     headers : set of tuple of Step
         The paths of lists that only name the positions of other lists.
     """
 
     def __init__(self, documents: Sequence[Any], vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self.axes: list[Axis] = []
-        self.variables: list[Variable] = []
+        self.row_sets: list[RowSet] = []
+        self.raw_columns: list[RawColumn] = []
         self.headers: set[Path] = set()
-        root = Axis((), None, [], list(range(len(documents))), ())
-        self._add_axis(root, [((), [*documents])])
-        for axis in self.axes[1:]:
-            self._split(axis)
+        root = RowSet((), None, [], list(range(len(documents))), ())
+        self._add_row_set(root, [((), [*documents])])
+        for row_set in self.row_sets[1:]:
+            self._split_by_fields(row_set)
 
-    def _add_axis(self, axis: Axis, streams: Iterable[Stream]) -> None:
-        """Add an axis, i.e. a set of rows, with its variables and all axes nested in it."""
-        self.axes.append(axis)
-        self._add_variables(axis, streams)
+    def _add_row_set(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
+        """Add a row set with its raw columns and all row sets nested in it."""
+        self.row_sets.append(row_set)
+        self._add_raw_columns(row_set, paths_and_values)
 
-    def _add_variables(self, axis: Axis, streams: Iterable[Stream]) -> None:
-        """Add streams as variables of an axis, and the lists and maps in them as further axes.
+    def _add_raw_columns(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
+        """Add values as raw columns of a row set, and the lists and maps in them as row sets.
 
-        A stream is a path with one value for each row of the axis.
+        ``paths_and_values`` has pairs of a path and its values, one for each row of the row set.
         """
-        array_count, map_count = len(axis.arrays), len(axis.maps)
-        for steps, values in streams:
-            self._read(axis, steps, values)
-        self._add_map_axes(axis, axis.maps[map_count:])
-        self._add_array_axes(axis, axis.arrays[array_count:])
+        array_count, map_count = len(row_set.arrays), len(row_set.maps)
+        for steps, values in paths_and_values:
+            self._add_values(row_set, steps, values)
+        self._add_map_row_sets(row_set, row_set.maps[map_count:])
+        self._add_array_row_sets(row_set, row_set.arrays[array_count:])
 
-    def _read(self, axis: Axis, steps: Path, values: list[Any]) -> None:
-        """Add the values at one path: objects field by field, scalars as a variable.
+    def _add_values(self, row_set: RowSet, steps: Path, values: list[Any]) -> None:
+        """Add the values at one path: objects field by field, scalars as a raw column.
 
-        ``values`` has one value for each row of the axis. Lists and maps are stored in the axis,
-        and handled later.
+        ``values`` has one value for each row of the row set. Lists and maps are stored in the row
+        set, and handled later.
         """
         value_types = {*map(type, values)} - {Missing}
         if dict in value_types:
             dicts = _values_of_type(dict, values)
             objects = [value for value in dicts if value is not MISSING]
             if self._is_map(objects, steps):
-                axis.maps.append((steps, dicts))
+                row_set.maps.append((steps, dicts))
             else:
                 names = dict.fromkeys(name for value in objects for name in value)
-                if any(pair <= names.keys() for pair in _FRACTION_FIELDS):
+                if any(pair <= names.keys() for pair in _FRACTION_FIELD_NAMES):
                     parsed = read_as(dicts, Reading("Float64", "parts"))
                     if not parsed.invalid and parsed.array.null_count < len(dicts):
-                        self.variables.append(Variable(axis, steps, dicts))
+                        self.raw_columns.append(RawColumn(row_set, steps, dicts))
                 for name in names:
                     field_values = [
                         MISSING if value is MISSING else value.get(name, MISSING) for value in dicts
                     ]
-                    self._read(axis, (*steps, Field(name)), field_values)
+                    self._add_values(row_set, (*steps, Field(name)), field_values)
         if list in value_types:
             array = Arrays(steps, _values_of_type(list, values))
             if array.longest <= 1 < len(array.items) and array.kinds == {"dict"}:
                 # Lists of one record at most, in row after row, are wrappers.
                 field_values = [MISSING if row in (MISSING, []) else row[0] for row in array.lists]
-                self._read(axis, (*steps, Position(0)), field_values)
+                self._add_values(row_set, (*steps, Position(0)), field_values)
             elif array.longest:
-                axis.arrays.append(array)
+                row_set.arrays.append(array)
             else:
-                self.variables.append(Variable(axis, steps, array.lists))
+                self.raw_columns.append(RawColumn(row_set, steps, array.lists))
         scalar_types = value_types - {dict, list}
         if scalar_types - {NoneType} or (scalar_types and scalar_types == value_types):
             scalars = [MISSING if type(value) in (dict, list) else value for value in values]
-            self.variables.append(Variable(axis, steps, scalars))
+            self.raw_columns.append(RawColumn(row_set, steps, scalars))
 
-    def _split(self, axis: Axis) -> None:
-        """Split an axis (a set of rows) into several if its rows are records of different kinds.
+    def _split_by_fields(self, row_set: RowSet) -> None:
+        """Split a row set into several if the fields of its rows depend on the enclosing row.
 
-        Records are of different kinds if the records within one enclosing row have other fields
-        than the records within another.
+        For example, the records of a map's entry ``pages`` may have other fields than the records
+        of its entry ``hosts``; each entry then gets its own row set.
         """
-        variables = [variable for variable in self.variables if variable.axis is axis]
-        is_held = any(child_axis.parent is axis for child_axis in self.axes)
-        for ancestor in [*axis.chain()][1:-1] if not is_held else ():
-            keys = [ancestor.keys[row] for row in axis.rows_of(ancestor)]
+        raw_columns = [column for column in self.raw_columns if column.row_set is row_set]
+        has_children = any(child_set.parent is row_set for child_set in self.row_sets)
+        for ancestor in [*row_set.with_ancestors()][1:-1] if not has_children else ():
+            keys = [ancestor.keys[row] for row in row_set.enclosing_rows(ancestor)]
             paths_by_key: dict[Any, set[Path]] = {}
-            for variable in variables:
-                for key, value in zip(keys, variable.values, strict=True):
+            for column in raw_columns:
+                for key, value in zip(keys, column.values, strict=True):
                     if value is not MISSING:
-                        paths_by_key.setdefault(key, set()).add(variable.steps)
+                        paths_by_key.setdefault(key, set()).add(column.steps)
             groups: list[tuple[set[Path], list[Any]]] = []
             for key, paths in paths_by_key.items():
-                similar_groups = (group for group in groups if _are_alike(group[0], paths))
+                similar_groups = (group for group in groups if _have_similar_paths(group[0], paths))
                 group = next(similar_groups, (set(), []))
                 groups += [group] * (not group[1])
                 group[0].update(paths)
                 group[1].append(key)
             if 1 < len(groups) <= _MAX_TUPLE_LENGTH:
-                self.axes.remove(axis)
+                self.row_sets.remove(row_set)
                 for group in groups:
-                    self._add_part(axis, variables, ancestor, *group)
+                    self._add_partial_row_set(row_set, raw_columns, ancestor, *group)
                 return
 
-    def _add_part(
-        self, axis: Axis, variables: list[Variable], outer: Axis, paths: set[Path], keys: list[Any]
+    def _add_partial_row_set(
+        self,
+        row_set: RowSet,
+        raw_columns: list[RawColumn],
+        ancestor: RowSet,
+        kept_paths: set[Path],
+        ancestor_keys: list[Any],
     ) -> None:
-        """Add an axis with only some rows of ``axis``: those within some rows of ``outer``.
+        """Add a row set with only some rows of ``row_set``: those within some rows of ``ancestor``.
 
-        ``keys`` are the keys or positions of these outer rows. ``variables`` are the variables of
-        ``axis``; the new axis gets those whose path is in ``paths``.
+        ``ancestor_keys`` are the keys or positions of these enclosing rows. ``raw_columns`` are the
+        raw columns of ``row_set``; the new row set gets those whose path is in ``kept_paths``.
         """
-        source = "^" * sum(isinstance(step, Each) for step in axis.steps[len(outer.steps) :]) + "#0"
-        if isinstance(outer.steps[-1], Entries):
-            source = f"@{sum(isinstance(step, Entries) for step in outer.steps) - 1}"
-        rows = [index for index, row in enumerate(axis.rows_of(outer)) if outer.keys[row] in keys]
-        parent_rows = [axis.parent_rows[row] for row in rows]
-        own_keys = [axis.keys[row] for row in rows]
-        only = {**axis.only, source: tuple(keys)}
-        new_axis = replace(
-            axis, parent_rows=parent_rows, keys=own_keys, only=only, arrays=[], maps=[]
+        source = (
+            "^" * sum(isinstance(step, Each) for step in row_set.steps[len(ancestor.steps) :])
+            + "#0"
         )
-        self.axes.append(new_axis)
-        self.variables += [
-            Variable(new_axis, variable.steps, [variable.values[row] for row in rows])
-            for variable in variables
-            if variable.steps in paths
+        if isinstance(ancestor.steps[-1], Entries):
+            source = f"@{sum(isinstance(step, Entries) for step in ancestor.steps) - 1}"
+        rows = [
+            index
+            for index, row in enumerate(row_set.enclosing_rows(ancestor))
+            if ancestor.keys[row] in ancestor_keys
+        ]
+        parent_rows = [row_set.parent_rows[row] for row in rows]
+        keys = [row_set.keys[row] for row in rows]
+        only = {**row_set.only, source: tuple(ancestor_keys)}
+        new_set = replace(
+            row_set, parent_rows=parent_rows, keys=keys, only=only, arrays=[], maps=[]
+        )
+        self.row_sets.append(new_set)
+        self.raw_columns += [
+            RawColumn(new_set, column.steps, [column.values[row] for row in rows])
+            for column in raw_columns
+            if column.steps in kept_paths
         ]
 
     # --- maps -----------------------------------------------------------------------------------
 
     def _is_map(self, objects: list[dict[str, Any]], steps: Path) -> bool:
-        """Whether the keys of objects are data and not names of fields, by the keys and values."""
+        """Whether the keys of objects are data (such as days), judged by the keys and values.
+
+        Otherwise the keys are the names of fields.
+        """
         keys = list(dict.fromkeys(key for value in objects for key in value))
         if not keys:
             return False
-        dimension = self.vocabulary.dimension(keys)
+        dimension = self.vocabulary.find_dimension(keys)
         if dimension not in (None, "domain") or all(map(_DATA_KEY.fullmatch, keys)):
             return True
         if len(keys) == 1 or (steps and isinstance(steps[-1], Each)):
             return False  # elements of a list are records
         members = [member for value in objects for member in value.values()]
         members = [member for member in members if member not in (None, {}, [])]
-        shapes = [frozenset(_shapes(value.get(key) for value in objects)) for key in keys]
+        shapes = [frozenset(_shapes_of(value.get(key) for value in objects)) for key in keys]
         are_fields = len(objects) > 1 and {*map(len, shapes)} == {1} != {len({*shapes})}
         if are_fields or _mean_agreement(members) < _MIN_AGREEMENT:
             return False
         if dimension is not None:
             return True
-        is_text = sum(key in self.vocabulary.texts for key in keys) >= 0.8 * len(keys)
+        is_text = sum(key in self.vocabulary.field_by_text for key in keys) >= 0.8 * len(keys)
         is_measure = 2 * sum(map(is_measure_name, keys)) >= len(keys)
         are_records = len(keys) >= 3 <= len(members) and all(
             isinstance(member, dict) and len(member) > 1 for member in members
@@ -331,124 +348,143 @@ class Structure:
         last_name = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         return are_records or (is_text and not is_measure) or last_name.startswith(("by_", "per_"))
 
-    def _add_map_axes(self, axis: Axis, maps: list[Stream]) -> None:
-        """Add axes for the maps in the rows of an axis: each entry of a map becomes a row.
+    def _add_map_row_sets(self, row_set: RowSet, maps: list[PathAndValues]) -> None:
+        """Add row sets for the maps in the rows of a row set: each entry of a map becomes a row.
 
-        Maps at several paths share one axis if they have equal keys in every row.
+        Maps at several paths share one row set if they have equal keys in every row.
         """
-        groups: dict[tuple[Any, ...], list[Stream]] = {}
+        maps_by_keys: dict[tuple[Any, ...], list[PathAndValues]] = {}
         for steps, dicts in maps:
             keys = tuple(None if row is MISSING else frozenset(row) for row in dicts)
-            groups.setdefault(keys, []).append((steps, dicts))
-        for group in groups.values():
-            self._add_child_axis(axis, group, group[0], Entries)
+            maps_by_keys.setdefault(keys, []).append((steps, dicts))
+        for parallel_maps in maps_by_keys.values():
+            self._add_child_row_set(row_set, parallel_maps, parallel_maps[0], Entries)
 
     # --- arrays ---------------------------------------------------------------------------------
 
-    def _add_array_axes(self, axis: Axis, arrays: list[Arrays]) -> None:
-        """Add the lists in the rows of an axis as further axes or as columns.
+    def _add_array_row_sets(self, row_set: RowSet, arrays: list[Arrays]) -> None:
+        """Add the lists in the rows of a row set as further row sets or as columns.
 
-        Lists at several paths share one axis if they have equal lengths in every row.
+        Lists at several paths share one row set if they have equal lengths in every row.
         """
-        row_arrays = [array for array in arrays if not self._add_if_columns(axis, array)]
+        row_arrays = [array for array in arrays if not self._add_if_columns(row_set, array)]
         arrays_by_length: dict[Any, list[Arrays]] = {}
         arrays_by_label: dict[Any, tuple[Label, list[Arrays]]] = {}
         for array in row_arrays:
-            if array.is_used and array.kinds != {"dict"}:
+            if array.is_names and array.kinds != {"dict"}:
                 continue
-            label = self._label(axis, array)
+            label = self._find_label(row_set, array)
             if label is not None:
                 arrays_by_label.setdefault((label[0], *array.lengths), (label, []))[1].append(array)
                 continue
             # Of a square grid a list beside it may name the rows or the columns.
             sizes = {len(item or ()) for item in array.items if array.kinds == {"list"}}
-            has_own_axis = array.longest < 2 or array.kinds == {"dict"} or sizes == {array.longest}
+            has_own_row_set = (
+                array.longest < 2 or array.kinds == {"dict"} or sizes == {array.longest}
+            )
             similar_lengths = (
                 key
                 for key in arrays_by_length
-                if not has_own_axis and _are_alike_long(array.lengths, key)
+                if not has_own_row_set and _have_equal_lengths(array.lengths, key)
             )
-            key = next(similar_lengths, array.steps if has_own_axis else (*array.lengths,))
+            key = next(similar_lengths, array.steps if has_own_row_set else (*array.lengths,))
             arrays_by_length.setdefault(key, []).append(array)
         for label, group in arrays_by_label.values():
-            self._add_parallel_axis(axis, group, label)
+            self._add_parallel_row_set(row_set, group, label)
         for group in arrays_by_length.values():
-            if len(group) > 1 or not self._add_if_cells(axis, group[0]):
-                self._add_parallel_axis(axis, group)
+            if len(group) > 1 or not self._add_if_cells(row_set, group[0]):
+                self._add_parallel_row_set(row_set, group)
 
-    def _add_parallel_axis(
-        self, axis: Axis, group: list[Arrays], label: Label | None = None
+    def _add_parallel_row_set(
+        self, row_set: RowSet, arrays: list[Arrays], label: Label | None = None
     ) -> None:
-        """Add one axis for lists at several paths: each position in them becomes a row.
+        """Add one row set for lists of equal lengths: each position in them becomes a row.
 
         The path of the rows is the path of a list of lists if there is one, or else of the list
         that most rows have. ``label`` is a list in an enclosing row that names the positions.
         """
-        main_array = max(group, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
-        streams = [(array.steps, array.lists) for array in group]
-        first_position = int(len(group) == 1 and _has_header_row(main_array.filled))
-        self._add_child_axis(
-            axis, streams, (main_array.steps, main_array.lists), Each, label, first_position
+        main_array = max(arrays, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
+        containers = [(array.steps, array.lists) for array in arrays]
+        first_position = int(len(arrays) == 1 and _has_header_row(main_array.filled))
+        self._add_child_row_set(
+            row_set, containers, (main_array.steps, main_array.lists), Each, label, first_position
         )
 
-    def _add_column_axis(self, axis: Axis, array: Arrays, streams: list[Stream]) -> None:
-        """Add an axis for lists that are the columns of a table: each position becomes a row."""
-        steps, lists = self._elements(array, None, ())[0]
-        label = self._label(axis, Arrays(steps, lists), is_own=True)
-        self._add_child_axis(axis, streams, (steps, lists), Each, label, only={"^#0": (0,)})
+    def _add_row_set_of_columns(
+        self, row_set: RowSet, array: Arrays, paths_and_values: list[PathAndValues]
+    ) -> None:
+        """Add a row set for lists that are the columns of a table: each position becomes a row."""
+        steps, lists = self._split_into_columns(array, None, ())[0]
+        label = self._find_label(row_set, Arrays(steps, lists), includes_own_lists=True)
+        self._add_child_row_set(
+            row_set, paths_and_values, (steps, lists), Each, label, only={"^#0": (0,)}
+        )
 
-    def _add_child_axis(
+    def _add_child_row_set(
         self,
-        axis: Axis,
-        group: list[Stream],
-        main_stream: Stream,
+        row_set: RowSet,
+        containers: list[PathAndValues],
+        main_container: PathAndValues,
         step: type[Each | Entries],
         label: Label | None = None,
-        first: int = 0,
+        first_position: int = 0,
         only: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
-        """Add an axis whose rows are the items of lists or maps in the rows of another axis.
+        """Add a row set whose rows are the items of lists or maps in the rows of another row set.
 
-        The lists or maps in ``group`` have equal lengths or keys. The path of ``main_stream``
-        becomes the path of the rows. ``label`` is a list in an enclosing row that names the items,
-        ``first`` the position of the first row, ``only`` a filter of rows.
+        The lists or maps in ``containers`` have equal lengths or keys. The path of
+        ``main_container`` becomes the path of the rows. ``label`` is a list in an enclosing row
+        that names the items, ``first_position`` the position of the first row, ``only`` a filter.
         """
         rows = [
-            (at, key)
-            for at, items in enumerate(main_stream[1])
+            (parent_row, key)
+            for parent_row, items in enumerate(main_container[1])
             if items is not MISSING
-            for key in (items if step is Entries else range(first, len(items)))
+            for key in (items if step is Entries else range(first_position, len(items)))
         ]
         # A step to a single element leads to all of its array.
-        elements = (Each() if isinstance(at, Position | Named) else at for at in main_stream[0])
+        elements = (
+            Each() if isinstance(path_step, Position | Named) else path_step
+            for path_step in main_container[0]
+        )
         steps = (*elements, step())
-        parent_rows, keys = [at for at, _ in rows], [key for _, key in rows]
-        streams_and_label = [*group]
+        parent_rows, keys = [parent_row for parent_row, _ in rows], [key for _, key in rows]
+        containers_and_label = [*containers]
         if label is not None:
             array, label_rows = label
-            array.is_used = True
-            streams_and_label.append((array.steps, [array.lists[row] for row in label_rows]))
-        paths = [path for path, _ in streams_and_label]
-        holder = paths[0][: min(_shared(paths[0], path) for path in paths)]
-        new_axis = Axis(
-            steps, axis, parent_rows, keys, holder, first, label is not None, only or {}
+            array.is_names = True
+            containers_and_label.append((array.steps, [array.lists[row] for row in label_rows]))
+        paths = [path for path, _ in containers_and_label]
+        holder = paths[0][: min(_count_shared_steps(paths[0], path) for path in paths)]
+        new_set = RowSet(
+            steps, row_set, parent_rows, keys, holder, first_position, label is not None, only or {}
         )
-        number = sum(isinstance(step, Each | Entries) for step in steps) - 1
-        streams = [
-            (steps if path == main_stream[0] and not only else (*bound(path), step(at=number)),
-             [MISSING if lists[at] is MISSING else lists[at][key] for at, key in rows])
-            for path, lists in streams_and_label
-        ]  # fmt: skip
-        if first:
-            header = (*bound(main_stream[0]), Position(0), Each())
-            names = [main_stream[1][at][0] for at in parent_rows]
-            streams = self._elements(Arrays(steps, streams[0][1]), header, names)
-        self._add_axis(new_axis, streams)
+        depth = sum(isinstance(step, Each | Entries) for step in steps) - 1
+        paths_and_values = [
+            (
+                steps
+                if path == main_container[0] and not only
+                else (*bind_to_row(path), step(at=depth)),
+                [
+                    MISSING if lists[parent_row] is MISSING else lists[parent_row][key]
+                    for parent_row, key in rows
+                ],
+            )
+            for path, lists in containers_and_label
+        ]
+        if first_position:
+            header = (*bind_to_row(main_container[0]), Position(0), Each())
+            names = [main_container[1][parent_row][0] for parent_row in parent_rows]
+            paths_and_values = self._split_into_columns(
+                Arrays(steps, paths_and_values[0][1]), header, names
+            )
+        self._add_row_set(new_set, paths_and_values)
 
-    def _may_be_columns(self, axis: Axis, array: Arrays, *, is_mixed: bool) -> bool:
+    def _may_be_columns(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> bool:
         """Whether the elements of lists, themselves lists, may be the columns of a table.
 
         They may be if they have equal lengths, and if the values in each are of one kind.
+        ``is_mixed`` says whether different elements have values of different kinds.
         """
         lengths_of_items = [{len(item or ()) for item in values} for values in array.filled]
         if array.longest < 2 or any(
@@ -461,128 +497,155 @@ class Structure:
         )
         first_lengths = [len(row[0]) if row is not MISSING and row else None for row in array.lists]
         neighbour_lengths = (
-            neighbour.lengths for neighbour, _ in _arrays_around(axis, array, is_whole=True)
+            neighbour.lengths
+            for neighbour, _ in _arrays_around(row_set, array, includes_own_lists=True)
         )
         is_grid = is_square or any(lengths == first_lengths for lengths in neighbour_lengths)
-        is_even = all(len(_kinds(item or ())) <= 1 for item in array.items)
+        is_even = all(len(_kinds_of(item or ())) <= 1 for item in array.items)
         return is_even and (is_mixed or not is_grid)
 
-    def _add_if_columns(self, axis: Axis, array: Arrays) -> bool:
-        """Add the elements of lists as columns, if each position in the lists has its own meaning.
+    def _add_if_columns(self, row_set: RowSet, array: Arrays) -> bool:
+        """Add the elements of lists as columns if each position has its own meaning.
 
-        Return whether they were added.
+        For example, ``["2026-11-03", 4]`` is a day and a count. Return whether they were added.
         """
-        kinds = [_shapes(cells) for cells in zip_longest(*array.filled)]
-        is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
-        is_whole = array.kinds == {"list"}
-        if is_whole and not self._may_be_columns(axis, array, is_mixed=is_mixed):
+        kinds_by_position = [_shapes_of(cells) for cells in zip_longest(*array.filled)]
+        is_mixed = (
+            all(len(kind) <= 1 for kind in kinds_by_position)
+            and len(set().union(*kinds_by_position)) > 1
+        )
+        has_list_elements = array.kinds == {"list"}
+        if has_list_elements and not self._may_be_columns(row_set, array, is_mixed=is_mixed):
             return False
-        header = self._header(axis, array, is_mixed=is_mixed, is_whole=is_whole)
-        label = None if is_mixed or is_whole else self._label(axis, array)
+        header = self._find_header(
+            row_set, array, is_mixed=is_mixed, has_list_elements=has_list_elements
+        )
+        label = None if is_mixed or has_list_elements else self._find_label(row_set, array)
         if header is not None and label is not None:
-            is_nearer = _shared(label[0].steps, array.steps) > _shared(header[0], array.steps)
+            is_nearer = _count_shared_steps(label[0].steps, array.steps) > _count_shared_steps(
+                header[0], array.steps
+            )
             header = None if is_nearer else header
-        if header is not None or (is_mixed and (is_whole or _is_tuple(axis, array, 2))):
-            streams = self._elements(array, *(header or (None, ())))
-            if is_whole:
-                self._add_column_axis(axis, array, streams)
+        if header is not None or (
+            is_mixed and (has_list_elements or _are_tuples(row_set, array, 2))
+        ):
+            paths_and_values = self._split_into_columns(array, *(header or (None, ())))
+            if has_list_elements:
+                self._add_row_set_of_columns(row_set, array, paths_and_values)
             else:
-                self._add_variables(axis, streams)
+                self._add_raw_columns(row_set, paths_and_values)
             return True
         return False
 
-    def _add_if_cells(self, axis: Axis, array: Arrays) -> bool:
+    def _add_if_cells(self, row_set: RowSet, array: Arrays) -> bool:
         """Add lists as columns if their elements are not rows; return whether they were added.
 
         Lists of texts become one column of lists. Short lists (tuples) in many rows become one
         column per position.
         """
-        if _is_tuple(axis, array, max(4, 2 * array.longest)):
-            self._add_variables(axis, self._elements(array, None, ()))
+        if _are_tuples(row_set, array, max(4, 2 * array.longest)):
+            self._add_raw_columns(row_set, self._split_into_columns(array, None, ()))
             return True
         is_text = all(type(item) is str for item in array.items if item is not None)
         if is_text and array.kinds:
-            self.variables.append(Variable(axis, array.steps, array.lists))
+            self.raw_columns.append(RawColumn(row_set, array.steps, array.lists))
         return is_text and bool(array.kinds)
 
     @staticmethod
-    def _elements(
-        array: Arrays, header: Path | None, names: Sequence[Sequence[str]]
-    ) -> list[Stream]:
-        """Return one stream for each position in lists: its path, and the element for each row.
+    def _split_into_columns(
+        array: Arrays, header: Path | None, names_by_row: Sequence[Sequence[str]]
+    ) -> list[PathAndValues]:
+        """Return, for each position in lists, its path and the elements, one for each row.
 
-        With a header, return one stream for each name in it; ``names`` has the names for each row.
+        With a header, return them for each name in the header instead; ``names_by_row`` has the
+        names for each row.
         """
-        positions_by_name = [{name: position for position, name in enumerate(row)} for row in names]
+        positions_by_name = [
+            {name: position for position, name in enumerate(positions)}
+            for positions in names_by_row
+        ]
         if header is None:
             positions_by_name = [{i: i for i in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
-        streams: list[Stream] = []
-        for name in dict.fromkeys(name for row in positions_by_name for name in row):
+        paths_and_values: list[PathAndValues] = []
+        for name in dict.fromkeys(name for positions in positions_by_name for name in positions):
             step = Position(name) if header is None else Named(header, name)  # type: ignore[arg-type]
             cells = [
-                values[row[name]]
-                if values is not MISSING and row.get(name, len(values)) < len(values)
+                values[positions[name]]
+                if values is not MISSING and positions.get(name, len(values)) < len(values)
                 else MISSING
-                for values, row in zip(array.lists, positions_by_name, strict=True)
+                for values, positions in zip(array.lists, positions_by_name, strict=True)
             ]
-            streams.append(((*array.steps, step), cells))
-        return streams
+            paths_and_values.append(((*array.steps, step), cells))
+        return paths_and_values
 
-    def _header(
-        self, axis: Axis, array: Arrays, *, is_mixed: bool, is_whole: bool
+    def _find_header(
+        self, row_set: RowSet, array: Arrays, *, is_mixed: bool, has_list_elements: bool
     ) -> Header | None:
         """Return the header that names the positions of the lists in ``array``; None without one.
 
-        The header is a pair: its path, and its names for each row.
+        The header is a pair: its path, and its names for each row. ``is_mixed`` says whether the
+        positions have values of different kinds, ``has_list_elements`` whether the elements are
+        lists.
         """
         candidates = []
-        for neighbour, rows in _arrays_around(axis, array, is_whole=is_whole):
-            if neighbour.names is None:
+        for neighbour, rows in _arrays_around(row_set, array, includes_own_lists=has_list_elements):
+            if neighbour.field_and_texts is None:
                 continue
-            name, texts = neighbour.names
-            names = [texts[row] for row in rows]
-            pairs = zip(array.lists, names, strict=True)
+            field_name, texts = neighbour.field_and_texts
+            names_by_row = [texts[row] for row in rows]
+            pairs = zip(array.lists, names_by_row, strict=True)
             is_exact = all(row is MISSING or len(row) == len(texts) for row, texts in pairs)
             has_header_name = _HEADER_NAME.fullmatch(snake(_last_name(neighbour.steps))) is not None
             # ``index_names`` is that of ``index``.
             has_same_name = _last_name(array.steps) in _last_name(neighbour.steps)
-            closeness = _shared(neighbour.steps, array.steps), has_same_name, has_header_name
+            closeness = (
+                _count_shared_steps(neighbour.steps, array.steps),
+                has_same_name,
+                has_header_name,
+            )
             # What names only the positions of some rows are values of theirs.
-            has_same_names = len({*map(tuple, names)}) == 1 and "dict" not in array.kinds
-            is_header = has_header_name or (is_mixed and not is_whole and has_same_names)
+            has_same_names = len({*map(tuple, names_by_row)}) == 1 and "dict" not in array.kinds
+            is_header = has_header_name or (is_mixed and not has_list_elements and has_same_names)
             if array.kinds == {"text"} and has_same_names:
-                is_header |= _is_tuple(axis, array, max(4, 2 * array.longest))
+                is_header |= _are_tuples(row_set, array, max(4, 2 * array.longest))
             if is_exact and is_header:
-                candidates.append((closeness, neighbour, name, names))
+                candidates.append((closeness, neighbour, field_name, names_by_row))
         if not candidates:
             return None
-        _, neighbour, name, names = max(candidates, key=lambda candidate: candidate[0])
-        neighbour.is_used = True
+        _, neighbour, field_name, names_by_row = max(candidates, key=lambda candidate: candidate[0])
+        neighbour.is_names = True
         self.headers.add(neighbour.steps)
         return (
-            *bound(neighbour.steps),
+            *bind_to_row(neighbour.steps),
             Each(),
-            *([Field(name)] if name is not None else []),
-        ), names
+            *([Field(field_name)] if field_name is not None else []),
+        ), names_by_row
 
-    def _label(self, axis: Axis, array: Arrays, *, is_own: bool = False) -> Label | None:
-        """Return the nearest lists in enclosing rows that are as long as ``array``; else None.
+    def _find_label(
+        self, row_set: RowSet, array: Arrays, *, includes_own_lists: bool = False
+    ) -> Label | None:
+        """Return the nearest lists that may name the elements of ``array``; None without any.
 
-        They may name the rows. They are returned with the position, for each row of the axis, of
-        the list that belongs to it.
+        They are in enclosing rows, or in the rows themselves with ``includes_own_lists``, and have
+        the lengths of the lists in ``array``. They are returned with a list: for each row of the
+        row set, the position of the list that belongs to it.
         """
         if array.longest < 2:
             return None
         candidates = []
-        for neighbour, rows in _arrays_around(axis, array, is_whole=is_own):
-            pairs = zip(array.lengths, rows, strict=True)
+        for neighbour, list_positions in _arrays_around(
+            row_set, array, includes_own_lists=includes_own_lists
+        ):
+            pairs = zip(array.lengths, list_positions, strict=True)
             is_plain = neighbour.kinds.isdisjoint(("dict", "list")) and not (
-                is_own and neighbour.is_used
+                includes_own_lists and neighbour.is_names
             )
             if is_plain and all(length in (None, neighbour.lengths[row]) for length, row in pairs):
-                candidates.append((neighbour, rows))
+                candidates.append((neighbour, list_positions))
         return max(
-            candidates, key=lambda candidate: _shared(candidate[0].steps, array.steps), default=None
+            candidates,
+            key=lambda candidate: _count_shared_steps(candidate[0].steps, array.steps),
+            default=None,
         )
 
 
@@ -590,61 +653,65 @@ class Structure:
 
 
 def _arrays_around(
-    axis: Axis, array: Arrays, *, is_whole: bool
+    row_set: RowSet, array: Arrays, *, includes_own_lists: bool
 ) -> Iterator[tuple[Arrays, list[int]]]:
-    """Yield the lists in rows that enclose the rows of an axis, except those around ``array``.
+    """Yield the lists in rows that enclose the rows of a row set, except those around ``array``.
 
-    Each is yielded with a list: for each row of the axis, the position of the enclosing row. With
-    ``is_whole``, the lists in the rows themselves are included, because they may name columns.
+    Each is yielded with a list: for each row of the row set, the position of the enclosing row.
+    With ``includes_own_lists``, the lists in the rows themselves are yielded, too.
     """
-    for ancestor in [*axis.chain()][not is_whole :]:
-        rows = axis.rows_of(ancestor)
+    for ancestor in [*row_set.with_ancestors()][not includes_own_lists :]:
+        rows = row_set.enclosing_rows(ancestor)
         for neighbour in ancestor.arrays:
             if neighbour.steps != array.steps[: len(neighbour.steps)]:
                 yield neighbour, rows
 
 
-def _are_alike(group: set[Path], paths: set[Path]) -> bool:
+def _have_similar_paths(group: set[Path], paths: set[Path]) -> bool:
     """Whether two sets of paths share at least half of their paths, or one contains the other."""
     return len(group & paths) >= min(0.5 * len(group | paths), len(group), len(paths))
 
 
-def _are_alike_long(lengths: list[int | None], others: Sequence[Any]) -> bool:
+def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any]) -> bool:
     """Whether two sequences of lengths, one per row, are equal wherever both are known."""
-    pairs = {*zip(lengths, others, strict=False)}
-    comparisons = [length == other for length, other in pairs if None not in (length, other)]
-    return len(lengths) == len(others) and any(comparisons) and all(comparisons)
+    pairs = {*zip(lengths, other_lengths, strict=False)}
+    comparisons = [
+        length == other_length
+        for length, other_length in pairs
+        if None not in (length, other_length)
+    ]
+    return len(lengths) == len(other_lengths) and any(comparisons) and all(comparisons)
 
 
 def _last_name(steps: Path) -> str:
     return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
 
 
-def bound(steps: Iterable[Step]) -> Path:
-    """Return a path with steps to the item at the row's position or key instead of to all items.
+def bind_to_row(steps: Iterable[Step]) -> Path:
+    """Return a path that leads to the item at the row's position or key instead of to all items.
 
     Examples
     --------
     >>> from aatoolkit.jsontree.paths import format_path
-    >>> format_path(bound((Field("rows"), Each(), Field("n"))))
+    >>> format_path(bind_to_row((Field("rows"), Each(), Field("n"))))
     'rows[@0].n'
     """
     path: list[Step] = []
-    number = 0
+    depth = 0
     for step in steps:
         if isinstance(step, Each | Entries):
-            step, number = type(step)(at=number), number + 1
+            step, depth = type(step)(at=depth), depth + 1
         path.append(step)
     return tuple(path)
 
 
-def _shared(first: Sequence[Any], second: Sequence[Any]) -> int:
-    """Return how many elements at the beginning of two sequences are equal."""
+def _count_shared_steps(first: Sequence[Any], second: Sequence[Any]) -> int:
+    """Return how many steps at the beginning of two paths are equal."""
     return next(
         (
             index
-            for index, (member, other_member) in enumerate(zip(first, second, strict=False))
-            if member != other_member
+            for index, (element, other_element) in enumerate(zip(first, second, strict=False))
+            if element != other_element
         ),
         min(len(first), len(second)),
     )
@@ -653,12 +720,12 @@ def _shared(first: Sequence[Any], second: Sequence[Any]) -> int:
 # --- kinds of values ----------------------------------------------------------------------------
 
 
-def _values_of_type(kind: type, values: list[Any]) -> list[Any]:
-    return [value if type(value) is kind else MISSING for value in values]
+def _values_of_type(value_type: type, values: list[Any]) -> list[Any]:
+    return [value if type(value) is value_type else MISSING for value in values]
 
 
-def _kind(value: Any) -> str:
-    """Return the kind of a value, such as ``number``, also for numbers and days that are texts."""
+def _kind_of(value: Any) -> str:
+    """Return the kind of a value, such as ``number``; numbers and days in text have their kind."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):
@@ -668,21 +735,21 @@ def _kind(value: Any) -> str:
     return type(value).__name__
 
 
-def _shapes(values: Iterable[Any]) -> set[str]:
-    """Return the kinds of values; of objects their fields, of lists the kinds of elements."""
+def _shapes_of(values: Iterable[Any]) -> set[str]:
+    """Return the kinds of values; for objects their field names, for lists the elements' kinds."""
     values = [*values]
     shapes = {str(sorted(value)) for value in values if isinstance(value, dict)}
-    items = {f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds(value)}
-    return shapes | items | (_kinds(values) - {"dict", "list"})
+    items = {f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds_of(value)}
+    return shapes | items | (_kinds_of(values) - {"dict", "list"})
 
 
-def _kinds(values: Iterable[Any]) -> set[str]:
-    kinds = {_kind(value) for value in values if value is not None and value is not MISSING}
+def _kinds_of(values: Iterable[Any]) -> set[str]:
+    kinds = {_kind_of(value) for value in values if value is not None and value is not MISSING}
     return kinds - {"moment"} if "number" in kinds else kinds
 
 
 def _mean_agreement(members: list[Any]) -> float:
-    """Return how much the values in objects (the members) resemble each other, from 0 to 1.
+    """Return how similar the fields of ``members`` (the values in an object) are, from 0 to 1.
 
     It is the mean, over all fields (name and kind), of the share of members that have the field.
     """
@@ -690,35 +757,35 @@ def _mean_agreement(members: list[Any]) -> float:
     for member in members[:_SAMPLE_SIZE]:
         items = member.items() if isinstance(member, dict) else [(0, member)]
         items = [(0, item) for item in member[:3]] if isinstance(member, list) else items
-        kinds = {(key, _kind(item)) for key, item in items if item is not None}
+        kinds = {(key, _kind_of(item)) for key, item in items if item is not None}
         member_kinds += [kinds] if kinds else []
     counts = Counter(field_kind for kinds in member_kinds for field_kind in kinds)
     return counts.total() / (len(counts) * len(member_kinds)) if counts else 0.0
 
 
-def _unwrapped(value: Any) -> Any:
+def _unwrap(value: Any) -> Any:
     """Return the value inside nested objects with one field each; other values unchanged."""
     while isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
     return value
 
 
-def _is_tuple(axis: Axis, array: Arrays, min_rows: int) -> bool:
-    """Whether lists are tuples: ``min_rows`` or more short lists of one length and plain values."""
+def _are_tuples(row_set: RowSet, array: Arrays, min_rows: int) -> bool:
+    """Whether lists are tuples: at least ``min_rows`` short lists of scalars, of equal length."""
     is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _MAX_TUPLE_LENGTH
-    is_plain = {*map(_kind, map(_unwrapped, array.items))}.isdisjoint({"dict", "list"})
-    return axis.parent is not None and is_even and is_plain and len(array.filled) >= min_rows
+    is_plain = {*map(_kind_of, map(_unwrap, array.items))}.isdisjoint({"dict", "list"})
+    return row_set.parent is not None and is_even and is_plain and len(array.filled) >= min_rows
 
 
-def _has_header_row(tables: list[list[Any]]) -> bool:
-    """Whether the first element of each list is a header, i.e. names the columns of the others."""
-    for rows in tables:
-        if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
+def _has_header_row(lists: list[list[Any]]) -> bool:
+    """Whether the first element of each list is a header, which names the columns of the rest."""
+    for elements in lists:
+        if len(elements) < 3 or not all(isinstance(element, list) for element in elements):
             return False
-        header, *other_rows = rows
-        is_name = {*map(_kind, header)} == {"text"} and len({*header}) == len(header)
+        header, *other_rows = elements
+        is_name = {*map(_kind_of, header)} == {"text"} and len({*header}) == len(header)
         if not is_name or max(map(len, other_rows)) > len(header):
             return False
-        if _kinds(item for row in other_rows for item in row) <= {"text"}:
+        if _kinds_of(item for element in other_rows for item in element) <= {"text"}:
             return False
-    return bool(tables)
+    return bool(lists)

@@ -20,14 +20,14 @@ from aatoolkit.sections.inference.readings import Numbers
 from aatoolkit.sections.inference.relations import ColumnFinding, Relation, RowPositions
 from aatoolkit.sections.inference.words import singular
 
-FEWEST = 5
-"""Fewer distinct rows prove no identity; for counts up to 3, it takes `_FEWEST_SMALL` rows."""
+MIN_DISTINCT_ROWS = 5
+"""Fewer distinct rows prove no identity; counts up to 3 need `_MIN_SMALL_ROWS` distinct rows."""
 
-_FEWEST_SMALL, _MIN_ROWS, _LARGE, _MIN_SIZE, _MAX_SIBLINGS = 20, 3, 50, 64, 7
+_MIN_SMALL_ROWS, _MIN_ROWS, _LARGE, _MIN_LENGTH, _MAX_SIBLINGS = 20, 3, 50, 64, 7
 _MAX_CHANCE, _SLACK = 1e-4, 1e-9
 
 
-def gather(relations: list[Relation], parts: int) -> None:
+def gather_evidence(relations: list[Relation], engine_count: int) -> None:
     """Test which numbers are sums, ratios or means of others; store the evidence in the columns.
 
     Numbers are compared within each response, and between the responses for single engines and the
@@ -37,15 +37,15 @@ def gather(relations: list[Relation], parts: int) -> None:
     ----------
     relations : list of Relation
         The tables, with known keys and dtypes.
-    parts : int
+    engine_count : int
         The number of responses for single engines; they follow the first response, which is for all
         engines.
     """
     for relation in relations:
         _find_ratios(relation)
         _find_siblings(relation)
-        if parts > 1:
-            _compare_parts(relation, parts)
+        if engine_count > 1:
+            _compare_engines(relation, engine_count)
     for relation in relations:
         if relation.steps:
             _find_sums(relation, relations)
@@ -66,7 +66,7 @@ class Totals:
         The total of each group.
     label, where : str
         Words for the totals (``label``) and for the groups (``where``), such as ``responses``.
-    over : set of str
+    summed_over : set of str
         The columns of the key over which the rows of a group are summed.
     target : ColumnFinding, optional
         The column with the totals.
@@ -76,75 +76,79 @@ class Totals:
     numbers: Numbers
     label: str
     where: str
-    over: set[str]
+    summed_over: set[str]
     target: ColumnFinding | None = None
 
 
 def _find_sums(relation: Relation, relations: list[Relation]) -> None:
     """Add to the evidence of each column the totals that its rows sum to."""
-    totals = [*_totals_around(relation)]
-    for column in relation.columns if relation.is_kept.any() else ():
-        if not column.may_add:
+    totals = [*_find_totals_in_enclosing_rows(relation)]
+    for column in relation.columns if relation.kept_mask.any() else ():
+        if not column.may_be_summed:
             continue
-        for total in [*totals, *_totals_of(column, relations)]:
-            if not _sums_to(column, total):
+        for total in [*totals, *_find_other_totals(column, relations)]:
+            if not _adds_up_to(column, total):
                 continue
-            column.facts.sums.append(f"its rows sum to {total.label} in {total.where}")
-            column.facts.across |= total.over
+            column.facts.sum_notes.append(f"its rows sum to {total.label} in {total.where}")
+            column.facts.across |= total.summed_over
             if total.target is not None:
-                column.facts.totals.append(total.target)
-                total.target.facts.sums.append(f"the rows of {relation.name} sum to it")
+                column.facts.total_columns.append(total.target)
+                total.target.facts.sum_notes.append(f"the rows of {relation.name} sum to it")
 
 
-def _totals_around(relation: Relation) -> Iterator[Totals]:
-    """Yield the numbers in enclosing rows, as totals that the rows of a table may sum to."""
-    for ancestor, groups in [*relation.chain()][1:]:
+def _find_totals_in_enclosing_rows(relation: Relation) -> Iterator[Totals]:
+    """Yield the numbers in enclosing rows; the rows of the table may sum to them."""
+    for ancestor, groups in [*relation.with_ancestors()][1:]:
         paths = {ancestor[name].path for name in ancestor.key}
-        over = {name for name in relation.key if relation[name].path not in paths}
+        summed_over = {name for name in relation.key if relation[name].path not in paths}
         where = "rows" if ancestor.steps else "responses"
         for column in ancestor.columns:
-            if column.may_add:
+            if column.may_be_summed:
                 label = f"{ancestor.name}.{column.name}"
-                yield Totals(groups, column.numbers, label, where, over, column)
+                yield Totals(groups, column.numbers, label, where, summed_over, column)
 
 
-def _totals_of(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
+def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
     """Yield totals outside the enclosing rows that a column may sum to.
 
-    They are the column's own rows of totals, and the sums by response of columns with the same name
-    in other tables.
+    They are the column's own rows of totals, and for each response the sums of columns of the same
+    name in other tables.
     """
-    relation, responses = column.relation, column.relation.response
+    relation, responses = column.relation, column.relation.response_positions
     key = {*relation.key}
     if len(relation.total_rows):
         totals_by_response = np.full(int(responses.max()) + 1, np.nan)
         totals_by_response[responses[relation.total_rows]] = column.numbers[relation.total_rows]
         yield Totals(responses, totals_by_response, "their total", "responses", key)
     sums = _sums_by_response(column)
-    is_nested = any(neighbour.steps for neighbour, _ in [*relation.chain()][1:])
+    is_nested = any(neighbour.steps for neighbour, _ in [*relation.with_ancestors()][1:])
     for neighbour in relations if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
         is_top = neighbour.parent is None or not neighbour.parent.steps
         is_other_table = (
             neighbour.steps and is_top and neighbour is not relation and not {*neighbour.key} & key
         )
-        if is_other_table and column.name in neighbour.names and neighbour[column.name].may_add:
+        if (
+            is_other_table
+            and column.name in neighbour.column_names
+            and neighbour[column.name].may_be_summed
+        ):
             other_sums = _sums_by_response(neighbour[column.name])
             if np.array_equal(other_sums > 0, sums > 0):
                 yield Totals(responses, other_sums, f"those of {neighbour.name}", "responses", key)
 
 
 def _sums_by_response(column: ColumnFinding) -> Numbers:
-    """Return the sum of a column by response, in an array of `_MIN_SIZE` or more numbers."""
-    is_counted = column.relation.is_kept & ~np.isnan(column.numbers)
-    responses = column.relation.response
-    size = max(_MIN_SIZE, int(responses.max(initial=0)) + 1)
+    """Return the sum of a column by response, in an array of `_MIN_LENGTH` or more numbers."""
+    is_counted = column.relation.kept_mask & ~np.isnan(column.numbers)
+    responses = column.relation.response_positions
+    size = max(_MIN_LENGTH, int(responses.max(initial=0)) + 1)
     sums = np.bincount(responses[is_counted], column.numbers[is_counted], size)
     return sums.astype(np.float64)
 
 
-def _sums_to(column: ColumnFinding, total: Totals) -> bool:
+def _adds_up_to(column: ColumnFinding, total: Totals) -> bool:
     """Whether the rows of a column sum to all totals, in enough groups to exclude a coincidence."""
-    is_counted, size = column.relation.is_kept & ~np.isnan(column.numbers), len(total.numbers)
+    is_counted, size = (column.relation.kept_mask & ~np.isnan(column.numbers), len(total.numbers))
     groups, numbers = total.groups[is_counted], column.numbers[is_counted]
     sums = np.bincount(groups, numbers, minlength=size)[:size]
     part_counts = np.bincount(groups, numbers != 0, minlength=size)[:size]
@@ -155,7 +159,10 @@ def _sums_to(column: ColumnFinding, total: Totals) -> bool:
     # A single part equals its total whatever the rule is.
     has_several_parts = is_known & (part_counts >= 2)
     is_large = np.nanmax(total.numbers) >= _LARGE and part_counts[has_several_parts].sum() >= 3
-    is_often = has_several_parts.sum() >= FEWEST and len(np.unique(total.numbers[is_known])) >= 3
+    is_often = (
+        has_several_parts.sum() >= MIN_DISTINCT_ROWS
+        and len(np.unique(total.numbers[is_known])) >= 3
+    )
     return bool(is_often or is_large)
 
 
@@ -181,43 +188,44 @@ class Ratio:
         The two counts.
     factor : float
         100 for per cent, else 1.
-    rows : int
-        The number of distinct rows that show the ratio, without zeros.
+    row_count : int
+        The number of distinct rows that show the ratio; rows with a ratio of 0 are not counted.
     """
 
     numerator: Operand
     denominator: Operand
     factor: float
-    rows: int
+    row_count: int
 
     def __str__(self) -> str:
-        return f"{' / '.join(self.over)}{' × 100' if self.factor == 100 else ''}"
+        return f"{' / '.join(self.operand_names)}{' × 100' if self.factor == 100 else ''}"
 
     @property
-    def over(self) -> tuple[str, str]:
+    def operand_names(self) -> tuple[str, str]:
         """The names of the numerator and the denominator."""
         return self.numerator.name, self.denominator.name
 
 
 def _find_ratios(relation: Relation) -> None:
-    counts = list(_count_operands(relation))
+    """Find the ratios of counts that equal a column on every row, as evidence of the column."""
+    counts = list(_find_operands(relation))
     for column in relation.columns:
         reading, name_meaning, evidence = column.reading, column.meaning, column.facts
         # A whole percentage is too coarse: it is left to experiments.
         if not (reading.is_number and column.is_own and reading.decimals):
             continue
-        numbers = np.where(relation.is_kept, column.numbers, np.nan)
+        numbers = np.where(relation.kept_mask, column.numbers, np.nan)
         half_unit = column.half_unit + _SLACK
         largest, smallest = np.nanmax(numbers), np.nanmin(numbers)
         is_share = name_meaning.kind not in ("position", "rank", "milliseconds", "seconds", "money")
         factors = [100.0] if reading.percent or largest > 1.5 else [1.0, 100.0]
         for factor in factors if is_share and smallest >= 0 else ():
-            ratios = [*_exact_ratios(numbers, half_unit, factor, counts, column.name)]
+            ratios = [*_find_exact_ratios(numbers, half_unit, factor, counts, column.name)]
             evidence.ratios += ratios
             for ratio in ratios:
                 numerator = ratio.numerator
                 if numerator.is_own and ratio.denominator.name == f"sum of {numerator.name}":
-                    relation[numerator.name].facts.sums.append(
+                    relation[numerator.name].facts.sum_notes.append(
                         f"{column.name} is its share of its sum"
                     )
                     relation[numerator.name].facts.across |= {*relation.key}
@@ -227,17 +235,20 @@ def _find_ratios(relation: Relation) -> None:
             evidence.denominators |= _find_denominators(numbers, half_unit, 1.0, counts)
 
 
-def _count_operands(relation: Relation) -> Iterator[Operand]:
-    """Yield the counts for ratios: those of the rows and enclosing rows, and sums by response."""
+def _find_operands(relation: Relation) -> Iterator[Operand]:
+    """Yield the counts that a ratio may consist of.
+
+    They are the counts of the rows and of the enclosing rows, and the sums of counts by response.
+    """
     earlier_sums: list[Numbers] = []
-    for ancestor, ancestor_rows in relation.chain():
+    for ancestor, ancestor_rows in relation.with_ancestors():
         for column in ancestor.columns:
-            if not column.may_be_counted:
+            if not column.may_be_counts:
                 continue
             is_own = ancestor is relation
             name = column.name if is_own else f"{ancestor.name}.{column.name}"
             yield Operand(name, column.numbers[ancestor_rows], is_own)
-            sums = _sums_by_response(column)[relation.response]
+            sums = _sums_by_response(column)[relation.response_positions]
             is_new = not any(
                 np.array_equal(sums, earlier_sum, equal_nan=True) for earlier_sum in earlier_sums
             )
@@ -246,13 +257,13 @@ def _count_operands(relation: Relation) -> Iterator[Operand]:
                 yield Operand(f"sum of {column.name}", sums, False)
 
 
-def _exact_ratios(
+def _find_exact_ratios(
     numbers: Numbers, half_unit: float, factor: float, counts: list[Operand], name: str
 ) -> Iterator[Ratio]:
     """Yield the ratios of two counts that equal the numbers of a column on all rows.
 
     They must be equal within the rounding of the numbers. If the column's name contains the name of
-    the numerator, one row less is enough as proof.
+    the numerator, as in ``citation_rate``, one row less is enough as proof.
     """
     for denominator in counts:
         has_denominator = ~np.isnan(numbers) & (denominator.numbers > 0)
@@ -271,18 +282,18 @@ def _exact_ratios(
             is_small = row_count and numerator.numbers[has_both].max() <= 3
             stem = singular(numerator.name.removesuffix("_count").rpartition(".")[2])
             is_named = stem in name and half_unit < 0.001
-            if row_count >= (_FEWEST_SMALL if is_small else FEWEST - is_named):
+            if row_count >= (_MIN_SMALL_ROWS if is_small else MIN_DISTINCT_ROWS - is_named):
                 yield Ratio(numerator, denominator, factor, row_count)
 
 
 def _find_denominators(
     numbers: Numbers, half_unit: float, factor: float, denominators: list[Operand]
 ) -> dict[str, int]:
-    """Return the counts that give whole numbers when they multiply the numbers of a column.
+    """Return the counts that give whole numbers on every row when multiplied by a column.
 
-    The result has, by name of such a count, the number of rows that show it. The count is the
-    denominator of a rate whose numerator is not in the response, or the weight of a mean of whole
-    numbers.
+    Such a count may be the denominator of a rate whose numerator is not in the response, or the
+    weight of a mean of whole numbers. The result has the number of rows that show it, by the name
+    of the count.
     """
     row_counts = {}
     for denominator in denominators:
@@ -292,13 +303,13 @@ def _find_denominators(
         highest = (pairs[0] + half_unit) * pairs[1] / factor
         chance = float(np.prod(np.clip(highest - lowest, 0.0, 1.0)))
         is_whole = (np.floor(highest) >= np.ceil(lowest)).all()
-        if is_whole and pairs.shape[1] >= FEWEST and chance <= _MAX_CHANCE:
+        if is_whole and pairs.shape[1] >= MIN_DISTINCT_ROWS and chance <= _MAX_CHANCE:
             row_counts[denominator.name] = pairs.shape[1]
     return row_counts
 
 
 def _find_siblings(relation: Relation) -> None:
-    """Find the columns of one object that sum to 1 or 100 on every row, as evidence of each."""
+    """Find columns of one object that together sum to 1 or 100 on every row, as their evidence."""
     objects: dict[str, list[ColumnFinding]] = {}
     for column in relation.columns:
         is_candidate = column.reading.is_number and column.is_own and column.source[0] not in ".$"
@@ -309,18 +320,18 @@ def _find_siblings(relation: Relation) -> None:
         groups = (
             group for size in range(len(columns), 1, -1) for group in combinations(columns, size)
         )
-        totals = ((group, _sum_of_siblings(group)) for group in groups)
+        totals = ((group, _find_common_sum(group)) for group in groups)
         group, total = next((result for result in totals if result[1]), ((), 0.0))
         for column in group:
             column.facts.siblings = tuple(sibling.name for sibling in group)
             column.facts.siblings_sum = total
 
 
-def _sum_of_siblings(columns: tuple[ColumnFinding, ...]) -> float:
-    """Return 1 or 100 if the columns sum to this number on every row; else 0."""
+def _find_common_sum(columns: tuple[ColumnFinding, ...]) -> float:
+    """Return the number, 1 or 100, to which the columns sum on every row; 0 if they do not."""
     numbers_by_column = np.stack([column.numbers for column in columns])
     numbers_by_column = numbers_by_column[:, ~np.isnan(numbers_by_column).any(axis=0)]
-    if np.unique(numbers_by_column, axis=1).shape[1] < FEWEST:
+    if np.unique(numbers_by_column, axis=1).shape[1] < MIN_DISTINCT_ROWS:
         return 0.0
     slack = sum(0.5 * 10.0**-column.reading.decimals for column in columns) + _SLACK
     sums = numbers_by_column.sum(axis=0)
@@ -336,66 +347,70 @@ def _sum_of_siblings(columns: tuple[ColumnFinding, ...]) -> float:
 
 
 @dataclass(eq=False)
-class Parts:
-    """The rows of the responses for single engines, matched to the rows of the response for all.
+class MatchedRows:
+    """The rows of the responses for single engines, each with its row in the response for all.
 
     Attributes
     ----------
-    rows : array of int
+    engine_rows : array of int
         The positions of the rows in the responses for single engines.
     whole_rows : array of int
-        For each of ``rows``, the position of the row with the same key in the response for all.
+        For each of ``engine_rows``, the position of the row with the same key in the response for
+        all.
     is_complete : array of bool
-        For each row of the table, whether every response with rows for a single engine has this
-        row. Otherwise such a response may have left it out or cut it off.
+        For each row of the table, whether all responses for single engines that have rows have
+        this row. Otherwise a response may have left it out or cut it off.
     """
 
-    rows: RowPositions
+    engine_rows: RowPositions
     whole_rows: RowPositions
     is_complete: Any
 
 
-def _match_parts(relation: Relation, count: int) -> Parts | None:
+def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | None:
     """Match the rows of the responses for single engines by key to the response for all engines.
 
-    ``count`` is the number of these responses. Return None if the keys cannot match.
+    ``engine_count`` is the number of responses for single engines. Return None if the keys
+    cannot match.
     """
     # Another response may have another row at the same position.
-    is_placed = any("#" in relation[name].source for name in relation.key)
-    if is_placed or (relation.steps and not relation.key):
+    has_position_key = any("#" in relation[name].source for name in relation.key)
+    if has_position_key or (relation.steps and not relation.key):
         return None
     columns = [relation[name].values for name in relation.key]
     keys = [repr(key) for key in zip(*columns, strict=True)] or [""] * len(relation)
-    row_by_key = {keys[row]: row for row in relation.rows_of(0).tolist()}
-    rows_by_response = [*filter(len, (relation.rows_of(1 + number) for number in range(count)))]
+    row_by_key = {keys[row]: row for row in relation.rows_in_response(0).tolist()}
+    rows_by_response = [
+        *filter(len, (relation.rows_in_response(1 + number) for number in range(engine_count)))
+    ]
     pairs = [
         (row, row_by_key[keys[row]])
         for response_rows in rows_by_response
         for row in response_rows
         if keys[row] in row_by_key
     ]
-    part_rows, whole_rows = np.array(pairs, np.intp).reshape(-1, 2).T
-    return Parts(
-        part_rows,
+    engine_rows, whole_rows = np.array(pairs, np.intp).reshape(-1, 2).T
+    return MatchedRows(
+        engine_rows,
         whole_rows,
         np.bincount(whole_rows, minlength=len(relation)) == len(rows_by_response),
     )
 
 
-def _compare_parts(relation: Relation, count: int) -> None:
+def _compare_engines(relation: Relation, engine_count: int) -> None:
     """Compare the responses for single engines with the response for all, as evidence of columns.
 
     The comparison shows which counts add up over engines, and which counts are the weights of
-    rates. ``count`` is the number of responses for single engines.
+    rates. ``engine_count`` is the number of responses for single engines.
     """
     measures = [column for column in relation.columns if column.reading.is_number and column.is_own]
-    matched_rows = _match_parts(relation, count) if measures else None
-    if matched_rows is None:
+    matches = _match_engine_rows(relation, engine_count) if measures else None
+    if matches is None:
         return
     weights = []
     for column in measures:
-        column.facts.outcome, column.facts.tested_rows = _compare_with_sums(column, matched_rows)
-        if column.facts.outcome == "adds" and column.may_be_counted:
+        column.facts.engine_outcome, column.facts.tested_rows = _compare_with_sums(column, matches)
+        if column.facts.engine_outcome == "adds" and column.may_be_counts:
             weights.append(column)
     for column in (column for column in measures if column not in weights):
         name_meaning = column.meaning
@@ -404,25 +419,25 @@ def _compare_parts(relation: Relation, count: int) -> None:
             continue
         half_unit = 0.5 * 10.0**-column.reading.decimals + _SLACK
         for weight in weights:
-            row_count = _count_pooled_rows(column.numbers, weight.numbers, matched_rows, half_unit)
+            row_count = _count_pooled_rows(column.numbers, weight.numbers, matches, half_unit)
             if row_count:
                 column.facts.weights[weight.name] = row_count
 
 
-def _compare_with_sums(column: ColumnFinding, parts: Parts) -> tuple[str, int]:
+def _compare_with_sums(column: ColumnFinding, matches: MatchedRows) -> tuple[str, int]:
     """Compare the numbers of a column for single engines with its numbers for all engines.
 
-    Return `Evidence.outcome` and the number of rows that show it. Additive counts add up exactly;
-    distinct counts lie between the largest number of an engine and the sum. If the single engines
-    only repeat the number for all engines, or have 0, the service did not filter: the outcome is
-    empty.
+    Return a word as of `Evidence.engine_outcome`, and the number of rows that show it. Additive
+    counts add up exactly; distinct counts lie between the largest number of an engine and the sum.
+    If the single engines only repeat the number for all engines, or have 0, the service did not
+    filter: the word is empty.
     """
-    numbers, whole_rows = column.numbers, parts.whole_rows
-    part_numbers, size = numbers[parts.rows], len(numbers)
+    numbers, whole_rows = column.numbers, matches.whole_rows
+    part_numbers, size = numbers[matches.engine_rows], len(numbers)
     sums = np.bincount(whole_rows, np.nan_to_num(part_numbers), size)
     is_shared = np.bincount(whole_rows, part_numbers > 0, size) >= 2
     is_known = np.bincount(whole_rows, np.isnan(part_numbers), size) == 0
-    is_known &= parts.is_complete & ~np.isnan(numbers)
+    is_known &= matches.is_complete & ~np.isnan(numbers)
     row_count = int((is_shared & is_known).sum())
     part_counts = np.bincount(whole_rows, minlength=size)
     slack = column.half_unit * (part_counts + 1) + _SLACK
@@ -440,19 +455,22 @@ def _compare_with_sums(column: ColumnFinding, parts: Parts) -> tuple[str, int]:
 
 
 def _group_ranges(numbers: Numbers, groups: RowPositions, size: int) -> tuple[Numbers, Numbers]:
+    """Return the lowest and the highest number of each of ``size`` groups."""
     lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
     np.fmin.at(lowest, groups, numbers)
     np.fmax.at(highest, groups, numbers)
     return lowest, highest
 
 
-def _count_pooled_rows(numbers: Numbers, weight: Numbers, parts: Parts, half_unit: float) -> int:
-    """Return the number of rows on which the engines' weighted mean rate is the rate for all.
+def _count_pooled_rows(
+    numbers: Numbers, weight: Numbers, matches: MatchedRows, half_unit: float
+) -> int:
+    """Return the number of rows whose rate for all engines is the weighted mean of the engines'.
 
-    Return 0 if there is a row on which it is not.
+    Return 0 if this fails on any row, or if too few rows show it.
     """
-    rates, whole_rows, size = numbers[parts.rows], parts.whole_rows, len(numbers)
-    part_weights = np.nan_to_num(weight[parts.rows])
+    rates, whole_rows, size = (numbers[matches.engine_rows], matches.whole_rows, len(numbers))
+    part_weights = np.nan_to_num(weight[matches.engine_rows])
     total_weights = np.bincount(whole_rows, part_weights, size)
     is_known = np.bincount(whole_rows, (part_weights > 0) & np.isnan(rates), size) == 0
     # Where the weights add up, no part is missing.

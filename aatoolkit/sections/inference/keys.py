@@ -18,13 +18,13 @@ from aatoolkit._util.text import fresh
 from aatoolkit.jsontree.coerce import currency
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.axes import bound
-from aatoolkit.sections.inference.readings import FieldReading, as_month_days, read_values
+from aatoolkit.sections.inference.axes import bind_to_row
+from aatoolkit.sections.inference.readings import FieldReading, read_as_month_days, read_values
 from aatoolkit.sections.inference.relations import ColumnFinding, Relation, RowPositions
 from aatoolkit.sections.inference.words import (
     is_id_name,
     is_measure_name,
-    is_numbered,
+    is_serial_number,
     singular,
     tokens,
 )
@@ -39,43 +39,43 @@ _TOTAL_LABEL = re.compile(
 )
 
 
-def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
-    """Find how all columns are parsed, which rows are totals, and the keys of the tables.
+def find_keys(relations: list[Relation], year_path: str | None) -> list[str]:
+    """Find how columns are parsed, which rows are totals, and which columns are the keys of tables.
 
-    The findings are stored in ``relations``. Return notes on the totals, for a person.
+    The findings are stored in ``relations``. Return notes on the totals, to be shown to people.
 
     Parameters
     ----------
     relations : list of Relation
         The tables, enclosing tables before nested ones.
-    year : str, optional
+    year_path : str, optional
         The path to the year in the response, for days that have no year.
     """
     notes = []
     for relation in relations:
         _inherit_keys(relation)
         if not relation.columns:
-            _add_position(relation, "position")
+            _add_position_column(relation, "position")
         for column in [*relation.columns]:
             column.reading = read_values(column.values, column.name)
-            if year and column.reading.dtype == "string" and not column.is_label:
-                column.reading = as_month_days(column.values, column.reading, year)
+            if year_path and column.reading.dtype == "string" and not column.is_label:
+                column.reading = read_as_month_days(column.values, column.reading, year_path)
             if column.reading.parse == "money":
                 _add_currency(column)
-        note = _leave_out_totals(relation)
+        note = _mark_totals(relation)
         if note:
             notes.append(f"{relation.name}: {note}")
         if relation.steps:
-            relation.key = _key(relation)
+            relation.key = _find_key(relation)
         if relation.steps and not relation.key and isinstance(relation.steps[-1], Each):
-            names = [
+            label_names = [
                 column.name for column in relation.columns if column.is_label or column.is_inherited
             ]
             position_columns = [
-                _add_position(relation, "position", levels_up)
+                _add_position_column(relation, "position", levels_up)
                 for levels_up in range(_count_nested_arrays(relation))
             ]
-            relation.key = (*names, *reversed(position_columns))
+            relation.key = (*label_names, *reversed(position_columns))
     for relation in relations:
         _inherit_labels(relation)
     return notes
@@ -87,19 +87,19 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
 def _inherit_keys(relation: Relation) -> None:
     """Insert the key columns of the enclosing tables before the table's own columns."""
     index, paths = 0, {column.path for column in relation.columns}
-    for ancestor, ancestor_rows in [*relation.chain()][1:]:
+    for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         for name in ancestor.key:
             is_own = ancestor[name].source[0] != "@" and not ancestor[name].is_inherited
             if is_own and ancestor[name].path not in paths:
                 relation.add(
-                    _inherited_column(relation, ancestor, ancestor_rows, ancestor[name]), index
+                    _inherit_column(relation, ancestor, ancestor_rows, ancestor[name]), index
                 )
                 index += 1
 
 
 def _inherit_labels(relation: Relation) -> None:
     """Append the columns of the enclosing tables that hold short texts, days or flags."""
-    for ancestor, ancestor_rows in [*relation.chain()][1:]:
+    for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
             is_plain = column.source[0] != "@" and not column.is_inherited
@@ -112,10 +112,10 @@ def _inherit_labels(relation: Relation) -> None:
             texts = [value for value in column.values if isinstance(value, str)]
             is_short = all(len(text) <= _MAX_LABEL_LENGTH for text in texts)
             if is_plain and is_short:
-                relation.add(_inherited_column(relation, ancestor, ancestor_rows, column))
+                relation.add(_inherit_column(relation, ancestor, ancestor_rows, column))
 
 
-def _inherited_column(
+def _inherit_column(
     relation: Relation, ancestor: Relation, ancestor_rows: RowPositions, column: ColumnFinding
 ) -> ColumnFinding:
     """Return a column of an enclosing table, ``ancestor``, as a column of the nested ``relation``.
@@ -123,7 +123,7 @@ def _inherited_column(
     ``ancestor_rows`` has, for each row of ``relation``, the position of the row that encloses it.
     """
     name = column.name
-    if name in relation.names or name in lexicon("bland"):
+    if name in relation.column_names or name in lexicon("bland"):
         table_word = ancestor.name.rstrip("_0123456789").rpartition("_")[2]
         name = f"{singular(table_word)}_{name}"
     values = [column.values[row] for row in ancestor_rows.tolist()]
@@ -132,9 +132,9 @@ def _inherited_column(
     if column.source[0] == "$":  # with codes in rows around
         source = _CODE_START.sub(rf"\1{'^' * (levels_up or 0)}", column.source)
     elif levels_up is None or column.source[0] == "[":
-        source = f"$.{format_path(bound(parse_path(column.path)))}"
+        source = f"$.{format_path(bind_to_row(parse_path(column.path)))}"
     return ColumnFinding(
-        fresh(name, relation.names),
+        fresh(name, relation.column_names),
         source,
         column.path,
         values,
@@ -144,10 +144,10 @@ def _inherited_column(
 
 
 def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int | None:
-    """Return the number of ``^`` in a path from a row to the enclosing row at ``prefix``.
+    """Return the number of ``^`` in a source that leads from a row to the enclosing row ``prefix``.
 
-    In the path of a column, each ``^`` goes up to the record that encloses the row or record.
-    Return None if no such path leads there.
+    In the source of a column, each ``^`` goes up to the record that encloses the row or record.
+    Return None if no such source leads there.
     """
     steps_below = steps[len(prefix) :]
     if not prefix or not isinstance(prefix[-1], Each) or steps[: len(prefix)] != prefix:
@@ -158,16 +158,16 @@ def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int |
     return array_count + 1 if steps_below else None
 
 
-def _add_position(relation: Relation, name: str, levels_up: int = 0) -> str:
+def _add_position_column(relation: Relation, name: str, levels_up: int = 0) -> str:
     """Add a column of the positions of rows, or of their enclosing rows; return its name."""
-    parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response
+    parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response_positions
     row_counts: Counter[tuple[int, int]] = Counter()
     positions = []
-    for group in zip(relation.response.tolist(), parent_rows.tolist(), strict=True):
+    for group in zip(relation.response_positions.tolist(), parent_rows.tolist(), strict=True):
         positions.append(row_counts[group])
         row_counts[group] += 1
-    if levels_up or name in relation.names:
-        name = fresh("row" if levels_up else "row_number", relation.names)
+    if levels_up or name in relation.column_names:
+        name = fresh("row" if levels_up else "row_number", relation.column_names)
     column = ColumnFinding(name, "^" * levels_up + "#0", relation.path, positions)
     column.reading = read_values(column.values, name)
     relation.add(column, 0)
@@ -175,7 +175,7 @@ def _add_position(relation: Relation, name: str, levels_up: int = 0) -> str:
 
 
 def _count_nested_arrays(relation: Relation) -> int:
-    """Return the number of arrays that are nested directly in each other around the rows."""
+    """Return how many arrays enclose a row with no object between them: 2 for ``[[row, row]]``."""
     steps = [*reversed(relation.steps)]
     return next(
         (index for index, step in enumerate(steps) if not isinstance(step, Each)), len(steps)
@@ -186,7 +186,7 @@ def _add_currency(column: ColumnFinding) -> None:
     """Add a column of currencies after a column whose texts have amounts with a currency."""
     relation, reading = column.relation, column.reading
     signs = [currency(value) if isinstance(value, str) else value for value in column.values]
-    name = fresh(f"{column.name}_currency", relation.names)
+    name = fresh(f"{column.name}_currency", relation.column_names)
     currency_column = ColumnFinding(name, column.source, column.path, signs)
     evidence = "the signs or codes of the amounts"
     currency_column.reading = FieldReading("string", "currency", reading.missing, evidence)
@@ -196,22 +196,22 @@ def _add_currency(column: ColumnFinding) -> None:
 # --- totals -------------------------------------------------------------------------------------
 
 
-def _leave_out_totals(relation: Relation) -> str:
+def _mark_totals(relation: Relation) -> str:
     """Mark the rows that are totals of other rows; return a note on them, or an empty text.
 
     A row is a total if its label says so, and if no other row of its response has a greater count.
     """
     text_columns = [column for column in relation.columns if column.reading.is_text]
-    counts = [column.numbers for column in relation.columns if column.may_be_counted]
+    counts = [column.numbers for column in relation.columns if column.may_be_counts]
     for column in text_columns if relation.steps and counts else ():
         is_total = [
             type(value) is str and _TOTAL_LABEL.fullmatch(value) is not None
             for value in column.values
         ]
         total_rows = np.flatnonzero(is_total)
-        positions = relation.response[total_rows].tolist()
+        positions = relation.response_positions[total_rows].tolist()
         comparisons = [
-            (numbers[relation.response == position], numbers[row])
+            (numbers[relation.response_positions == position], numbers[row])
             for row, position in zip(total_rows, positions, strict=True)
             for numbers in counts
         ]
@@ -229,25 +229,28 @@ def _leave_out_totals(relation: Relation) -> str:
 # --- keys ---------------------------------------------------------------------------------------
 
 
-def _key(relation: Relation) -> tuple[str, ...]:
-    """Return the names of the fewest columns that identify the rows of each response.
+def _find_key(relation: Relation) -> tuple[str, ...]:
+    """Return the names of the columns that identify the rows of each response; empty if none do.
 
-    They include all labels and inherited columns. Identifiers are tried before other texts;
-    measures, instants and flags are never part of a key.
+    They are all labels (keys of maps, names of rows) and columns inherited from enclosing rows, and
+    as few other columns as are needed. Identifiers are tried before other texts; measures, instants
+    and flags are never part of a key.
     """
-    labels = [column for column in relation.columns if column.is_label or column.is_inherited]
-    key_candidates = [
-        column for column in relation.columns if column not in labels and _may_be_key(column)
+    label_columns = [
+        column for column in relation.columns if column.is_label or column.is_inherited
     ]
-    ranked_candidates = sorted(key_candidates, key=_key_order)[:_MAX_CANDIDATES]
-    column_counts = range(0 if labels else 1, _MAX_KEY_COLUMNS + 1)
+    key_candidates = [
+        column for column in relation.columns if column not in label_columns and _may_be_key(column)
+    ]
+    ranked_candidates = sorted(key_candidates, key=_key_sort_order)[:_MAX_CANDIDATES]
+    column_counts = range(0 if label_columns else 1, _MAX_KEY_COLUMNS + 1)
     for columns in (
         columns
         for column_count in column_counts
         for columns in combinations(ranked_candidates, column_count)
     ):
-        if _is_unique(relation, [*labels, *columns]):
-            return tuple(column.name for column in (*labels, *columns))
+        if _are_unique(relation, [*label_columns, *columns]):
+            return tuple(column.name for column in (*label_columns, *columns))
     return ()
 
 
@@ -263,11 +266,11 @@ def _may_be_key(column: ColumnFinding) -> bool:
     return reading.is_text or is_name or reading.parse == "currency"
 
 
-def _key_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
+def _key_sort_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
     words = tokens(column.name)
-    is_id = words[-1] in lexicon("identifier") or is_numbered(words)
+    is_id = words[-1] in lexicon("identifier") or is_serial_number(words)
     # A number that only counts the rows of each response identifies nothing.
-    rows = [*enumerate(column.relation.response.tolist())]
+    rows = [*enumerate(column.relation.response_positions.tolist())]
     first_rows = {response: row for row, response in reversed(rows)}
     texts = [str(value).lstrip("#") for value in column.values]
     is_position = any(
@@ -279,27 +282,27 @@ def _key_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
     return is_position, not is_id, column.dtype == "Int64", len(words)
 
 
-def _is_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
+def _are_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
     values = (map(repr, column.values) for column in columns)
-    rows = [*zip(relation.response.tolist(), *values, strict=True)]
+    rows = [*zip(relation.response_positions.tolist(), *values, strict=True)]
     return len({*rows}) == len(rows)
 
 
 # --- years --------------------------------------------------------------------------------------
 
 
-def year_path(documents: list[Any]) -> str | None:
+def find_year_path(documents: list[Any]) -> str | None:
     """Return the path at which all responses have their year or last day; None if there is none.
 
     Examples
     --------
-    >>> year_path([{"window": {"from": "2026-10-10", "to": "2026-11-08"}}])
+    >>> find_year_path([{"window": {"from": "2026-10-10", "to": "2026-11-08"}}])
     '$.window.to'
     """
-    paths_of_documents = [{*_days(document, ())} for document in documents]
+    paths_of_documents = [{*_iter_day_paths(document, ())} for document in documents]
     shared_paths = [
         path
-        for path in _days(documents[0], ())
+        for path in _iter_day_paths(documents[0], ())
         if all(path in document_paths for document_paths in paths_of_documents)
     ]
     for word in ("end", "to", "until", "through", "year"):
@@ -309,11 +312,11 @@ def year_path(documents: list[Any]) -> str | None:
     return None
 
 
-def _days(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of the fields with days and years in a JSON value, outside lists."""
+def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of all fields outside lists that hold a day or a year."""
     if isinstance(value, dict) and len(path) < 3:
         for name, value_inside in value.items():
-            yield from _days(value_inside, (*path, name))
+            yield from _iter_day_paths(value_inside, (*path, name))
     elif path:
         is_day = isinstance(value, str) and re.match(r"\d{4}-\d{2}-\d{2}", value)
         is_year = type(value) is int and 1900 < value < 2200

@@ -15,16 +15,17 @@ _EMPTY_VALUES = (0, "", "0", None, MISSING)
 def apply_masks(relation: Relation) -> None:
     """Set values that a validity flag marks as invalid to `MISSING`; remove the columns of flags.
 
-    A column is a mask by its name and flags, if all values that it marks as invalid are 0 or empty.
+    A column is taken for a mask if its name and its flags are those of a mask, and if all values
+    that it marks as invalid are 0 or empty.
     """
     for mask in [*relation.columns]:
-        object_path, field, is_list = _split_path(mask)
+        object_path, field, is_in_list = _split_path(mask)
         words = [word for word in tokens(field) if word not in lexicon("mask", "shell")]
         masked_words = [word for word in words if word not in lexicon("valid_mask", "denying_mask")]
-        denies = not lexicon("denying_mask").isdisjoint(words)
-        flags = (0, 1, None, MISSING) if is_list else (False, True)
+        marks_invalid = not lexicon("denying_mask").isdisjoint(words)
+        flags = (0, 1, None, MISSING) if is_in_list else (False, True)
         is_mask = len(masked_words) < len(words) or (
-            is_list and field[:3] == "has" and not masked_words
+            is_in_list and field[:3] == "has" and not masked_words
         )
         if not is_mask or any(type(flag) is float or flag not in flags for flag in mask.values):
             continue
@@ -32,15 +33,15 @@ def apply_masks(relation: Relation) -> None:
             column
             for column in relation.columns
             for column_object_path, name, is_item in [_split_path(column)]
-            if column is not mask and (column_object_path, is_item) == (object_path, is_list)
-            and (list(tokens(name)) == masked_words if masked_words else is_list)
+            if column is not mask and (column_object_path, is_item) == (object_path, is_in_list)
+            and (list(tokens(name)) == masked_words if masked_words else is_in_list)
         ]  # fmt: skip
-        is_hidden = [flag == denies for flag in mask.values]
+        is_hidden = [flag == marks_invalid for flag in mask.values]
         hidden_values = chain(*(compress(column.values, is_hidden) for column in masked_columns))
         if masked_columns and all(value in _EMPTY_VALUES for value in hidden_values):
             relation.columns.remove(mask)
             for column in masked_columns:
-                column.valid, column.is_label = "!" * denies + mask.source, False
+                column.valid, column.is_label = "!" * marks_invalid + mask.source, False
                 pairs = zip(column.values, is_hidden, strict=True)
                 column.values = [MISSING if is_missing else value for value, is_missing in pairs]
 

@@ -20,11 +20,11 @@ from aatoolkit._util.lexicon import ends, rows_of
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.jsontree.coerce import LONGEST, currency, read_as
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning
+from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning_of
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
-SILENT = "no value in any response"
+NO_VALUE = "no value in any response"
 _GROUPS = re.compile(r"[+\-\u2212]?[1-9]\d{0,2}(?:\.\d{3})+")
 _THOUSANDS_BY_COMMA = re.compile(r"[+\-\u2212]?\d{1,3},\d{3}")
 _CURRENCY_SIGN = re.compile(r"[$€£¥₹₩₽₺₪₫₴₦฿]|[A-Z]{3}|kr\.?|zł|Kč|Ft")
@@ -95,13 +95,13 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
     present_values = [value for value in values if value is not MISSING and value is not None]
     value_types = {*map(type, present_values)}
     if not value_types:
-        return FieldReading("string", evidence=SILENT)
+        return FieldReading("string", evidence=NO_VALUE)
     if value_types in ({list}, {bool}):
         return FieldReading(
             "boolean" if value_types == {bool} else "list<string>", evidence="JSON's own"
         )
     if value_types == {dict}:
-        quotients = _floats(_parsed(values, "Float64", "parts", ()))
+        quotients = _to_floats(_parse_all(values, "Float64", "parts", ()))
         return FieldReading("Float64", "parts", evidence="two parts", decimals=9, numbers=quotients)
     is_plain = value_types <= {str, int, float, bool}
     mixed_reading = FieldReading(
@@ -117,46 +117,48 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
     texts = [text for word, text in stripped_words.items() if word not in missing_words]
     numbers = [value for value in present_values if type(value) is not str]
     if texts and numbers:
-        return _numbers_in_text(values, texts, "number", missing_words) or mixed_reading
+        return _read_numbers_in_text(values, texts, "number", missing_words) or mixed_reading
     if texts:
-        return _reading_of_texts(values, texts, name, missing_words)
+        return _read_texts(values, texts, name, missing_words)
     if numbers:
-        return _reading_of_numbers(values, numbers, name, missing_words)
-    return FieldReading("string", missing=missing_words, evidence=SILENT)
+        return _read_numbers(values, numbers, name, missing_words)
+    return FieldReading("string", missing=missing_words, evidence=NO_VALUE)
 
 
-def _parsed(values: Sequence[Any], dtype: str, parse: str | None, missing: Any) -> Any:
+def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_values: Any) -> Any:
     """Return the values parsed to an Arrow array; None if one of them cannot be parsed."""
-    parsed = read_as(values, Reading(dtype, parse, None, None, missing))
+    parsed = read_as(values, Reading(dtype, parse, None, None, missing_values))
     return None if parsed.invalid else parsed.array
 
 
 # --- numbers ------------------------------------------------------------------------------------
 
 
-def _reading_of_numbers(
-    values: Sequence[Any], present: list[Any], name: str, missing_words: tuple[str, ...]
+def _read_numbers(
+    values: Sequence[Any], present_numbers: list[Any], name: str, missing_words: tuple[str, ...]
 ) -> FieldReading:
-    distinct_numbers = {*present}
+    distinct_numbers = {*present_numbers}
     if distinct_numbers <= {0, 1} and is_flag_name(name):
         return FieldReading("boolean", "boolean", evidence="0 and 1 under the name of a flag")
-    is_signed = meaning(name).kind in ("change", "score") or "net" in name
+    is_signed = meaning_of(name).kind in ("change", "score") or "net" in name
     negative_numbers = {value for value in distinct_numbers if value < 0}
     sentinels = (-1,) if negative_numbers == {-1} != distinct_numbers and not is_signed else ()
     missing_values = (*sentinels, *missing_words)
     regular_numbers = distinct_numbers.difference(sentinels)
-    time_reading = _reading_of_times(regular_numbers, name)
+    time_reading = _read_times(regular_numbers, name)
     if time_reading is not None:
         return replace(time_reading, missing=missing_values)
-    evidence = f"{len(present)} numbers from {min(regular_numbers):g} to {max(regular_numbers):g}"
+    evidence = (
+        f"{len(present_numbers)} numbers from {min(regular_numbers):g} to {max(regular_numbers):g}"
+    )
     evidence += f"; {sentinels[0]} breaks the range of the rest" if sentinels else ""
     dtype = "Int64" if all(type(value) is int for value in regular_numbers) else "Float64"
     decimals = 0 if dtype == "Int64" else max(map(_count_decimals, regular_numbers))
-    numbers = _floats(read_as(values, Reading(dtype, None, None, None, missing_values)).array)
+    numbers = _to_floats(read_as(values, Reading(dtype, None, None, None, missing_values)).array)
     return FieldReading(dtype, None, missing_values, evidence, decimals=decimals, numbers=numbers)
 
 
-def _reading_of_times(numbers: set[Any], name: str) -> FieldReading | None:
+def _read_times(numbers: set[Any], name: str) -> FieldReading | None:
     """Return how to parse whole numbers that are days or instants; None for other numbers.
 
     Days and instants are recognised by their range, their steps and the column's name.
@@ -168,22 +170,22 @@ def _reading_of_times(numbers: set[Any], name: str) -> FieldReading | None:
         unit for unit in (3_600_000, 3600) if all(value % unit == 0 for value in numbers)
     ]
     is_hourly = len(numbers) >= 3 and bool(hour_lengths)
-    is_plain = is_named or is_hourly or meaning(name).kind in ("", "time", "id", "rank")
-    if not (is_whole and is_plain):
+    may_be_time = is_named or is_hourly or meaning_of(name).kind in ("", "time", "id", "rank")
+    if not (is_whole and may_be_time):
         return None
     # One in thirty numbers of that range is a day by chance.
     is_likely = {"YYYYMMDD": len(numbers) >= 5, "epoch ms": True, "epoch s": is_hourly}
     texts = [str(int(value)) for value in numbers]
     for time_format in _TIME_FORMATS:
         if time_format[3] and (is_named or is_likely.get(str(time_format[1]))):
-            reading = _in_format(texts, texts, time_format, ())
+            reading = _read_in_format(texts, texts, time_format, ())
             if reading is not None:
                 return reading
     return None
 
 
-def _in_format(
-    values: Sequence[Any], texts: list[str], time_format: TimeFormat, missing: tuple[str, ...]
+def _read_in_format(
+    values: Sequence[Any], texts: list[str], time_format: TimeFormat, missing_words: tuple[str, ...]
 ) -> FieldReading | None:
     """Return how to parse values as days or instants in ``time_format``.
 
@@ -191,9 +193,9 @@ def _in_format(
     """
     dtype, parse, pattern, _, evidence = time_format
     is_matching = all(re.fullmatch(pattern, text, re.S) for text in texts)
-    if not is_matching or _parsed(values, dtype, parse, missing) is None:
+    if not is_matching or _parse_all(values, dtype, parse, missing_words) is None:
         return None
-    return FieldReading(dtype, parse, missing, evidence)
+    return FieldReading(dtype, parse, missing_words, evidence)
 
 
 def _count_decimals(value: Any) -> int:
@@ -202,45 +204,51 @@ def _count_decimals(value: Any) -> int:
     return 0 if is_whole else len(text.partition(".")[2])
 
 
-def _floats(array: Any) -> Numbers:
+def _to_floats(array: Any) -> Numbers:
     return np.asarray(array.to_numpy(zero_copy_only=False), np.float64)
 
 
 # --- texts --------------------------------------------------------------------------------------
 
 
-def _reading_of_texts(
+def _read_texts(
     values: Sequence[Any], texts: list[str], name: str, missing_words: tuple[str, ...]
 ) -> FieldReading:
     missing_values = tuple(word for word in missing_words if word == "")
     text_reading = FieldReading("string", None, missing_values, f"text, {len(texts)} different")
     if any(len(text) > LONGEST for text in texts):
         return text_reading
-    forms = [form for form in _TIME_FORMATS if not form[3] or is_time_name(name)]
-    readings = (_in_format(values, texts, form, missing_words) for form in forms)
+    time_formats = [
+        time_format for time_format in _TIME_FORMATS if not time_format[3] or is_time_name(name)
+    ]
+    readings = (
+        _read_in_format(values, texts, time_format, missing_words) for time_format in time_formats
+    )
     fitting_readings = [reading for reading in readings if reading is not None]
     if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {reading.parse for reading in fitting_readings}:
         return replace(text_reading, evidence="text; may be days, day or month first")
     if fitting_readings:
         return fitting_readings[0]
     lower_texts, is_flag = {text.lower() for text in texts}, is_flag_name(name)
-    is_pair = len(lower_texts) == 2 and not lower_texts & {"0", "1"}
-    if (is_pair or is_flag) and _parsed(values, "boolean", "boolean", missing_words) is not None:
+    has_two_values = len(lower_texts) == 2 and not lower_texts & {"0", "1"}
+    if (has_two_values or is_flag) and _parse_all(
+        values, "boolean", "boolean", missing_words
+    ) is not None:
         return FieldReading("boolean", "boolean", missing_words, "yes and no in words")
     is_id = is_id_name(name) or (texts[0][:1] == "#" and ends(name, "naming"))
     if is_id or any(re.fullmatch(r"0\d+", text) for text in texts):
         return text_reading
-    parses = _possible_parses(texts, name)
+    parses = _find_possible_parses(texts, name)
     if not parses:
         evidence = f"text; may be numbers, such as {texts[0]!r}, in two ways"
         return replace(text_reading, evidence=evidence)
     price_texts = [text for text in texts if _CURRENCY_SIGN.fullmatch(currency(text) or "")]
     for parse in [*parses, *["money"] * (price_texts == texts)]:
-        reading = _numbers_in_text(values, texts, parse, missing_words)
+        reading = _read_numbers_in_text(values, texts, parse, missing_words)
         if reading is not None:
             return reading
     number_texts = [text for text in texts if text in price_texts or any(
-        _numbers_in_text([text], [text], parse, ()) for parse in parses)]  # fmt: skip
+        _read_numbers_in_text([text], [text], parse, ()) for parse in parses)]  # fmt: skip
     if 2 * len(number_texts) >= len(texts):
         some_word = "some " * (len(number_texts) < len(texts))
         evidence = f"text; {some_word}may be numbers, such as {number_texts[0]!r}"
@@ -248,19 +256,23 @@ def _reading_of_texts(
     return text_reading
 
 
-def _possible_parses(texts: list[str], name: str) -> list[str]:
-    """Return the ways of parsing (`Column.parse`) that fit numbers in text; empty if undecidable.
+def _find_possible_parses(texts: list[str], name: str) -> list[str]:
+    """Return the ways of parsing (`Column.parse`) that may fit texts; empty if they are ambiguous.
 
     A point or comma before three digits may be a decimal sign or may separate thousands. The other
     values decide, or else the name: counts have no decimals, and ranks are less than 1,000.
     """
-    name_meaning = meaning(name)
+    name_meaning = meaning_of(name)
     is_small = name_meaning.kind in _SMALL_KINDS or name_meaning.mean
     parses = ["number", "decimal comma", "duration"]
-    dotted = [text for text in texts if "." in text]
-    if dotted and not any("," in text for text in texts) and all(map(_GROUPS.fullmatch, dotted)):
+    dotted_texts = [text for text in texts if "." in text]
+    if (
+        dotted_texts
+        and not any("," in text for text in texts)
+        and all(map(_GROUPS.fullmatch, dotted_texts))
+    ):
         is_counted = name_meaning.kind in ("count", "bytes") and not name_meaning.mean
-        if is_counted or any(text.count(".") > 1 for text in dotted):
+        if is_counted or any(text.count(".") > 1 for text in dotted_texts):
             return parses[1:]
         # If a number above 999 has no point, points are decimal signs.
         is_plain = any(text.isdigit() and len(text) > 3 for text in texts)
@@ -268,7 +280,7 @@ def _possible_parses(texts: list[str], name: str) -> list[str]:
     return parses[is_small and all(map(_THOUSANDS_BY_COMMA.fullmatch, texts)) :]
 
 
-def _numbers_in_text(
+def _read_numbers_in_text(
     values: Sequence[Any], texts: list[str], parse: str, missing_words: tuple[str, ...]
 ) -> FieldReading | None:
     """Return how to parse texts as numbers by ``parse``; None if a text is not a number."""
@@ -278,13 +290,13 @@ def _numbers_in_text(
     is_percent = all("%" in text for text in texts)
     is_whole = parse in ("number", "decimal comma") and not is_percent and not decimals
     for dtype in ("Int64", "Float64") if is_whole else ("Float64",):
-        array = _parsed(values, dtype, parse, missing_words)
+        array = _parse_all(values, dtype, parse, missing_words)
         if array is not None:
             evidence = f"numbers in text, such as {texts[0]!r}"
             is_ordinal = all(text.startswith("#") for text in texts)
             return FieldReading(
                 dtype, parse, missing_words, evidence, is_percent, is_ordinal, decimals,
-                numbers=_floats(array),
+                numbers=_to_floats(array),
             )  # fmt: skip
     return None
 
@@ -292,14 +304,16 @@ def _numbers_in_text(
 # --- days without a year ------------------------------------------------------------------------
 
 
-def as_month_days(values: Iterable[Any], reading: FieldReading, year: str) -> FieldReading:
+def read_as_month_days(
+    values: Iterable[Any], reading: FieldReading, year_path: str
+) -> FieldReading:
     """Return the reading for days without a year, such as ``Nov 3``, if all texts are such days.
 
-    Otherwise return ``reading``. ``year`` is the path to the year in the response.
+    Otherwise return ``reading``. ``year_path`` is the path to the year in the response.
 
     Examples
     --------
-    >>> as_month_days(["Nov 3", "Nov 4"], FieldReading("string"), "$.to").parse
+    >>> read_as_month_days(["Nov 3", "Nov 4"], FieldReading("string"), "$.to").parse
     'month day'
     """
     texts = [
@@ -314,5 +328,5 @@ def as_month_days(values: Iterable[Any], reading: FieldReading, year: str) -> Fi
         or read_as(texts, month_day, "2024").invalid
     ):
         return reading
-    evidence = f"days without a year, which {year} has"
-    return replace(reading, dtype="date", parse="month day", year=year, evidence=evidence)
+    evidence = f"days without a year, which {year_path} has"
+    return replace(reading, dtype="date", parse="month day", year=year_path, evidence=evidence)

@@ -16,8 +16,8 @@ import numpy as np
 from aatoolkit.jsontree.paths import Step, format_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections import NONE, Aggregation, Rows
-from aatoolkit.sections.inference.readings import SILENT, FieldReading, Numbers
-from aatoolkit.sections.inference.words import Meaning, meaning, specific_name
+from aatoolkit.sections.inference.readings import NO_VALUE, FieldReading, Numbers
+from aatoolkit.sections.inference.words import Meaning, meaning_of, qualify_generic_name
 
 T = TypeVar("T")
 RowPositions = np.ndarray[tuple[int], np.dtype[np.intp]]
@@ -58,16 +58,16 @@ class Evidence:
     weights : dict of str to int
         By count that may be the weight of the column, the number of rows that show it: the mean of
         the single engines' values, weighted by the count, is the value for all engines.
-    outcome : str
+    engine_outcome : str
         How the values for all engines compare with those for single engines: ``adds`` (they are the
         sums), ``distinct`` (between the largest value and the sum) or ``differs``; empty if that
         was not tested.
     tested_rows : int
-        The number of rows on which ``outcome`` was tested: rows with two or more engines whose
-        value is not 0.
-    sums : list of str
+        The number of rows on which ``engine_outcome`` was tested: rows with two or more engines
+        whose value is not 0.
+    sum_notes : list of str
         Sentences that say which totals the rows of the column sum to, or which rows sum to it.
-    totals : list of ColumnFinding
+    total_columns : list of ColumnFinding
         The columns with the totals that the rows of the column sum to.
     across : set of str
         The columns of the key over which the column is proved to add up.
@@ -78,10 +78,10 @@ class Evidence:
     ratios: list[Any] = field(default_factory=list)
     denominators: dict[str, int] = field(default_factory=dict)
     weights: dict[str, int] = field(default_factory=dict)
-    outcome: str = ""
+    engine_outcome: str = ""
     tested_rows: int = 0
-    sums: list[str] = field(default_factory=list)
-    totals: list[ColumnFinding] = field(default_factory=list)
+    sum_notes: list[str] = field(default_factory=list)
+    total_columns: list[ColumnFinding] = field(default_factory=list)
     across: set[str] = field(default_factory=set)
     siblings: tuple[str, ...] = ()
     siblings_sum: float = 0.0
@@ -89,7 +89,7 @@ class Evidence:
     @property
     def is_additive(self) -> bool:
         """Whether it is proved that the rows of the column add up."""
-        return bool(self.sums) or self.outcome == "adds"
+        return bool(self.sum_notes) or self.engine_outcome == "adds"
 
 
 @dataclass(eq=False)
@@ -175,8 +175,8 @@ class ColumnFinding:
         A field of whole numbers that is named like a count (``hits``) remains a count, even if its
         parent (``visibility``) is named like a share.
         """
-        field_meaning = meaning(self.field)
-        name_meaning = meaning(specific_name(self.name, self.path))
+        field_meaning = meaning_of(self.field)
+        name_meaning = meaning_of(qualify_generic_name(self.name, self.path))
         is_share = name_meaning.kind == "share" and not name_meaning.percent
         is_count = field_meaning.kind == "count" and self.reading.dtype == "Int64"
         return field_meaning if is_share and is_count else name_meaning
@@ -187,7 +187,7 @@ class ColumnFinding:
         return self.reading.is_number and not self.is_key and not self.is_label
 
     @property
-    def may_add(self) -> bool:
+    def may_be_summed(self) -> bool:
         """Whether the column holds numbers that may add up: whole numbers or amounts of money."""
         name_meaning, reading = self.meaning, self.reading
         is_sum = name_meaning.kind not in _DO_NOT_ADD and not name_meaning.mean
@@ -195,7 +195,7 @@ class ColumnFinding:
         return reading.is_number and self.is_own and not reading.percent and is_sum and is_whole
 
     @property
-    def may_be_counted(self) -> bool:
+    def may_be_counts(self) -> bool:
         """Whether the column holds whole numbers from 0, which may be counts."""
         reading = self.reading
         is_plain = reading.dtype == "Int64" and reading.parse in (None, "number")
@@ -214,7 +214,7 @@ class ColumnFinding:
         return NONE if rule is None or self.rule.confidence == OPEN else rule
 
     @property
-    def rule_words(self) -> str | None:
+    def rule_text(self) -> str | None:
         """The aggregation rule as text; ``key`` for columns of the key; None without a rule."""
         if self.is_key:
             return "key"
@@ -235,10 +235,10 @@ class ColumnFinding:
         """
         if self.is_key or not self.reading.is_number:
             evidence = self.reading.evidence
-            is_open = evidence == SILENT or "may be" in evidence
+            is_open = evidence == NO_VALUE or "may be" in evidence
             return OPEN if is_open and not self.is_key else PROVED
-        order = (OPEN, LIKELY, PROVED, SETTLED)
-        return min(self.unit.confidence, self.rule.confidence, key=order.index)
+        ascending_confidences = (OPEN, LIKELY, PROVED, SETTLED)
+        return min(self.unit.confidence, self.rule.confidence, key=ascending_confidences.index)
 
     @property
     def evidence(self) -> str:
@@ -266,7 +266,7 @@ class Relation:
         The declaration of the rows.
     columns : list of ColumnFinding
         The columns, labels first.
-    response : array of int
+    response_positions : array of int
         For each row, the position of its response in the list of responses.
     parent : Relation, optional
         The table whose rows enclose these rows.
@@ -284,7 +284,7 @@ class Relation:
     steps: tuple[Step, ...]
     rows: Rows
     columns: list[ColumnFinding]
-    response: RowPositions
+    response_positions: RowPositions
     parent: Relation | None = None
     parent_rows: RowPositions = field(default_factory=lambda: np.empty(0, np.intp))
     holder: tuple[Step, ...] = ()
@@ -297,7 +297,7 @@ class Relation:
             column.relation = self
 
     def __len__(self) -> int:
-        return len(self.response)
+        return len(self.response_positions)
 
     def __getitem__(self, name: str) -> ColumnFinding:
         for column in self.columns:
@@ -311,7 +311,7 @@ class Relation:
         self.columns.insert(len(self.columns) if at is None else at, column)
 
     @property
-    def names(self) -> list[str]:
+    def column_names(self) -> list[str]:
         """The names of the columns."""
         return [column.name for column in self.columns]
 
@@ -321,13 +321,13 @@ class Relation:
         return format_path(self.steps) or "$"
 
     @property
-    def is_kept(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def kept_mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """For each row, True unless it is a total of other rows."""
-        is_kept = np.ones(len(self), bool)
-        is_kept[self.total_rows] = False
-        return is_kept
+        mask = np.ones(len(self), bool)
+        mask[self.total_rows] = False
+        return mask
 
-    def chain(self) -> Iterator[tuple[Relation, RowPositions]]:
+    def with_ancestors(self) -> Iterator[tuple[Relation, RowPositions]]:
         """Yield pairs of a table and an array, for this table and then its enclosing tables.
 
         The array has, for each row of this table, the position of the row that encloses it.
@@ -340,6 +340,6 @@ class Relation:
                 ancestor_rows = relation.parent_rows[ancestor_rows]
             relation = relation.parent
 
-    def rows_of(self, response: int) -> RowPositions:
+    def rows_in_response(self, response: int) -> RowPositions:
         """Return the positions of the rows in one response, except rows that are totals."""
-        return np.flatnonzero((self.response == response) & self.is_kept)
+        return np.flatnonzero((self.response_positions == response) & self.kept_mask)

@@ -14,16 +14,14 @@ from aatoolkit._util.text import fresh
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
 from aatoolkit.sections import Rows, single
 from aatoolkit.sections.column import snake
-from aatoolkit.sections.inference.axes import Axis, Structure, Variable
+from aatoolkit.sections.inference.axes import RawColumn, RowSet, Structure
 from aatoolkit.sections.inference.masks import apply_masks
 from aatoolkit.sections.inference.relations import ColumnFinding, Relation
 from aatoolkit.sections.inference.words import Vocabulary, singular
 
 
 def find_relations(
-    documents: Sequence[Any],
-    section: str,
-    vocabulary: Vocabulary,
+    documents: Sequence[Any], section: str, vocabulary: Vocabulary
 ) -> list[Relation]:
     """Return all tables in the responses of a section, enclosing tables before nested ones.
 
@@ -43,125 +41,147 @@ def find_relations(
     [('crawl_facts', '$'), ('crawl', 'rows[]')]
     """
     structure = Structure(documents, vocabulary)
-    relations: dict[Axis, Relation] = {}
-    for axis in structure.axes:
-        relation = relations[axis] = _relation(axis, relations, vocabulary)
-        variables = [variable for variable in structure.variables if variable.axis is axis]
-        variables = [variable for variable in variables if variable.steps not in structure.headers]
-        for variable in variables:
-            _add_column(relation, variable, vocabulary)
-        _declare_header(relation, axis, variables)
+    relations: dict[RowSet, Relation] = {}
+    for row_set in structure.row_sets:
+        relation = relations[row_set] = _create_relation(row_set, relations, vocabulary)
+        raw_columns = [
+            raw_column for raw_column in structure.raw_columns if raw_column.row_set is row_set
+        ]
+        raw_columns = [
+            raw_column for raw_column in raw_columns if raw_column.steps not in structure.headers
+        ]
+        for raw_column in raw_columns:
+            _add_column(relation, raw_column, vocabulary)
+        _declare_header(relation, row_set, raw_columns)
         apply_masks(relation)
         relation.columns.sort(key=lambda column: not column.is_label)
-        _name_values(relation)
+        _name_nameless_columns(relation)
     # The keys of maps are columns of the tables below them as well.
     parents = {relation.parent for relation in relations.values()}
     tables: list[Relation] = []
     for relation in relations.values():
-        is_bare = all(column.source.startswith("@") for column in relation.columns)
-        if relation.columns and not (is_bare and relation in parents):
+        has_keys_only = all(column.source.startswith("@") for column in relation.columns)
+        if relation.columns and not (has_keys_only and relation in parents):
             while relation.parent is not None and relation.parent not in tables:
                 parent = relation.parent
                 relation.parent = parent.parent
                 rows = parent.parent_rows
                 relation.parent_rows = rows[relation.parent_rows] if len(rows) else rows
-            relation.name = _name(relation, section, {other.name for other in tables})
+            relation.name = _name_table(relation, section, {other.name for other in tables})
             tables.append(relation)
     return tables
 
 
-def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabulary) -> Relation:
-    """Create the table (`Relation`) that has the rows of an axis, i.e. of a list or a map.
+def _create_relation(
+    row_set: RowSet, relations: dict[RowSet, Relation], vocabulary: Vocabulary
+) -> Relation:
+    """Create the table (`Relation`) for a row set, with the keys of maps as its first columns.
 
-    So far its columns are the keys of the maps on the path to the rows.
+    These are the maps on the path to the rows.
     """
     labels: list[ColumnFinding] = []
-    for ancestor in reversed([*axis.chain()]):
+    for ancestor in reversed([*row_set.with_ancestors()]):
         if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
-            keys = [ancestor.keys[row] for row in axis.rows_of(ancestor)]
-            name = fresh(_key_name(ancestor, vocabulary), [label.name for label in labels])
+            keys = [ancestor.keys[row] for row in row_set.enclosing_rows(ancestor)]
+            name = fresh(_name_key_column(ancestor, vocabulary), [label.name for label in labels])
             path = f"{format_path(ancestor.steps)}~"
             labels.append(ColumnFinding(name, f"@{len(labels)}", path, keys, is_label=True))
-    parent = relations[axis.parent] if axis.parent is not None else None
+    parent = relations[row_set.parent] if row_set.parent is not None else None
     return Relation(
         "",
-        axis.steps,
-        _rows(axis, tuple(label.name for label in labels)),
+        row_set.steps,
+        _declare_rows(row_set, tuple(label.name for label in labels)),
         labels,
-        np.array(axis.keys if parent is None else parent.response[axis.parent_rows], np.intp),
+        np.array(
+            row_set.keys if parent is None else parent.response_positions[row_set.parent_rows],
+            np.intp,
+        ),
         parent,
-        np.array(axis.parent_rows, np.intp),
-        axis.holder,
+        np.array(row_set.parent_rows, np.intp),
+        row_set.holder,
     )
 
 
-def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
-    """Return the name of the column with the keys of a map, whose entries are the rows of ``axis``.
+def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
+    """Return a name for the column with the keys of a map, whose entries are rows of ``row_set``.
 
     It comes from a name on the path of the map, such as ``byEngine``, from the kind of the keys, or
     from another field with the same texts.
     """
-    word = next((snake(step.name) for step in reversed(axis.steps) if isinstance(step, Field)), "")
+    word = next(
+        (snake(step.name) for step in reversed(row_set.steps) if isinstance(step, Field)), ""
+    )
     if word in ("metrics", "kpis", "measures", "summary"):
         return "metric"
     stem = re.sub(r"^(by|per)_", "", word)
     item_name = singular(stem) if word not in lexicon("shell") else ""
     if stem != word:
         return item_name
-    field_names = {snake(vocabulary.texts.get(key, "key")) for key in axis.keys}
+    field_names = {snake(vocabulary.field_by_text.get(key, "key")) for key in row_set.keys}
     field = "".join(field_names - lexicon("bland", "naming")) if len(field_names) == 1 else ""
-    return vocabulary.dimension(axis.keys) or field or item_name or "key"
+    return vocabulary.find_dimension(row_set.keys) or field or item_name or "key"
 
 
-def _rows(axis: Axis, labels: tuple[str, ...]) -> Rows:
-    if not axis.steps:
+def _declare_rows(row_set: RowSet, labels: tuple[str, ...]) -> Rows:
+    if not row_set.steps:
         return single()
-    is_list = isinstance(axis.steps[-1], Each)
+    is_list = isinstance(row_set.steps[-1], Each)
     return Rows(
-        axis.steps, labels, only=tuple(axis.only.items()), first=axis.first if is_list else 0
+        row_set.steps,
+        labels,
+        only=tuple(row_set.only.items()),
+        first=row_set.first if is_list else 0,
     )
 
 
-def _add_column(relation: Relation, variable: Variable, vocabulary: Vocabulary) -> None:
-    axis, steps = variable.axis, variable.steps
-    row_depth, container_depth = len(axis.steps), len(axis.holder)
-    is_own = steps[:row_depth] == axis.steps
+def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabulary) -> None:
+    row_set, steps = raw_column.row_set, raw_column.steps
+    row_depth, container_depth = len(row_set.steps), len(row_set.holder)
+    is_own = steps[:row_depth] == row_set.steps
     source = format_path(steps[row_depth:]) or "." if is_own else f"$.{format_path(steps)}"
     # Rows that are scalars get the name of their array if other arrays run beside it.
-    is_side = container_depth < row_depth - 1
-    is_named_by_holder = not is_own or (steps == axis.steps and is_side and not axis.is_labelled)
-    start = container_depth if is_named_by_holder else row_depth
-    start = next((index for index, step in enumerate(steps) if isinstance(step, Named)), start)
-    words = [word for word in map(_word, steps[start:]) if word]
-    specific_words = [word for word in words if word not in lexicon("shell")] or words[-1:]
-    values = [value for value in variable.values if type(value) is str]
-    is_label = is_side and isinstance(steps[-1], Each) and bool(values)
+    is_in_shared_record = container_depth < row_depth - 1
+    is_named_by_holder = not is_own or (
+        steps == row_set.steps and is_in_shared_record and not row_set.has_label
+    )
+    first_index = container_depth if is_named_by_holder else row_depth
+    first_index = next(
+        (index for index, step in enumerate(steps) if isinstance(step, Named)), first_index
+    )
+    path_words = [word for word in map(_word_of_step, steps[first_index:]) if word]
+    specific_words = [word for word in path_words if word not in lexicon("shell")] or path_words[
+        -1:
+    ]
+    values = [value for value in raw_column.values if type(value) is str]
+    is_label = is_in_shared_record and isinstance(steps[-1], Each) and bool(values)
     name = specific_words[-1] if specific_words else ""
-    dimension = vocabulary.dimension(values)
+    dimension = vocabulary.find_dimension(values)
     if is_label:
         name = dimension or singular(name)
-    elif name in lexicon("naming") and dimension in vocabulary.members:
+    elif name in lexicon("naming") and dimension in vocabulary.values_by_dimension:
         name = dimension
-    if len(specific_words) > 1 or name in relation.names:
+    if len(specific_words) > 1 or name in relation.column_names:
         name = "_".join(specific_words)
-    name = fresh(name, relation.names) if name else ""
+    name = fresh(name, relation.column_names) if name else ""
     pattern = [type(step)() if isinstance(step, Each | Entries) else step for step in steps]
-    relation.add(ColumnFinding(name, source, format_path(pattern), variable.values, is_label))
+    relation.add(ColumnFinding(name, source, format_path(pattern), raw_column.values, is_label))
 
 
-def _declare_header(relation: Relation, axis: Axis, variables: list[Variable]) -> None:
-    """Declare the header of a table whose rows are arrays, if one header names all its columns.
+def _declare_header(relation: Relation, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
+    """Declare the header of a table whose rows are lists, if one header names all its columns.
 
-    A header is another array, with the names of the positions in the rows.
+    A header is another list, with a name for each position in the rows.
     """
-    steps_in_row = [variable.steps[len(axis.steps) :] for variable in variables]
-    is_own = all(variable.steps[: len(axis.steps)] == axis.steps for variable in variables)
+    steps_in_row = [raw_column.steps[len(row_set.steps) :] for raw_column in raw_columns]
+    are_own_values = all(
+        raw_column.steps[: len(row_set.steps)] == row_set.steps for raw_column in raw_columns
+    )
     headers = {
         steps[0].header if steps and isinstance(steps[0], Named) else () for steps in steps_in_row
     }
     rows = relation.rows
     is_plain = not (rows.one or rows.labels or rows.first) and rows.steps[-1] == Each()
-    if not (is_own and is_plain and len(headers) == 1) or any(
+    if not (are_own_values and is_plain and len(headers) == 1) or any(
         len(steps) > 1 for steps in steps_in_row
     ):
         return
@@ -175,7 +195,7 @@ def _declare_header(relation: Relation, axis: Axis, variables: list[Variable]) -
             column.source = f"[{step.name}]"  # type: ignore[union-attr]
 
 
-def _word(step: Step) -> str:
+def _word_of_step(step: Step) -> str:
     match step:
         case Field(name) | Named(_, name):
             return snake(name)
@@ -184,8 +204,11 @@ def _word(step: Step) -> str:
     return ""
 
 
-def _name_values(relation: Relation) -> None:
-    """Name the columns without a field name by their list and by their position in it."""
+def _name_nameless_columns(relation: Relation) -> None:
+    """Name the columns whose values are elements of lists, and so have no field name.
+
+    The name is that of the list with the element's position, such as ``point_2``.
+    """
     bland_words = lexicon("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
     list_name = next(
@@ -194,10 +217,10 @@ def _name_values(relation: Relation) -> None:
     for column in relation.columns:
         if column.name == "" or column.name.isdigit():
             name = f"{list_name}_{column.name}" if column.name else list_name
-            column.name = fresh(name, relation.names)
+            column.name = fresh(name, relation.column_names)
 
 
-def _name(relation: Relation, section: str, used_names: set[str]) -> str:
+def _name_table(relation: Relation, section: str, used_names: set[str]) -> str:
     """Return an unused name for a table: the section and the last field on the path to its rows."""
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
     specific_words = [word for word in words if word not in lexicon("shell") and word != section]

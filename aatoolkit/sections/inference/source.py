@@ -14,7 +14,7 @@ from aatoolkit.scope import FILTERS
 from aatoolkit.sections import COUNT, FRACTION, RANK, SCORE, Aggregation, Rule, Section
 from aatoolkit.sections import column as columns
 from aatoolkit.sections.column import camel, snake
-from aatoolkit.sections.inference.analysis import Analysis, column_of, table_of
+from aatoolkit.sections.inference.analysis import Analysis, declare_column, declare_table
 from aatoolkit.sections.inference.relations import PROVED, ColumnFinding, Relation
 
 _WIDTH, _MAX_LITERAL, _MAX_UNBROKEN = 120, 80, 40
@@ -44,7 +44,7 @@ until its column has one, as count(...) in place of number(...). Keep the file w
 """'''
 
 
-def file_of(
+def format_profile(
     name: str,
     title: str,
     analyses: Iterable[Analysis],
@@ -66,8 +66,10 @@ def file_of(
     options : Section, optional
         The declaration of the scope options, which list the values of filters.
     """
-    sections = dict(sorted((_variable(analysis.section), analysis) for analysis in analyses))
-    blocks = ["\n".join(_section(*item)) for item in sections.items()]
+    sections = dict(
+        sorted((_format_variable_name(analysis.section), analysis) for analysis in analyses)
+    )
+    blocks = ["\n".join(_format_section(*item)) for item in sections.items()]
     baseline_code = f", baseline={baseline!r}" if baseline else ""
     variables = [*sections]
     if options is not None:
@@ -80,27 +82,27 @@ def file_of(
         blocks.append(f"SCOPE_OPTIONS = scope_options({', '.join(paths)})")
         variables.append("SCOPE_OPTIONS")
     code = f"PROFILE = Profile({', '.join([repr(name), *variables])}, doc={title!r}{baseline_code})"
-    body = "\n\n".join([*blocks, "\n".join(_wrapped_lines(code, "", "    "))])
-    return f"{_HEAD.format(title=title)}\n\n{_imports(body)}\n\n{body}\n"
+    body = "\n\n".join([*blocks, "\n".join(_wrap_lines(code, "", "    "))])
+    return f"{_HEAD.format(title=title)}\n\n{_format_imports(body)}\n\n{body}\n"
 
 
-def _variable(section: str) -> str:
+def _format_variable_name(section: str) -> str:
     return re.sub(r"\W", "_", section).upper()
 
 
-def _imports(body: str) -> str:
+def _format_imports(body: str) -> str:
     used_names = [
         name
         for name in vocabulary.VOCABULARY
         if re.search(rf"(?<![\w'\"]){name}(?=[(,)}}]|$)", body, re.M)
     ]
     imports = f"from aatoolkit.sections import ({', '.join(sorted(used_names))})"
-    return "\n".join(_wrapped_lines(imports, "", "    "))
+    return "\n".join(_wrap_lines(imports, "", "    "))
 
 
-def _section(variable: str, analysis: Analysis) -> Iterator[str]:
+def _format_section(variable: str, analysis: Analysis) -> Iterator[str]:
     yield from (f"# {note}"[:_WIDTH] for note in analysis.notes)
-    section = analysis.declared
+    section = analysis.declaration
     yield f"{variable} = Section({section.name!r}, {section.doc!r},"
     # Places that may be about availability; a rule that reads one makes it sure.
     keywords = [
@@ -109,14 +111,14 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
         if (paths := getattr(section, name))
     ]
     if analysis.rules:
-        keywords.insert(0, f"availability=({', '.join(map(_rule, analysis.rules))},)")
+        keywords.insert(0, f"availability=({', '.join(map(_format_rule, analysis.rules))},)")
     *tables, last_table = analysis.relations
     for relation in tables:
-        yield from _table(relation, ",")
-    yield from _table(last_table, f"{', '.join(['', *keywords])})")
+        yield from _format_table(relation, ",")
+    yield from _format_table(last_table, f"{', '.join(['', *keywords])})")
 
 
-def _rule(rule: Rule) -> str:
+def _format_rule(rule: Rule) -> str:
     values = {field.name: getattr(rule, field.name) for field in fields(rule)}
     keywords = [
         f"{name}={value!r}" for name, value in values.items() if value != getattr(Rule(), name)
@@ -124,9 +126,9 @@ def _rule(rule: Rule) -> str:
     return f"Rule({', '.join(keywords)})"
 
 
-def _rows(relation: Relation) -> str:
+def _format_rows(relation: Relation) -> str:
     """Return the shortest Python code that declares the path and shape of a table's rows."""
-    rows = table_of(relation).rows
+    rows = declare_table(relation).rows
     path, labels = rows.path, rows.labels
     list_path = path.removesuffix("[]")
     key_code = f", key={labels[0] if len(labels) == 1 else labels!r}" if labels else ""
@@ -146,7 +148,7 @@ def _rows(relation: Relation) -> str:
     return f"{code}.where({filter_code})" if filter_code else code
 
 
-def _table(relation: Relation, end: str) -> Iterator[str]:
+def _format_table(relation: Relation, end: str) -> Iterator[str]:
     key = repr(relation.key[0]) if len(relation.key) == 1 else repr(relation.key)
     names_by_reason: dict[str, list[str]] = {}
     for column in relation.columns:
@@ -157,17 +159,19 @@ def _table(relation: Relation, end: str) -> Iterator[str]:
             )
     proof = "; ".join(f"{', '.join(names)}: {why}" for why, names in names_by_reason.items() if why)
     yield from [f"    # {textwrap.shorten(proof, _WIDTH - 6, placeholder=' …')}"] if proof else ()
-    calls = (_column(column) for column in relation.columns)
+    calls = (_format_column(column) for column in relation.columns)
     text = ", ".join(
         call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN else call for call in calls
     )
-    table = f"Table({relation.name!r}, '', {_rows(relation)}, key={key}, columns=({text},)){end}"
-    yield from _wrapped_lines(table, "    ", " " * 8)
+    table = (
+        f"Table({relation.name!r}, '', {_format_rows(relation)}, key={key}, columns=({text},)){end}"
+    )
+    yield from _wrap_lines(table, "    ", " " * 8)
 
 
-def _column(finding: ColumnFinding) -> str:
+def _format_column(finding: ColumnFinding) -> str:
     """Return the shortest Python code that declares a column."""
-    column = column_of(finding)
+    column = declare_column(finding)
     name, rule, source = column.name, column.aggregate, column.source or ""
     short_form = _SHORT_FORMS.get((column.dtype, column.unit)) or _SHORT_FORMS[column.dtype, None]
     parameters: dict[str, Any] = {}
@@ -192,26 +196,26 @@ def _column(finding: ColumnFinding) -> str:
         first_argument = changed_parameters.pop("source")
     doc = [repr(column.doc)] if column.doc else []
     keywords = [
-        f"{parameter}={_code(parameter, value)}"
+        f"{parameter}={_format_value(parameter, value)}"
         for parameter, value in {**parameters, **changed_parameters}.items()
     ]
     return f"{short_form.__name__}({', '.join([repr(first_argument), *doc, *keywords])})"
 
 
-def _code(parameter: str, value: Any) -> str:
+def _format_value(parameter: str, value: Any) -> str:
     """Return the Python code of a parameter's value, a constant of ``sections`` if there is one."""
     if parameter == "aggregate":
-        return rule_code(value)
+        return format_aggregation(value)
     constants = (name for name in _CONSTANTS if getattr(vocabulary, name) == value)
     return next(constants, repr(value)) if parameter == "unit" else repr(value)
 
 
-def rule_code(rule: Aggregation) -> str:
+def format_aggregation(rule: Aggregation) -> str:
     """Return the Python code of an aggregation rule.
 
     Examples
     --------
-    >>> rule_code(vocabulary.SUM), rule_code(vocabulary.ratio("hits", "answers"))
+    >>> format_aggregation(vocabulary.SUM), format_aggregation(vocabulary.ratio("hits", "answers"))
     ('SUM', "ratio('hits', 'answers')")
     """
     numerator, denominator = rule.over or ("", "")
@@ -224,10 +228,10 @@ def rule_code(rule: Aggregation) -> str:
     return next((code for code, meaning in rules_by_code.items() if meaning == rule), repr(rule))
 
 
-def _wrapped_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
-    """Return code as lines of limited width; short string literals are never broken."""
+def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
+    """Return code broken into lines of limited width; short string literals stay whole."""
 
-    def unbroken(match: re.Match[str]) -> str:
+    def make_unbreakable(match: re.Match[str]) -> str:
         text = match[0].replace(" ", "\0")
         if len(text) > _MAX_LITERAL + 2 and "\\" not in text and text[0] == "'":
             pieces = _LITERAL_PIECE.findall(match[0][1:-1])
@@ -235,7 +239,7 @@ def _wrapped_lines(code: str, first_indent: str, other_indent: str) -> list[str]
         return text
 
     lines = textwrap.wrap(
-        _LITERAL.sub(unbroken, code), _WIDTH,
+        _LITERAL.sub(make_unbreakable, code), _WIDTH,
         initial_indent=first_indent, subsequent_indent=other_indent,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
@@ -254,9 +258,9 @@ class Proposal:
     """
 
     def __init__(self, analysis: Analysis) -> None:
-        self.section: Section = analysis.declared
-        body = "\n".join(_section("SECTION", analysis))
-        self.code: str = f"{_imports(body)}\n\n{body}"
+        self.section: Section = analysis.declaration
+        body = "\n".join(_format_section("SECTION", analysis))
+        self.code: str = f"{_format_imports(body)}\n\n{body}"
 
     def __str__(self) -> str:
         return self.code

@@ -38,7 +38,7 @@ from aatoolkit.sections.inference.relations import (
 from aatoolkit.sections.inference.words import tokens
 
 POSITION, SIGNED = "position", "fraction -1 to 1"
-_SILENT = "its name and its values do not show the unit"
+_NO_UNIT_SHOWN = "its name and its values do not show the unit"
 _MIN_ROWS, _MAX_QUOTIENT = 3, 10.0
 
 _UNITS_BY_NAME = [
@@ -52,18 +52,20 @@ _UNITS_BY_NAME = [
 ]
 
 
-def settle_units(relations: list[Relation]) -> None:
+def set_units(relations: list[Relation]) -> None:
     """Set the unit of each column of numbers, and the factor that multiplies its numbers."""
     measures = [[column for column in other.columns if column.is_measure] for other in relations]
     for columns in measures:
         for column in columns:
-            column.unit, column.scale = _unit_of(column)
+            column.unit, column.scale = _find_unit(column)
         _find_likely_counts(columns)
     for columns in measures:
         for column in columns:
             # A column that sums to another one has its unit.
             totals = [
-                other for other in column.facts.totals if other.unit.value and other.scale == 1.0
+                other
+                for other in column.facts.total_columns
+                if other.unit.value and other.scale == 1.0
             ]
             is_same_unit = len({other.unit.value for other in totals}) == 1
             if column.unit.confidence == OPEN and is_same_unit:
@@ -71,7 +73,8 @@ def settle_units(relations: list[Relation]) -> None:
                 column.unit = Finding(totals[0].unit.value, LIKELY, reason)
 
 
-def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
+def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
+    """Return the unit of a column of numbers, and the factor that converts the numbers to it."""
     number_format, evidence, name_meaning = column.reading, column.facts, column.meaning
     numbers = column.numbers[~np.isnan(column.numbers)]
     if number_format.parse in ("money", "duration"):
@@ -79,7 +82,7 @@ def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
         return Finding(unit, PROVED, number_format.evidence), 1.0
     if evidence.ratios and name_meaning.kind not in ("position", "rank", "score", "change"):
         first_ratio = evidence.ratios[0]
-        reason = f"{first_ratio} on {first_ratio.rows} rows"
+        reason = f"{first_ratio} on {first_ratio.row_count} rows"
         return Finding(FRACTION, PROVED, reason), 0.01 if first_ratio.factor == 100 else 1.0
     if evidence.siblings:
         reason = f"{' + '.join(evidence.siblings)} = {evidence.siblings_sum:g} on every row"
@@ -117,7 +120,7 @@ def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
             return Finding(
                 named_unit, LIKELY, reason
             ), name_meaning.factor if word == "factor" else factor
-    return Finding(None, OPEN, _SILENT), 1.0
+    return Finding(None, OPEN, _NO_UNIT_SHOWN), 1.0
 
 
 def _find_likely_counts(columns: list[ColumnFinding]) -> None:
@@ -136,17 +139,17 @@ def _find_likely_counts(columns: list[ColumnFinding]) -> None:
     undecided_columns = [
         column
         for column in columns
-        if column.unit.evidence == _SILENT and column.reading.dtype == "Int64"
+        if column.unit.evidence == _NO_UNIT_SHOWN and column.reading.dtype == "Int64"
     ]
     for column in [*undecided_columns, *undecided_columns]:
-        similar = _count_of_similar_size(column, columns) if column.facts.is_additive else ""
+        similar = _find_count_of_similar_size(column, columns) if column.facts.is_additive else ""
         is_count = column.facts.is_additive and (similar or column.name in fraction_parts)
         if column.unit.confidence == OPEN and is_count:
             reason = f"of the size of {similar}" if similar else "a part of a proved fraction"
             column.unit = Finding(COUNT, LIKELY, f"whole numbers that add up, {reason}")
 
 
-def _count_of_similar_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
+def _find_count_of_similar_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
     """Return the name of a count that is similar in size in all rows; empty if there is none."""
     for count in columns:
         is_positive = (column.numbers > 0) & (count.numbers > 0)
@@ -159,26 +162,27 @@ def _count_of_similar_size(column: ColumnFinding, columns: list[ColumnFinding]) 
 
 # --- rules --------------------------------------------------------------------------------------
 
-Rule = Finding[Aggregation]
+RuleFinding = Finding[Aggregation]
 
 _OVERLAP = refused("distinct things: the parts overlap")
 _WEIGHTED_KINDS = ("share", "position", "score", "milliseconds", "seconds")
 
 
-def settle_rule(column: ColumnFinding) -> None:
+def set_rule(column: ColumnFinding) -> None:
     """Set the rule by which a column is aggregated, unless the column already has a rule."""
     words = {*tokens(column.name)}
     if column.is_key or column.is_label or column.rule.value is not None:
         return
     if column.reading.is_number:
-        column.rule = _rule_of_number(column, words)
+        column.rule = _find_rule_of_number(column, words)
     elif column.dtype in ("date", "timestamp"):
         moments = ((MIN, "earliest"), (MAX, "latest_word"))
         rule = next((rule for rule, concept in moments if words & lexicon(concept)), None)
         column.rule = Finding(rule, LIKELY, "name") if rule else Finding(NONE, PROVED)
 
 
-def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
+def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
+    """Return the aggregation rule of a column of numbers; ``words`` are the words of its name."""
     name_meaning, evidence = column.meaning, column.facts
     kind = "share" if evidence.siblings else name_meaning.kind
     test_note = f"over engine on {evidence.tested_rows} rows"
@@ -196,40 +200,46 @@ def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
     for why, is_refused in refusals:
         if is_refused:
             return Finding(refused(why), LIKELY, "name")
-    weighted_rule = _weighted_rule(column, kind == "share", words)
+    weighted_rule = _find_weighted_rule(column, kind == "share", words)
     if kind in _WEIGHTED_KINDS or name_meaning.mean:
         return weighted_rule
     # Distinct things of several rows may still add up over the rows of one response.
-    is_refuted = (evidence.tested_rows >= 2 and not evidence.sums) or not column.relation.key
-    if evidence.outcome == "distinct" and is_refuted:
+    is_refuted = (evidence.tested_rows >= 2 and not evidence.sum_notes) or not column.relation.key
+    if evidence.engine_outcome == "distinct" and is_refuted:
         return Finding(_OVERLAP, PROVED, f"less than the sum of the parts {test_note}")
     if words & lexicon("distinct"):
         return Finding(_OVERLAP, LIKELY, "name")
     if evidence.is_additive:
-        sum_rule = Aggregation("sum", within=_currency(column), across=_across(column))
-        reasons = [f"adds up {test_note}"] if evidence.outcome == "adds" else []
-        return Finding(sum_rule, PROVED, "; ".join(dict.fromkeys([*reasons, *evidence.sums])))
+        sum_rule = Aggregation(
+            "sum", within=_find_currency_column(column), across=_find_across(column)
+        )
+        reasons = [f"adds up {test_note}"] if evidence.engine_outcome == "adds" else []
+        return Finding(sum_rule, PROVED, "; ".join(dict.fromkeys([*reasons, *evidence.sum_notes])))
     if weighted_rule.value is not None:
         return weighted_rule
-    reason = f"{evidence.outcome} {test_note}" if evidence.outcome else ""
+    reason = f"{evidence.engine_outcome} {test_note}" if evidence.engine_outcome else ""
     return Finding(None, OPEN, reason or "nothing shows whether its rows add up")
 
 
-def _across(column: ColumnFinding) -> tuple[str, ...]:
-    """Return the columns across which a column is proved to add up, for `Aggregation.across`.
+def _find_across(column: ColumnFinding) -> tuple[str, ...]:
+    """Return the key columns over which a column is proved to add up, for `Aggregation.across`.
 
-    They are columns of the key, and ``engine``. If they are the whole key, and the numbers of
-    single engines do not contradict, the result is empty, as the column adds up over all rows.
+    ``engine`` may be among them. If a column adds up over the whole key, and the responses for
+    single engines do not contradict, the result is empty, which means that it adds up over all
+    rows.
     """
-    key, engines = column.relation.key, {"engine"} if column.facts.outcome == "adds" else set()
+    key, engines = (
+        column.relation.key,
+        {"engine"} if column.facts.engine_outcome == "adds" else set(),
+    )
     proved_columns = column.facts.across | engines
     # A sum over the rows of a response is none over engines where the test over engines failed.
-    if {*key} <= proved_columns and (engines or not key or not column.facts.outcome):
+    if {*key} <= proved_columns and (engines or not key or not column.facts.engine_outcome):
         return ()
     return (*sorted(engines - {*key}), *(name for name in key if name in proved_columns))
 
 
-def _currency(column: ColumnFinding) -> str | None:
+def _find_currency_column(column: ColumnFinding) -> str | None:
     """Return the name of the column with the currency of amounts; None if there is none."""
     if column.unit.value != "currency":
         return None
@@ -244,16 +254,16 @@ def _currency(column: ColumnFinding) -> str | None:
     return next(names, None)
 
 
-def _weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
+def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> RuleFinding:
     """Return the ratio or weighted mean that the evidence proves, as a finding.
 
     The finding is open unless exactly one ratio or weight fits.
     """
     evidence = column.facts
     if evidence.ratios:
-        denominators = {candidate.over[1] for candidate in evidence.ratios}
-        return _ratio_rule(column, _possible_denominators(column, denominators))
-    candidates = _possible_denominators(column)
+        denominators = {candidate.operand_names[1] for candidate in evidence.ratios}
+        return _find_ratio_rule(column, _find_possible_denominators(column, denominators))
+    candidates = _find_possible_denominators(column)
     if candidates and words & lexicon("picked"):
         return Finding(None, OPEN, "each row may speak of another: it is that of one picked out")
     if not candidates:
@@ -275,7 +285,7 @@ def _weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> Ru
     return Finding(mean_rule, PROVED, "; ".join(reasons))
 
 
-def _ratio_rule(column: ColumnFinding, denominators: set[str]) -> Rule:
+def _find_ratio_rule(column: ColumnFinding, denominators: set[str]) -> RuleFinding:
     """Return the rule for a ratio of two columns, as a finding; open unless one ratio is proved.
 
     If several ratios fit, the ratio is chosen whose denominator is the only member of
@@ -287,22 +297,22 @@ def _ratio_rule(column: ColumnFinding, denominators: set[str]) -> Rule:
     own_ratios = [
         candidate
         for candidate in ratios
-        if {*candidate.over} <= scales.keys()
-        and len({scales[name] for name in candidate.over}) == 1
+        if {*candidate.operand_names} <= scales.keys()
+        and len({scales[name] for name in candidate.operand_names}) == 1
         and candidate.factor * column.scale == 1
     ]
-    count_pairs = {candidate.over for candidate in ratios}
+    count_pairs = {candidate.operand_names for candidate in ratios}
     fitting_ratios = (
         own_ratios
         if len(count_pairs) == 1
-        else [candidate for candidate in own_ratios if {candidate.over[1]} == denominators]
+        else [candidate for candidate in own_ratios if {candidate.operand_names[1]} == denominators]
     )
     if len(fitting_ratios) == 1:
         proof = "no other pair of counts" if len(count_pairs) == 1 else "the engines pool by it"
         return Finding(
-            ratio(*fitting_ratios[0].over),
+            ratio(*fitting_ratios[0].operand_names),
             PROVED,
-            f"{fitting_ratios[0]} on {fitting_ratios[0].rows} rows, {proof}",
+            f"{fitting_ratios[0]} on {fitting_ratios[0].row_count} rows, {proof}",
         )
     # Several totals fit: whichever is the denominator, the ratio must be computed again.
     first_ratio = ratios[0]
@@ -310,17 +320,20 @@ def _ratio_rule(column: ColumnFinding, denominators: set[str]) -> Rule:
         len(count_pairs) == 1 or not own_ratios
     )
     if is_of_total and first_ratio.numerator.is_own:
-        why = "ratio of {} over {}: add and divide anew".format(*first_ratio.over)
-        return Finding(refused(why), PROVED, f"{first_ratio} on {first_ratio.rows} rows")
+        why = "ratio of {} over {}: add and divide anew".format(*first_ratio.operand_names)
+        return Finding(refused(why), PROVED, f"{first_ratio} on {first_ratio.row_count} rows")
     names = some_of([*dict.fromkeys(map(str, ratios))])
     return Finding(None, OPEN, f"one of {names}, not all columns of this table")
 
 
-def _possible_denominators(column: ColumnFinding, *limits: set[str]) -> set[str]:
+def _find_possible_denominators(column: ColumnFinding, *limits: set[str]) -> set[str]:
     """Return the names of the counts that may be the denominator of a column.
 
-    They are in every set of ``limits``, and in every set of candidates that the values of the
-    column suggest. The result is empty if there are no such sets at all.
+    They are in all sets of ``limits``, and in all sets of candidates that the values of the column
+    suggest. The result is empty if there is no set at all.
     """
-    denominators = [*limits, *filter(None, ({*column.facts.denominators}, {*column.facts.weights}))]
-    return set.intersection(*denominators) if denominators else set()
+    candidate_sets = [
+        *limits,
+        *filter(None, ({*column.facts.denominators}, {*column.facts.weights})),
+    ]
+    return set.intersection(*candidate_sets) if candidate_sets else set()

@@ -1,9 +1,10 @@
 """Read the words of names and keys: the kind of numbers under a name, and keys that are data.
 
 The words are in the lexicon, by concept. Names alone prove nothing: a unit is likely if the words
-of the name and the range of the values agree, and open otherwise. The scope options list the
-engines, topics, categories and brands of a project, so an object whose keys are ids of engines is a
-table by engine. Days, weeks, hosts and addresses are recognised by their syntax.
+of the name and the range of the values agree, and open otherwise. The scope options are the
+service's response that lists the values of filters: the engines, topics, categories and brands of a
+project. So an object whose keys are ids of engines is a table by engine. Days, weeks, hosts and
+addresses are recognised by their syntax.
 """
 
 from __future__ import annotations
@@ -83,80 +84,93 @@ def tokens(name: str) -> list[str]:
 
 
 @lru_cache(4096)
-def meaning(name: str) -> Meaning:
+def meaning_of(name: str) -> Meaning:
     """Return the kind of numbers that a name announces, judged by the words in the name.
 
     Examples
     --------
-    >>> meaning("citationCount").kind, meaning("visibilityPct").percent
+    >>> meaning_of("citationCount").kind, meaning_of("visibilityPct").percent
     ('count', True)
-    >>> meaning("avgPosition").kind, meaning("EstCostCents").factor, meaning("ctrPpm").factor
-    ('position', 0.01, 1e-06)
+    >>> meaning_of("avgPosition").kind, meaning_of("EstCostCents").factor
+    ('position', 0.01)
     """
     words = tokens(name) or [""]
     word_set = set(words)
     last_word = words[-1]
 
-    def has(*concepts: str) -> bool:
+    def has_word_for(*concepts: str) -> bool:
         return not lexicon(*concepts).isdisjoint(word_set)
 
-    def ends(*concepts: str) -> bool:
+    def ends_with_word_for(*concepts: str) -> bool:
         return last_word in lexicon(*concepts)
 
-    is_mean = has("mean")
+    is_mean = has_word_for("mean")
     # Without a word for a mean, ``pos`` may stand for positive.
     single_words = (word_set if is_mean else word_set - {"pos"}) | {
         singular(word) for word in words
     }
     has_places = bool(single_words & lexicon("position", "rank"))
-    factor = next((multiplier for concept, multiplier in FACTORS.items() if has(concept)), 1.0)
+    factor = next(
+        (multiplier for concept, multiplier in FACTORS.items() if has_word_for(concept)), 1.0
+    )
     # A part of a rate, such as its numerator, may be a sum of anything.
-    is_rate = has("rate") and not ends("rate_part")
+    is_rate = has_word_for("rate") and not ends_with_word_for("rate_part")
     is_place = singular(last_word) in lexicon("position", "rank")
     is_score = last_word in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
     is_counted = _is_counted(last_word) or _is_counted(words[0])
     kinds = (
         (
             "id",
-            is_numbered(words) or (ends("id") and not word_set & {"http", "per", "this", "by"}),
+            is_serial_number(words)
+            or (ends_with_word_for("id") and not word_set & {"http", "per", "this", "by"}),
         ),
-        ("milliseconds", ends("millisecond")),
-        ("seconds", ends("second") and (len(words) > 1 or last_word != "s")),
-        ("bytes", (ends("byte") and last_word != "size") or ("bytes" in word_set and not is_rate)),
-        ("change", has("change")),
-        ("money", has("money") and not is_rate and not ends("count")),
-        ("share", has("ppm", "permille", "basis_point")),
+        ("milliseconds", ends_with_word_for("millisecond")),
+        ("seconds", ends_with_word_for("second") and (len(words) > 1 or last_word != "s")),
+        (
+            "bytes",
+            (ends_with_word_for("byte") and last_word != "size")
+            or ("bytes" in word_set and not is_rate),
+        ),
+        ("change", has_word_for("change")),
+        ("money", has_word_for("money") and not is_rate and not ends_with_word_for("count")),
+        ("share", has_word_for("ppm", "permille", "basis_point")),
         (
             "count",
             bool({last_word, singular(last_word)} & lexicon("count")) and last_word != "volume",
         ),
         # Several of them, as in ``firstPositions``.
-        ("count", not is_mean and has("ordinal") and is_place and last_word.endswith("s")),
+        ("count", not is_mean and has_word_for("ordinal") and is_place and last_word.endswith("s")),
         ("status", bool(word_set & {"http", "status"}) and last_word in ("status", "code", "http")),
         ("count", is_score),
-        ("probability", {"p", "value"} <= word_set or has("probability")),
+        ("probability", {"p", "value"} <= word_set or has_word_for("probability")),
         ("share", is_rate),
         ("rank", bool(single_words & lexicon("rank")) and not is_mean and last_word != "places"),
         ("position", has_places and last_word != "places"),
-        ("score", has("score") and not _is_counted(last_word)),
+        ("score", has_word_for("score") and not _is_counted(last_word)),
         ("time", _is_time(words) and words != ["seen"]),
-        ("count", is_counted or has("count", "participle")),
+        ("count", is_counted or has_word_for("count", "participle")),
     )
     kind = next((kind for kind, is_kind in kinds if is_kind), "")
-    has_counted_noun = has("count") or any(map(_is_counted, words))
+    has_counted_noun = has_word_for("count") or any(map(_is_counted, words))
     return Meaning(
-        kind, is_mean, has("percent"), has("point"), has_places, factor, has_counted_noun
+        kind,
+        is_mean,
+        has_word_for("percent"),
+        has_word_for("point"),
+        has_places,
+        factor,
+        has_counted_noun,
     )
 
 
-def specific_name(name: str, path: str) -> str:
+def qualify_generic_name(name: str, path: str) -> str:
     """Return a field's name, with the parent's name before it if it is generic, such as ``value``.
 
     Examples
     --------
-    >>> specific_name("value", "trend.visibility.value")
+    >>> qualify_generic_name("value", "trend.visibility.value")
     'visibility_value'
-    >>> specific_name("citations", "rows[].citations")
+    >>> qualify_generic_name("citations", "rows[].citations")
     'citations'
     """
     words = tokens(name)
@@ -176,7 +190,7 @@ def is_measure_name(name: str) -> bool:
     >>> is_measure_name("mentionRate"), is_measure_name("GPTBot")
     (True, False)
     """
-    return meaning(name).kind not in ("", "id", "time")
+    return meaning_of(name).kind not in ("", "id", "time")
 
 
 def is_time_name(name: str) -> bool:
@@ -216,7 +230,7 @@ def is_id_name(name: str) -> bool:
     return not lexicon("id", "address").isdisjoint(tokens(name)[-1:])
 
 
-def is_numbered(words: list[str]) -> bool:
+def is_serial_number(words: list[str]) -> bool:
     """Whether the words in a name announce a serial number, as in ``insight_no``."""
     is_number = words[-1] == "number" and len(words) > 1 and "of" not in words
     return is_number and words[-2] not in lexicon("count") and words[-2] == singular(words[-2])
@@ -253,37 +267,41 @@ class Vocabulary:
 
     Parameters
     ----------
-    members : mapping of str to iterable of str
-        The values of each dimension.
-    texts : mapping of str to str
-        The name of the field by each text in the responses. Keys of objects that equal such texts
-        are taken for data, and their column is named after the field.
+    values_by_dimension : mapping of str to iterable of str
+        The values of each dimension, such as the ids of engines.
+    field_by_text : mapping of str to str
+        By each text in the responses, the name of the field that has it. Keys of objects that equal
+        such texts are taken for data, and their column is named after the field.
 
     Examples
     --------
-    >>> Vocabulary({"engine": ["chatgpt", "gemini"]}).dimension(["gemini", "chatgpt"])
+    >>> Vocabulary({"engine": ["chatgpt", "gemini"]}).find_dimension(["gemini", "chatgpt"])
     'engine'
-    >>> Vocabulary({}).dimension(["2026-11-01", "2026-11-02"])
+    >>> Vocabulary({}).find_dimension(["2026-11-01", "2026-11-02"])
     'date'
-    >>> Vocabulary({}).dimension(["mentions", "citations"]) is None
+    >>> Vocabulary({}).find_dimension(["mentions", "citations"]) is None
     True
-    >>> Vocabulary({}).dimension(["chatgpt", "gemini-2.5-pro"])
+    >>> Vocabulary({}).find_dimension(["chatgpt", "gemini-2.5-pro"])
     'engine'
-    >>> Vocabulary({}).dimension(["gpt_mentions", "claude_mentions"]) is None
+    >>> Vocabulary({}).find_dimension(["gpt_mentions", "claude_mentions"]) is None
     True
     """
 
     def __init__(
-        self, members: Mapping[str, Iterable[str]], texts: Mapping[str, str] | None = None
+        self,
+        values_by_dimension: Mapping[str, Iterable[str]],
+        field_by_text: Mapping[str, str] | None = None,
     ) -> None:
-        self.members = {name: frozenset(values) for name, values in members.items()}
-        self.texts = texts or {}
+        self.values_by_dimension = {
+            name: frozenset(values) for name, values in values_by_dimension.items()
+        }
+        self.field_by_text = field_by_text or {}
 
     @classmethod
-    def of(cls, options: Any, responses: Iterable[Any]) -> Vocabulary:
+    def from_responses(cls, options: Any, responses: Iterable[Any]) -> Vocabulary:
         """Create a vocabulary from decoded scope options and the texts of decoded responses."""
-        members: dict[str, set[str]] = defaultdict(set)
-        for name, value in named(options):
+        values_by_dimension: dict[str, set[str]] = defaultdict(set)
+        for name, value in iter_named_values(options):
             dimension = next(
                 (
                     dimension
@@ -293,13 +311,16 @@ class Vocabulary:
                 None,
             )
             if dimension is not None:
-                members[dimension].update(_labels(value))
-        return cls(members, dict(pair for response in responses for pair in texts(response)))
+                values_by_dimension[dimension].update(_find_labels(value))
+        return cls(
+            values_by_dimension,
+            dict(pair for response in responses for pair in iter_texts(response)),
+        )
 
-    def dimension(self, keys: Iterable[str]) -> str | None:
+    def find_dimension(self, keys: Iterable[str]) -> str | None:
         """Return the dimension of an object's keys if they are data; None if they may be fields."""
         unique_keys = list(dict.fromkeys(keys))
-        for name, values in self.members.items() if unique_keys else ():
+        for name, values in self.values_by_dimension.items() if unique_keys else ():
             if sum(key in values for key in unique_keys) >= 0.75 * len(unique_keys):
                 return name
         for name, pattern in _PATTERNS.items() if unique_keys else ():
@@ -308,25 +329,27 @@ class Vocabulary:
         return None
 
 
-def named(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+def iter_named_values(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield pairs of snake_case name and value for all fields in scope options, also nested."""
     for name, value in options.items() if isinstance(options, dict) and depth < 4 else ():
         yield snake(name), value
-        yield from named(value, depth + 1)
+        yield from iter_named_values(value, depth + 1)
 
 
-def _labels(value: Any) -> set[str]:
-    """Return the texts that may be the labels of the items in a list or map of scope options.
+def _find_labels(value: Any) -> set[str]:
+    """Return the texts that may name the items of a list or map in the scope options.
 
-    For example, these are the engines' names in a list of engines.
+    In a list of engines, for example, they are the ids and names of the engines.
     """
     if isinstance(value, dict):
-        if value and all(isinstance(member, dict) for member in value.values()):
+        if value and all(isinstance(item, dict) for item in value.values()):
             return {key for key in value if len(key) <= _MAX_LENGTH}
-        return set().union(*(_labels(inner) for inner in value.values() if type(inner) is list))
-    members = value if isinstance(value, list) else []
-    labels = {member for member in members if isinstance(member, str)}
-    objects = [member for member in members if isinstance(member, dict)]
+        return set().union(
+            *(_find_labels(inner) for inner in value.values() if type(inner) is list)
+        )
+    items = value if isinstance(value, list) else []
+    labels = {item for item in items if isinstance(item, str)}
+    objects = [item for item in items if isinstance(item, dict)]
     for name in dict.fromkeys(name for record in objects for name in record):
         texts = {text for record in objects if isinstance(text := record.get(name), str)}
         is_day = any(map(_PATTERNS["date"].match, texts))
@@ -334,13 +357,13 @@ def _labels(value: Any) -> set[str]:
     return labels
 
 
-def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield pairs of text and field name for the short texts in a JSON value."""
+def iter_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield pairs of text and field name for all short texts in a JSON value, also nested ones."""
     if type(value) is str and len(value) <= _MAX_LENGTH:
         yield value, name
     elif isinstance(value, dict):
         for key, inner in value.items():
-            yield from texts(inner, key)
+            yield from iter_texts(inner, key)
     elif isinstance(value, list):
         for inner in value:
-            yield from texts(inner, name)
+            yield from iter_texts(inner, name)
