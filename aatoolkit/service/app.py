@@ -199,6 +199,7 @@ def _near_matches(values: Sequence[str], allowed_values: Sequence[str]) -> list[
 
 
 def _quote(values: Sequence[str]) -> str:
+    """Return values in quotation marks, separated by commas."""
     return ", ".join(f"'{value}'" for value in values)
 
 

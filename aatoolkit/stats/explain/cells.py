@@ -402,6 +402,7 @@ class AggregateCells(Result):
 
     @cached_property
     def _planned_cells_by_column(self) -> dict[str, PlannedCells]:
+        """For each aggregated column, how it was aggregated, and its cells in the input."""
         names = ("by", "columns", "rules", "observed")
         options = {name: self.arguments.get(name) for name in names}
         return {cells.plan.column: cells for cells in planned_of(self.first_input, **options)}
@@ -429,6 +430,7 @@ class AggregateCells(Result):
         )
 
     def _explain_cells(self, column: str, rows: Any) -> tuple[Explanation, ...]:
+        """Explain the cells of the input frame in a column and the rows at some positions."""
         return tuple(self.inputs[0].explain(int(row), column) for row in rows)
 
     def _explain_aggregate(

@@ -363,10 +363,12 @@ _VALUELESS_OPERATIONS = ("path", "column", "rows")
 
 
 def _key_in_words(row: Mapping[str, Any]) -> str:
+    """Return the key of a row as text, such as ``brand = Acme``."""
     return ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
 
 
 def _to_json(value: Any) -> Any:
+    """Convert the value of a field of an explanation to JSON values."""
     if isinstance(value, Explanation):
         return value.to_dict()
     if isinstance(value, tuple):

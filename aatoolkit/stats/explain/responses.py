@@ -96,6 +96,7 @@ class ReadResponse:
 
     @cached_property
     def _byte_index(self) -> ByteIndex:
+        """The index that finds the bytes of the value at a JSON path."""
         return ByteIndex(self.body)
 
     @cached_property

@@ -264,6 +264,7 @@ class TracedExplainer:
         )
 
     def _explain_parts(self, node: Traced, position: int | None) -> Iterable[Explanation]:
+        """Yield an explanation of each operand of a number."""
         for part, part_position in parts_of(node, position):
             if part.is_vector and part_position is None:
                 yield from (self.number(part, element) for element in range(len(part.value)))
