@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
+_NAMES_BY_MODULE = {
     "": ("errors", "profile", "sections", "stats"),
     "archive": ("Archive",),
     "availability": ("Availability", "Cause", "Status"),
@@ -105,28 +105,28 @@ _HOMES = {
     "sections": ("Column", "Section", "Table"),
     "study": ("Study",),
 }
-"""The public names by the module that each is imported from when it is first used.
+"""The public names by the module that defines them; each is imported when it is first used.
 
-Type checkers read them above; the tests hold the two lists together.
+Type checkers read the imports above; a test compares the two lists.
 """
 
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_BY_NAME = {name: home for home, names in _NAMES_BY_MODULE.items() for name in names}
 
-_FOR_ANNOTATIONS = {
+_NOT_COMPLETED = {
     *("Availability", "Cause", "Collection", "Column", "Project"),
     *("ScopeOptions", "Section", "Status", "Table", "Tables"),
     *("logical_hash", "read_metadata", "rebuild"),
 }
-"""Types for annotations, and what other packages build on: not in Tab."""
+"""Public names that Tab does not complete: types for annotations, and tools for other packages."""
 
 # Not named __all__, which would have ``help(aatoolkit)`` print every class of it in full.
-_PUBLIC = sorted([*(_HOME_OF.keys() - _FOR_ANNOTATIONS), "__version__"])
+_PUBLIC = sorted([*(_MODULE_BY_NAME.keys() - _NOT_COMPLETED), "__version__"])
 
 
 if not TYPE_CHECKING:  # type checkers read the names above
 
     def __getattr__(name: str) -> Any:
-        if name not in _HOME_OF:
+        if name not in _MODULE_BY_NAME:
             from aatoolkit.errors import missing_attribute
 
             if name == "read":
@@ -135,9 +135,9 @@ if not TYPE_CHECKING:  # type checkers read the names above
                     "section, aa.read_parquet(path) a file and aa.read_dataset(folder) a folder"
                 )
             raise missing_attribute("module 'aatoolkit'", name, _PUBLIC)
-        home = _HOME_OF[name]
-        module = importlib.import_module(f"aatoolkit.{home or name}")
-        value = getattr(module, name) if home else module
+        module_path = _MODULE_BY_NAME[name]
+        module = importlib.import_module(f"aatoolkit.{module_path or name}")
+        value = getattr(module, name) if module_path else module
         globals()[name] = value
         return value
 

@@ -54,7 +54,7 @@ class AAToolkitError(Exception):
     message
         What went wrong and what to do about it.
     **facts
-        Further facts by name; each becomes an attribute. A path is stored as text.
+        Details of the error by name; each becomes an attribute. A path is stored as text.
 
     Examples
     --------
@@ -101,12 +101,12 @@ class PackageMissing(AAToolkitError, ImportError):
 
 
 class ItemNotFound(AAToolkitError, KeyError):
-    """There is no such table, column, section, host or row; the message holds near matches."""
+    """There is no such table, column, section, host or row; the message suggests similar ones."""
 
     key: object
-    """What was asked for."""
+    """The key or name that was asked for."""
     suggestions: tuple[str, ...] | None
-    """Keys that look alike."""
+    """Similar keys that exist."""
     columns: dict[str, str] | None
     """The names that are no columns of the frame, each with the reason."""
 
@@ -120,18 +120,18 @@ class ScopeError(AAToolkitError, ValueError):
     parameter: str | None
     """The filter concerned, such as ``engine``."""
     unknown: tuple[str, ...] | None
-    """The values that are not known."""
+    """The values that do not exist."""
     suggestions: tuple[str, ...] | None
-    """Known values that look alike."""
+    """Similar values that exist."""
 
 
 class PayloadError(AAToolkitError, ValueError):
     """A response does not match its declaration, or is not JSON."""
 
     section: str | None
-    """The section it was read as."""
+    """The section as which the response was read."""
     problems: list[str] | None
-    """Every problem, with the JSON path it was found at if it has one; by default the message."""
+    """All problems, each with its JSON path if it has one; by default the message."""
     limit: int | None
     """The maximum number of different JSON paths, if the response has more."""
 
@@ -150,25 +150,25 @@ class MetadataError(AAToolkitError, ValueError):
     """The metadata of a frame or file is damaged, or of a newer format than this version reads."""
 
     version: str | None
-    """The version found."""
+    """The version of the metadata."""
 
 
 class StudyError(AAToolkitError, ValueError):
     """A study is damaged or unsafe, or does not allow the operation."""
 
     path: str | None
-    """The study."""
+    """The path of the study."""
     problems: tuple[str, ...] | None
-    """What is wrong with it, each with the file concerned."""
+    """What is wrong with the study, each with the file concerned."""
 
 
 class ArchiveError(AAToolkitError, ValueError):
     """An archive is damaged, or does not allow the operation."""
 
     path: str | None
-    """The archive."""
+    """The path of the archive."""
     problems: tuple[str, ...] | None
-    """What is wrong with it."""
+    """What is wrong with the archive."""
 
 
 class ArchiveConflict(ArchiveError):
@@ -179,7 +179,7 @@ class NotRead(AAToolkitError, OSError):
     """A file cannot be read, or does not have the expected format."""
 
     path: str | None
-    """The file."""
+    """The path of the file."""
 
 
 class FileMissing(NotRead, FileNotFoundError):
@@ -190,24 +190,24 @@ class NotWritten(AAToolkitError, OSError):
     """A file or folder was not written: the disk is full, or the format cannot hold the data."""
 
     path: str | None
-    """The file or folder."""
+    """The path of the file or folder."""
     errno: int | None
-    """The system's number for the reason, as in `OSError`."""
+    """The operating system's error number, as in `OSError`."""
 
 
 class FetchError(AAToolkitError):
     """A request got no usable response."""
 
     url: str | None
-    """The requested URL; it holds no secret."""
+    """The requested URL, which holds no secret."""
     section: str | None
-    """The section; None for scope options and the combined view."""
+    """The section; None for scope options, and for all sections in one response."""
     scope: Any
     """The filters; None for scope options."""
     status: int | None
-    """The HTTP status, where one came."""
+    """The HTTP status; None if no response arrived."""
     excerpt: str | None
-    """The beginning of the body, where one came: controls are escaped, the token is masked."""
+    """The beginning of the body, with control characters escaped and the token masked."""
 
 
 class ConnectionFailed(FetchError):
@@ -215,17 +215,17 @@ class ConnectionFailed(FetchError):
 
 
 class DeadlineExceeded(ConnectionFailed):
-    """A request did not end before its deadline."""
+    """A call, retries included, did not end before its deadline."""
 
     deadline: float | None
-    """The limit, in seconds."""
+    """The seconds after which the call had to end."""
 
 
 class NotCached(FetchError):
-    """A response is neither stored nor fetched: the client is offline, or it replays a study."""
+    """A response is not stored, and may not be fetched: the client is offline or reads a study."""
 
     nearest: str | None
-    """The most similar request that the study has."""
+    """The most similar request whose response the study has."""
 
 
 class DecodeError(FetchError):
@@ -243,11 +243,11 @@ class StatusError(FetchError):
     """The service responded with an error status."""
 
     code: str | None
-    """The service's own code of the error, where it gave one."""
+    """The service's own code for the error; None if it gave none."""
     body: bytes | None
-    """The body, with the token masked."""
+    """The body of the response, with the token masked."""
     target: str | None
-    """The host that a redirect pointed to; redirects are refused, as they would get the token."""
+    """The host that a redirect points to; it is not followed, as it would get the token."""
 
 
 class NotAuthorized(StatusError):
@@ -262,9 +262,9 @@ class BadRequest(StatusError):
     """400 or 422: the service refused a parameter."""
 
     parameter: str | None
-    """The parameter, where the service named it."""
+    """The refused parameter; None if the service did not name it."""
     suggestions: tuple[str, ...] | None
-    """What the service would have accepted, where it said so."""
+    """The values that the service would have accepted; None if it did not say so."""
 
 
 class RateLimited(StatusError):
@@ -287,15 +287,15 @@ class InternalError(AAToolkitError):
     url: str | None
     """The requested URL; it holds no secret."""
     section: str | None
-    """The section, as for `FetchError`, and so are scope, status and excerpt."""
+    """The section, as for `FetchError`."""
     scope: Any
-    """The filters."""
+    """The filters, as for `FetchError`."""
     status: int | None
-    """The HTTP status, where one came."""
+    """The HTTP status; None if no response arrived."""
     excerpt: str | None
-    """The beginning of the body, where one came."""
+    """The beginning of the body, as for `FetchError`."""
     payload: Any
-    """The response, where a whole one came."""
+    """The response; None if it did not arrive completely."""
 
 
 class AAToolkitWarning(UserWarning):
@@ -303,10 +303,10 @@ class AAToolkitWarning(UserWarning):
 
 
 class SchemaDriftWarning(AAToolkitWarning):
-    """A response differs from its declaration, or is read by a draft of a declaration.
+    """A response differs from the declaration of its section, or the declaration is a draft.
 
-    It has other fields than declared, or unknown words. A declaration says which tables and columns
-    a section has, and where they are in the response.
+    A declaration says which tables and columns a section has, and where they are in the response. A
+    response differs if it has fields, or words as values, that are not declared.
     """
 
 
@@ -315,7 +315,7 @@ class StaleDataWarning(AAToolkitWarning):
 
 
 def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
-    """Issue a warning that points to the line of the caller outside this package."""
+    """Issue a warning that points to the line outside this package that called it."""
     stack_level, frame = 1, sys._getframe()
     inner_packages = ("aatoolkit", "contextlib")  # whose decorators are between
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inner_packages:
@@ -324,7 +324,7 @@ def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
 
 
 def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of ``names`` that resemble ``name``, the most similar first; case is ignored.
+    """Return the names that resemble ``name``, the most similar first; case is ignored.
 
     Examples
     --------
@@ -333,11 +333,11 @@ def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
     """
     import difflib  # only errors need it
 
-    names_by_folded: dict[str, str] = {}
+    name_by_folded_name: dict[str, str] = {}
     for candidate in names:
-        names_by_folded.setdefault(str(candidate).casefold(), candidate)
-    matches = difflib.get_close_matches(str(name).casefold()[:_MAX_LENGTH], names_by_folded)
-    return tuple(names_by_folded[match] for match in matches)
+        name_by_folded_name.setdefault(str(candidate).casefold(), candidate)
+    matches = difflib.get_close_matches(str(name).casefold()[:_MAX_LENGTH], name_by_folded_name)
+    return tuple(name_by_folded_name[match] for match in matches)
 
 
 _MAX_LENGTH = 200
@@ -358,7 +358,7 @@ def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
-    """Return the message for an unknown name; it suggests near matches, or else all known names.
+    """Return an error message about an unknown name, which suggests similar names or lists all.
 
     Examples
     --------
@@ -375,7 +375,7 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> str:
 def missing_attribute(
     owner: str, name: str, names: Sequence[str], hint: str = ""
 ) -> AttributeError:
-    """Return the error for a missing attribute of a module or object; it suggests near matches.
+    """Return the `AttributeError` for a missing attribute, whose message suggests similar names.
 
     Examples
     --------

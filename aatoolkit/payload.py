@@ -27,7 +27,7 @@ NO_CONTENT = frozenset({202, 204, 205})
 
 Resource = Literal["scope-options", "agent-analytics"]
 
-_quoted = lru_cache(maxsize=4096)(quote_plus)  # requests repeat sections, filters and their values
+_quote = lru_cache(maxsize=4096)(quote_plus)  # requests repeat sections, filters and their values
 
 _ADDRESS = re.compile(
     r"(?P<base>https?://[^\s/?#@\\]+(?:/[^\s/?#\\]+)*)"
@@ -48,11 +48,11 @@ class Request:
     section : str or None
         The section; None for scope options and the combined view.
     scope : Scope or None
-        The filters, for the payload and for errors; they are also among ``params``.
+        The filters, which payloads and errors repeat; ``params`` has them as well.
     params : mapping of str to str
         The query parameters.
     refresh : bool
-        Whether to ask the service even if a response is cached, and replace that response.
+        Whether to ask the service even if a response is cached, and to replace the cached one.
     expire_after : float, optional
         The age, in seconds, up to which a cached response is used; by default the client's.
     base_url : str
@@ -78,13 +78,13 @@ class Request:
 
     @classmethod
     def for_scope_options(cls, host: str, *, refresh: bool = False) -> Request:
-        """Return the request for the scope options of a project."""
+        """Create the request for the scope options of a project, i.e. the values of its filters."""
         params = {"refresh": "1"} if refresh else {}
         return cls("scope-options", host, params=params, refresh=refresh)
 
     @classmethod
     def for_section(cls, host: str, section: str | None, scope: Scope, **options: Any) -> Request:
-        """Return the request for one section, or for all of them in one response if it is None."""
+        """Create the request for one section; with ``section=None``, for all in one response."""
         section_parameter = {} if section is None else {"section": section}
         params = {**section_parameter, **scope._params()}
         return cls("agent-analytics", host, section, scope, params, **options)
@@ -101,14 +101,14 @@ class Request:
     @cached_property
     def url(self) -> str:
         """The full URL, with the query parameters."""
-        query = "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in self.params.items())
+        query = "&".join(f"{_quote(name)}={_quote(value)}" for name, value in self.params.items())
         return f"{self.base_url}{self.path}{'?' if query else ''}{query}"
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """A key of the request; it does not depend on the order of parameters and values.
+        """A key that equal requests share, in whatever order they have parameters and values.
 
-        A request with ``refresh`` has the same key as one without.
+        ``refresh`` is not part of the key.
 
         Examples
         --------
@@ -123,24 +123,24 @@ class Request:
         return self.base_url, self.host, self.resource, *parameters
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the request as a dict of JSON values, as cache, studies and archives keep it."""
+        """Return the request as a dict of JSON values, the form in which responses are stored."""
         origin = "/".join(self.base_url.split("/", 3)[:3])
         return {
             "method": "GET",
             "origin": origin,
             "path": self.base_url[len(origin) :] + self.path,
-            # Pairs, as the order of the parameters is that of the address.
+            # Pairs keep the order that the parameters have in the URL.
             "params": [[*pair] for pair in self.params.items()],
         }
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Request:
-        """Return the request from a dict that `to_dict` returned.
+        """Create a request from a dict that `to_dict` returned.
 
         Raises
         ------
         ValueError
-            If it is no request of the API.
+            If the dict does not describe a request of the API.
         """
         try:
             params = {str(name): str(value) for name, value in facts["params"]}
@@ -162,7 +162,7 @@ class Request:
         )
 
 
-class _Hashed:
+class _WithBodyHash:
     """A base class of `Response` and `Payload`: it adds the hash of the body."""
 
     body: bytes
@@ -173,13 +173,13 @@ class _Hashed:
         return hashlib.sha256(self.body).hexdigest()
 
     def __getstate__(self) -> dict[str, Any]:
-        # What can be computed again does not travel.
+        # Cached properties are not pickled: they can be computed again.
         return {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
-class Response(_Hashed):
-    """One response of the API, as stores keep it.
+class Response(_WithBodyHash):
+    """One response of the API, as the cache, studies and archives store it.
 
     Parameters
     ----------
@@ -188,11 +188,11 @@ class Response(_Hashed):
     status : int
         The HTTP status.
     headers : mapping of str to str
-        The few response headers that are kept, in lower case.
+        Those response headers that are stored, with names in lower case.
     fetched_at : datetime.datetime
-        When the service sent it, with a time zone.
+        When the service sent the response, with a time zone.
     body : bytes
-        Its body, decompressed.
+        The body, decompressed.
 
     Examples
     --------
@@ -233,21 +233,21 @@ class Response(_Hashed):
     def from_dict(
         cls, facts: Mapping[str, Any], body: bytes, request: Request | None = None
     ) -> Response:
-        """Return the response from a dict that `to_dict` returned, and its body.
+        """Create a response from its body and a dict that `to_dict` returned.
 
         Parameters
         ----------
         facts : mapping
-            What `to_dict` returned.
+            The dict that `to_dict` returned.
         body : bytes
             The body.
         request : Request, optional
-            The request, where it is known already; by default it is read from ``facts``.
+            The request; by default it is created from ``facts``.
 
         Raises
         ------
         ValueError
-            If the body does not have the hash in ``facts``, or a fact is not valid.
+            If the body does not have the hash in ``facts``, or a value in ``facts`` is not valid.
         """
         try:
             moment, status = datetime.fromisoformat(facts["fetched_at"]), facts["status"]
@@ -262,31 +262,31 @@ class Response(_Hashed):
 
 
 @dataclass(frozen=True, repr=False)
-class Payload(_Hashed, metaclass=Chaptered):
-    """One response as a client returns it: frozen, comparable, picklable.
+class Payload(_WithBodyHash, metaclass=Chaptered):
+    """One response as a client returns it: immutable, comparable, picklable.
 
     Parameters
     ----------
     body : bytes
-        The response itself.
+        The body of the response.
     url : str
         The requested URL.
     status : int
-        The HTTP status; not 200 if the service explains why there are no data.
+        The HTTP status; one other than 200 is possible if the body explains why there are no data.
     fetched_at : datetime.datetime
-        When the service sent it, with a time zone.
+        When the service sent the response, with a time zone.
     from_cache : bool
-        Whether it was read from the cache.
+        Whether the response was read from the cache.
     stale : bool
-        Whether it was used although it had expired.
+        Whether the response was used although it had expired.
     section : str or None
-        The section; None for scope options and the combined view.
+        The section; None for scope options, and for all sections in one response.
     scope : Scope or None
         The filters of the request.
     host : str or None
         The project's domain.
     headers : mapping of str to str
-        The few response headers that are kept.
+        Those response headers that are stored.
 
     Raises
     ------
@@ -320,7 +320,7 @@ class Payload(_Hashed, metaclass=Chaptered):
 
     @classmethod
     def _of(cls, response: Response, *, from_cache: bool = False, stale: bool = False) -> Payload:
-        """Return the payload of a response."""
+        """Create the payload of a response."""
         request = response.request
         payload = cls(
             response.body,
@@ -340,9 +340,7 @@ class Payload(_Hashed, metaclass=Chaptered):
 
     @cached_property
     def json(self) -> Any:
-        """The decoded body; treat it as read-only.
-
-        None if there is no body, and the status allows that.
+        """The decoded body, which must not be changed; None if the status allows an empty body.
 
         Raises
         ------
@@ -365,7 +363,7 @@ class Payload(_Hashed, metaclass=Chaptered):
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
-    """Return the first and the last day of a response's window; None for a day that is not stated.
+    """Return the first and last day of the window that a response states; None if it states none.
 
     Examples
     --------
@@ -377,14 +375,14 @@ def window_of(document: Any) -> tuple[str | None, str | None]:
     window = document.get("window") if isinstance(document, Mapping) else None
     bounds = window if isinstance(window, Mapping) else {}
 
-    def day(*names: str) -> str | None:
+    def find_day(*names: str) -> str | None:
         return next((bounds[name] for name in names if _is_day(bounds.get(name))), None)
 
-    return day("start", "from"), day("end", "to")
+    return find_day("start", "from"), find_day("end", "to")
 
 
 def _is_day(value: object) -> bool:
-    """Return whether a value is a text with a valid day, such as ``2026-11-20``."""
+    """Return whether a value is a string that is a valid day, such as ``2026-11-20``."""
     try:
         return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
     except ValueError:

@@ -23,17 +23,17 @@ FILTERS: Final = {
     "category": "categories",
     "brand": "brands",
 }
-"""The filters, in the order of the API's document, and the attribute of `ScopeOptions` that lists
-the values of each; the declared table of them has the attribute's name, ``scope_engines``."""
+"""The filters, in the order of the API's document, each with the attribute of `ScopeOptions` that
+lists its values. The table of these values is named after the attribute: ``scope_engines``."""
 
 UNTAGGED = "(none)"
-"""The key that counts prompts without a topic or category; not a filter value."""
+"""The label of the row that counts the prompts without a topic or category; no filter value."""
 
 _UNCHECKED = (
     "could not be checked: no list of such values was recognised in the scope options; "
     "aa.profile.draft(project) looks for one, and a profile may name it: sections.scope_options"
 )
-"""What is written of a filter whose values are not known."""
+"""The end of the warning about a filter whose allowed values are not known."""
 
 
 @dataclass(frozen=True, init=False)
@@ -70,10 +70,10 @@ class Scope(NamesNear):
     brand: tuple[str, ...] = ()
 
     def __new__(cls, *_: Any, **filters: Any) -> Self:
-        """Create a scope; an unknown filter raises `ScopeError` with near matches."""
+        """Create a scope; an unknown filter raises `ScopeError`, which suggests similar names."""
         for name in filters:
             if name != "days" and name not in FILTERS:
-                raise _unknown_filter(name)
+                raise _unknown_filter_error(name)
         return super().__new__(cls)
 
     def __init__(
@@ -93,7 +93,7 @@ class Scope(NamesNear):
             )
         object.__setattr__(self, "days", int(days))
         for name, values in zip(FILTERS, (engine, topic, category, brand), strict=True):
-            object.__setattr__(self, name, _filter_values(name, values))
+            object.__setattr__(self, name, _validate_filter_values(name, values))
 
     def __repr__(self) -> str:
         arguments = [f"days={self.days}"]
@@ -102,7 +102,7 @@ class Scope(NamesNear):
 
     @property
     def _filters(self) -> dict[str, tuple[str, ...]]:
-        """The filters that have values: a dict from filter name to values.
+        """The values of the filters that are set, by filter name.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class Scope(NamesNear):
         return Scope(**{"days": self.days, **self._filters, **changes})
 
     def _params(self) -> dict[str, str]:
-        """Return the query parameters as text, in canonical order.
+        """Return the query parameters as a dict of strings, in canonical order.
 
         Examples
         --------
@@ -140,12 +140,12 @@ class Scope(NamesNear):
 
     @classmethod
     def _from_query(cls, query: str) -> Scope:
-        """Return the scope that a query string describes.
+        """Create a scope from the query string of a URL.
 
         Raises
         ------
         ScopeError
-            If it holds a parameter that is not a filter, or one twice, or is not UTF-8.
+            If the query is not UTF-8, or has a parameter twice, or one that is no filter.
         """
         try:
             parameters = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
@@ -170,17 +170,17 @@ class Scope(NamesNear):
         return cls(**filters)
 
     def _check(self, options: ScopeOptions) -> Scope:
-        """Check that a project's options allow the values of the scope, and return the scope.
+        """Check that all values of the scope are among a project's scope options; return the scope.
 
         Raises
         ------
         ScopeError
-            If a value is not among the scope options; ``.suggestions`` holds near matches.
+            If a value is not among the scope options; ``.suggestions`` has similar values.
 
         Warns
         -----
         AAToolkitWarning
-            If a filter cannot be checked, as the service's list of its values is not known.
+            If a filter cannot be checked because its allowed values are not known.
         """
         for name, values in self._filters.items():
             if name in options.unknown:
@@ -221,12 +221,12 @@ class ScopeOptions(NamesNear):
     host : str
         The project's domain.
     own_terms : tuple of str
-        The normalised terms of the own brand.
+        The normalised terms that stand for the project's own brand in answers.
     days : tuple of int
         The allowed windows, in days.
     unknown : collection of str
-        The filters whose values are not known, as no list of them was recognised in the response.
-        If the list is empty, the values are known: there are none.
+        The filters whose values are not known, because no list of them was recognised in the
+        response. A filter with an empty list is not among them: it has no values.
     engines, topics, categories, brands : pandas.DataFrame
         The tables ``scope_engines``, ``scope_topics``, ``scope_categories`` and
         ``scope_brands``, with their metadata. The rows ``(none)``, which count the prompts
@@ -256,27 +256,27 @@ class ScopeOptions(NamesNear):
         self.host = host
         self.untagged: dict[str, int | None] = {}
         for name, plural in FILTERS.items():
-            setattr(self, plural, self._tagged_rows(tables[plural], name))
+            setattr(self, plural, self._drop_untagged_row(tables[plural], name))
         self.own_terms: tuple[str, ...] = tuple(own_terms)
         self.days: tuple[int, ...] = tuple(days)
         self.unknown: tuple[str, ...] = tuple(unknown)
         self.has_runs = True
         """Whether the response says when engines ran."""
 
-    def _tagged_rows(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
-        """Return the rows that have a value of a filter, i.e. without the row ``(none)``.
+    def _drop_untagged_row(self, frame: pd.DataFrame, filter_name: str) -> pd.DataFrame:
+        """Return a table of filter values without the row ``(none)``.
 
         The number of prompts in that row is stored in `untagged`.
         """
-        if name not in frame:
+        if filter_name not in frame:
             return frame
-        is_untagged = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)
+        is_untagged = frame[filter_name].eq(UNTAGGED).fillna(False).to_numpy(bool)
         if not is_untagged.any():
             return frame
         counts = (
             frame["prompt_count"][is_untagged].dropna().tolist() if "prompt_count" in frame else []
         )
-        self.untagged[name] = int(counts[0]) if counts else None
+        self.untagged[filter_name] = int(counts[0]) if counts else None
         return frame[~is_untagged]
 
     def values(self, filter: str) -> tuple[str, ...]:
@@ -288,12 +288,12 @@ class ScopeOptions(NamesNear):
             If there is no such filter.
         """
         if filter not in FILTERS:
-            raise _unknown_filter(str(filter))
+            raise _unknown_filter_error(str(filter))
         frame: pd.DataFrame = getattr(self, FILTERS[filter])
         return tuple(frame[filter].dropna().tolist())
 
     def __repr__(self) -> str:
-        sizes = [f"{self._size(name)} {plural}" for name, plural in FILTERS.items()]
+        sizes = [f"{self._count_text(name)} {plural}" for name, plural in FILTERS.items()]
         engines = self.engines
         if engines.filter(["configured", "last_run_day"]).notna().any(axis=None):
             count = int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
@@ -304,14 +304,16 @@ class ScopeOptions(NamesNear):
             f"days {', '.join(map(str, self.days))}>"
         )
 
-    def _size(self, name: str) -> str:
-        """Return how many values a filter has, as text; "unknown" if they are not known."""
-        return "unknown" if name in self.unknown else str(len(self.values(name)))
+    def _count_text(self, filter_name: str) -> str:
+        """Return the number of values of a filter as text, or "unknown"."""
+        return "unknown" if filter_name in self.unknown else str(len(self.values(filter_name)))
 
     _repr_pretty_ = wrapped_in_ipython
 
 
-def _filter_values(name: str, argument: str | Iterable[str] | None) -> tuple[str, ...]:
+def _validate_filter_values(
+    filter_name: str, argument: str | Iterable[str] | None
+) -> tuple[str, ...]:
     """Validate the values of a filter, and return them sorted and without duplicates."""
     is_single = isinstance(argument, str) or not isinstance(argument, Iterable)
     values = [] if argument is None else [argument] if is_single else [*argument]
@@ -327,16 +329,18 @@ def _filter_values(name: str, argument: str | Iterable[str] | None) -> tuple[str
                 "select what holds a comma in the table"
             )
         if problem:
-            raise ScopeError(f"{name}={value!r} {problem}", parameter=name, unknown=(str(value),))
+            raise ScopeError(
+                f"{filter_name}={value!r} {problem}", parameter=filter_name, unknown=(str(value),)
+            )
     return tuple(sorted({*values}))
 
 
-def _unknown_filter(name: str) -> ScopeError:
-    """Return the error for an unknown filter; it suggests near matches."""
-    names = ("days", *FILTERS)
+def _unknown_filter_error(name: str) -> ScopeError:
+    """Return the error about an unknown filter, which suggests similar names."""
+    filter_names = ("days", *FILTERS)
     return ScopeError(
-        unknown("filter", name, names),
+        unknown("filter", name, filter_names),
         parameter=name,
         unknown=(name,),
-        suggestions=near_matches(name, names),
+        suggestions=near_matches(name, filter_names),
     )

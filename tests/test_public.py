@@ -39,8 +39,8 @@ def printed_by(code: str, *arguments: object) -> str:
 
 def test_the_public_names_are_sorted_complete_and_there() -> None:
     assert sorted(aa._PUBLIC) == aa._PUBLIC
-    assert {*aa._PUBLIC} | aa._FOR_ANNOTATIONS == {*aa._HOME_OF, "__version__"}
-    for name in (*aa._PUBLIC, *aa._FOR_ANNOTATIONS):
+    assert {*aa._PUBLIC} | aa._NOT_COMPLETED == {*aa._MODULE_BY_NAME, "__version__"}
+    for name in (*aa._PUBLIC, *aa._NOT_COMPLETED):
         assert getattr(aa, name) is not None
 
 
@@ -51,7 +51,7 @@ def test_dir_shows_the_public_names_and_nothing_else() -> None:
 
 
 def test_a_public_name_is_where_it_claims_to_be() -> None:
-    for name, home in aa._HOME_OF.items():
+    for name, home in aa._MODULE_BY_NAME.items():
         module = importlib.import_module(f"aatoolkit.{home or name}")
         assert getattr(aa, name) is (getattr(module, name) if home else module)
 

@@ -1,4 +1,4 @@
-"""Base classes of public classes: short help, near matches of attributes, keys for Tab."""
+"""Base classes of public classes: short help, similar names in errors, completion of keys."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ V = TypeVar("V")
 
 
 class Chaptered(ABCMeta):
-    """A metaclass that makes ``help(Class)`` short: the docstring, then one line per public member.
+    """A metaclass that shortens ``help(Class)`` to the docstring and one line per public member.
 
-    ``help(Class.member)`` has the arguments and examples of one member.
+    ``help(Class.member)`` has the arguments and examples of a member.
 
     Examples
     --------
@@ -57,7 +57,7 @@ _INDENT = 17
 
 
 def members_of(class_: type) -> list[tuple[str, str]]:
-    """Return the public members of a class as pairs: the name, the first line of its docstring."""
+    """Return the public members of a class: pairs of name and first line of the docstring."""
     members = {}
     for base in reversed(class_.__mro__):
         for name, member in vars(base).items():
@@ -84,10 +84,10 @@ class NamesNear(metaclass=Chaptered):
     """
 
     _called = ""
-    """The object's name in the error message; by default the name of its class."""
+    """How the error message names the object; by default by the name of its class."""
 
     def _item_named(self, name: str) -> str:
-        """Return a hint such as ``write tables['rank']`` if an item has this name; else ""."""
+        """Return a hint such as ``write tables['rank']`` if an item has this name, or ""."""
         return ""
 
     if not TYPE_CHECKING:  # type checkers go by what is declared

@@ -1,4 +1,4 @@
-"""Cancel a group of calls at once, whatever threads they run in."""
+"""Cancel a group of calls together, even if they run in several threads."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _CANCELLED: ContextVar[threading.Event | None] = ContextVar("cancelled", default
 
 
 class CallGroup:
-    """A group of calls that are cancelled together.
+    """A group of calls that can be cancelled together.
 
-    After `cancel`, the calls that still run soon raise an error; `cancel` does not wait for them.
+    A call has to ask `is_cancelled` from time to time, and end if so; `cancel` does not wait.
 
     Examples
     --------
@@ -33,11 +33,11 @@ class CallGroup:
         self._context.run(_CANCELLED.set, self._event)
 
     def run(self, action: Callable[..., T], *arguments: object) -> T:
-        """Call a function so that the group can cancel it, from any thread; return its result."""
+        """Call a function as a member of the group, in any thread, and return its result."""
         return self._context.copy().run(action, *arguments)
 
     def cancel(self) -> None:
-        """Cancel all calls of the group, those that run and those still to come."""
+        """Cancel all calls of the group: those that are running, and all later ones."""
         self._event.set()
 
 

@@ -12,25 +12,25 @@ EXPIRE_AFTER: Final = 3600.0
 """The age, in seconds, up to which a cached response is used."""
 
 CACHE_SIZE: Final = 2 * 10**9
-"""The bytes that the cache may take on disk."""
+"""The maximum size of the cache on disk, in bytes."""
 
 DEADLINE: Final = 60.0
-"""The seconds after which a call ends, retries included."""
+"""The maximum duration of a call in seconds, retries included."""
 
 MAX_BODY: Final = 64 * 2**20
-"""The bytes of the largest response that is read."""
+"""The maximum size of a response that is read, in bytes."""
 
 WORKERS: Final = 8
-"""The requests that run concurrently."""
+"""The number of requests that may run at the same time."""
 
 ENGINES: Final = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
 """The engines that shells complete, and that have the same style in every picture.
 
-A new one needs a style at the same place of ``SERIES`` in ``aatoolkit.display.plot.style``.
+A new engine needs a style at the same position of ``SERIES`` in ``aatoolkit.display.plot.style``.
 """
 
 DEMO_HOST: Final = "acme.example"
-"""The project of the demonstration; a host of the synthetic store."""
+"""The host of the demonstration project in the synthetic store."""
 
 
 EXTRAS = {
@@ -43,12 +43,12 @@ EXTRAS = {
     "notebook": ("jupyterlab", "nbclient", "ipykernel"),
     "keyring": ("keyring",),
 }
-"""The packages of each extra for users, as in ``pyproject.toml``."""
+"""The packages that each extra for users installs, as in ``pyproject.toml``."""
 
 
 @contextmanager
 def needed(purpose: str, extra: str) -> Iterator[None]:
-    """Turn a failed import of an optional package in a block into an error that says how to get it.
+    """Run a block; if its import of an optional package fails, say how to install the package.
 
     Parameters
     ----------

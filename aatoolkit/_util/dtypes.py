@@ -1,4 +1,4 @@
-"""The dtypes that columns can be declared with, and their names in Python, pandas and reports."""
+"""The dtypes that declared columns can have, and their names in Python, pandas and reports."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ class Dtype:
     pandas
         The dtype of its column in a DataFrame; None for a category, as levels may be added.
     parses
-        The formats of text or numbers that services may write its values in, such as
-        ``decimal comma``.
+        The formats in which services may write its values, such as ``decimal comma``.
     """
 
     name: str
@@ -35,7 +34,7 @@ class Dtype:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to parse the values of a column: the dtype, and the format that the service writes.
+    """How to parse the values of a column: its dtype, and the format in which the service writes.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""Write files and folders atomically: a failed or killed writer leaves the old version.
+"""Write files and folders atomically: if a writer fails or is killed, the old version stays.
 
 A file is written beside its target under a temporary name, synced to disk, and then replaces the
-target in one step. If writing fails, the old file is unchanged. A writer that is killed leaves its
-temporary file, which no pattern such as ``*.parquet`` matches. The next process that writes to the
-folder removes it; a lock shows that a temporary file is still being written.
+target in one step. A killed writer leaves its temporary file, which no pattern such as
+``*.parquet`` matches. The next process that writes to the folder removes that file, unless a lock
+shows that it is still being written.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
@@ -39,10 +39,10 @@ except ImportError:  # Windows, where an unfinished file is recognised by its ag
 _UNFINISHED_NAME = re.compile(r"\.tmp-[0-9a-f]{16}")
 _MOVED_ASIDE_NAME = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 _ABANDONED_SECONDS = 86_400.0
-"""The seconds after which an unfinished file is a dead writer's, where there are no locks."""
+"""On systems without locks: the age in seconds from which an unfinished file is abandoned."""
 
 _SYNC_ERRORS = (errno.EINVAL, errno.ENOTSUP)
-"""How file systems say that they cannot make a file or folder durable."""
+"""The error numbers of file systems that cannot sync a file or folder."""
 
 
 @contextlib.contextmanager
@@ -67,16 +67,16 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
         If it cannot be written. The old file is unchanged, unless the message says that it was
         replaced.
     """
-    target = _target(path)
-    with _reporting(target):
-        mode = _mode(target)
+    target = _resolve(path)
+    with _converting_errors(target):
+        mode = _permission_bits(target)
         with _temporary_path(target.parent, is_folder=False) as temporary_path:
             yield temporary_path
             if mode not in (None, stat.S_IMODE(temporary_path.stat().st_mode)):
                 temporary_path.chmod(mode)
             _sync(temporary_path)
             _replace(temporary_path, target)
-    with _reporting(target, "is in place, but may not survive a loss of power"):
+    with _converting_errors(target, "is in place, but may not survive a loss of power"):
         _sync(target.parent)
 
 
@@ -116,27 +116,27 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
         If it cannot be written, or the folder is not empty. The old folder is unchanged, unless the
         message says that it was replaced.
     """
-    target = _target(path)
-    with _reporting(target):
-        if _is_taken(target) and not overwrite:
+    target = _resolve(path)
+    with _converting_errors(target):
+        if _is_nonempty_folder(target) and not overwrite:
             problem = "the folder is not empty; pass overwrite=True to replace it, or name another"
             raise FileExistsError(errno.EEXIST, problem)
         with _temporary_path(target.parent, is_folder=True) as temporary_path:
             yield temporary_path
             _sync_all(temporary_path)
-            if overwrite and _is_taken(target):
-                _exchange(temporary_path, target)
+            if overwrite and _is_nonempty_folder(target):
+                _exchange_folders(temporary_path, target)
             else:
                 _replace(temporary_path, target)
-    with _reporting(target, "is in place, but may not survive a loss of power"):
+    with _converting_errors(target, "is in place, but may not survive a loss of power"):
         _sync(target.parent)
 
 
 def sweep(folder: str | os.PathLike[str]) -> list[Path]:
-    """Remove the temporary files of killed writers from a folder; return their paths.
+    """Remove the temporary files that killed writers left in a folder; return their paths.
 
-    A writer may have been killed after it moved an old folder aside and before the new one was in
-    place. Then the old folder is moved back.
+    If a writer was killed while it replaced a folder, after the old one was renamed and before the
+    new one was in place, the old folder gets its name back.
     """
     removed_paths = []
     for path in [*Path(folder).glob(".tmp-*"), *Path(folder).glob(".old-*")]:
@@ -159,11 +159,11 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
 
 
 _sweep_once = lru_cache(maxsize=1024)(sweep)
-"""Once a process for each folder: it takes long to look through one with many files."""
+"""`sweep`, run once per process and folder, as it takes long in a folder with many files."""
 
 
-def _target(path: str | os.PathLike[str]) -> Path:
-    """Return a path as an absolute path with links resolved."""
+def _resolve(path: str | os.PathLike[str]) -> Path:
+    """Return the absolute path, with links resolved."""
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a null byte, or what no file system can spell
@@ -172,8 +172,8 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 @contextlib.contextmanager
-def _reporting(target: Path, state: str = "was not written") -> Iterator[None]:
-    """Convert an `OSError` in the block to `NotWritten`; its message has path and ``state``."""
+def _converting_errors(target: Path, state: str = "was not written") -> Iterator[None]:
+    """Convert an `OSError` in the block to `NotWritten`, whose message has path and ``state``."""
     try:
         yield
     except NotWritten:
@@ -198,7 +198,7 @@ def _temporary_path(folder: Path, *, is_folder: bool) -> Iterator[Path]:
                 path.mkdir()
             else:
                 path.touch(exist_ok=False)
-            # A sweeper may have come between; what it removed, or is about to remove, is given up.
+            # Another process may have swept the folder before the lock; then try another name.
             if _lock(path, exit_stack) is not False and path.exists():
                 yield path
                 return
@@ -224,7 +224,7 @@ def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
 
 
 def read_regular_file(path: Path, limit: int) -> str:
-    """Return the text of a regular file, at most ``limit`` bytes; pipes and devices are errors.
+    """Read at most ``limit`` bytes of a text file, which must be no pipe or device.
 
     Raises
     ------
@@ -237,13 +237,13 @@ def read_regular_file(path: Path, limit: int) -> str:
         return file.read(limit).decode()
 
 
-def _mode(target: Path) -> int | None:
-    """Return the permission bits of the file to be replaced; None if it does not exist.
+def _permission_bits(target: Path) -> int | None:
+    """Return the permission bits of a file; None if it does not exist.
 
     Raises
     ------
     OSError
-        If the file must not be replaced.
+        If the file is write-protected or no regular file, so that it must not be replaced.
     """
     try:
         file_stat = target.stat()
@@ -256,7 +256,7 @@ def _mode(target: Path) -> int | None:
     return stat.S_IMODE(file_stat.st_mode)
 
 
-def _is_taken(target: Path) -> bool:
+def _is_nonempty_folder(target: Path) -> bool:
     """Return whether a folder exists and is not empty."""
     return target.exists() and any(target.iterdir())
 
@@ -286,11 +286,11 @@ def _replace(path: Path, target: Path) -> None:
     os.replace(path, target)
 
 
-def _exchange(new_folder: Path, target: Path) -> None:
+def _exchange_folders(new_folder: Path, target: Path) -> None:
     """Replace the folder ``target`` by ``new_folder``; on failure, the old folder stays in place.
 
-    On Linux ``renameat2`` exchanges the two folders in one step. So one of them is always in place,
-    even if the process is killed, and two writers do not interfere. Afterwards the old folder has
+    On Linux ``renameat2`` exchanges the two folders in one step, so that there is always one in
+    place, even if the process is killed, and two writers do not interfere. The old folder then has
     the temporary name. On other systems, `sweep` restores the old folder after a kill.
     """
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
@@ -334,7 +334,7 @@ def _sync(path: Path) -> None:
 
 
 def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Compare hashes by file name; yield the kind of each difference, and the name of the file.
+    """Compare the hashes of files; yield the kind of each difference, and the name of the file.
 
     Examples
     --------

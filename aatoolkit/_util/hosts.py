@@ -38,16 +38,14 @@ def canonical_host(host: str) -> str:
 
 
 def canonical_name(text: str) -> str | None:
-    """Return the canonical form of a host name, or None if it is not one."""
-    folded_text = text.lower() if text.isascii() else text
-    if not folded_text.isascii() or any(
-        label.startswith("xn--") for label in folded_text.split(".")
-    ):
+    """Return the canonical form of a host name; None if the text is no valid host name."""
+    lower_text = text.lower() if text.isascii() else text
+    if not lower_text.isascii() or any(label.startswith("xn--") for label in lower_text.split(".")):
         try:
-            folded_text = idna.encode(folded_text, uts46=True, std3_rules=True).decode("ascii")
+            lower_text = idna.encode(lower_text, uts46=True, std3_rules=True).decode("ascii")
         except (idna.IDNAError, UnicodeError):
             return None
-    labels = folded_text.removesuffix(".").split(".")
+    labels = lower_text.removesuffix(".").split(".")
     is_well_formed = all(map(_LABEL.fullmatch, labels)) and not _NUMERIC_LABEL.fullmatch(labels[-1])
     name = ".".join(labels)
     return name if is_well_formed and len(name) <= _MAX_NAME_LENGTH else None

@@ -1,8 +1,8 @@
 """The lexicon: what words mean in the field names and texts of services.
 
-It is read from ``lexicon.txt`` beside this file. A concept is a set of words with one meaning, such
-as ``count``. States (such as "not measured"), flags, stems and forms are named regular expressions;
-they recognise sentences and field names.
+It is read from ``lexicon.txt`` beside this file. A concept is a set of words with one meaning: the
+concept ``count`` has ``count``, ``total`` and so on. States (such as "not measured"), flags, stems
+and forms are named regular expressions that match sentences or field names.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def fold(name: str) -> str:
-    """Return a name in lower case and without separators, for comparison with other names."""
+    """Return a name in lower case without separators: ``user_Id`` gives ``userid``."""
     return "".join(tokens(name))
 
 
@@ -53,19 +53,19 @@ def spaced(name: str, without: Collection[str] = ()) -> str:
 
 @cache
 def words(*concepts: str) -> frozenset[str]:
-    """Return all words of the given concepts; a concept is a set of words with one meaning.
+    """Return all words of some concepts; a concept is a set of words with one meaning.
 
     Examples
     --------
     >>> "umsatz" in words("money"), "share" in words("rate", "money")
     (True, True)
     """
-    return frozenset().union(*(_concepts()[concept].split() for concept in concepts))
+    return frozenset().union(*(_words_by_concept()[concept].split() for concept in concepts))
 
 
 @cache
 def pairs(concept: str) -> Mapping[str, str]:
-    """Return a concept of entries ``word=meaning`` as a mapping from word to meaning.
+    """Return a concept whose entries are ``word=meaning`` as a dict from word to meaning.
 
     Examples
     --------
@@ -127,27 +127,30 @@ def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) ->
 
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
-    """Return the patterns of a kind: state, flag, stem or form. The key is a name and a strength.
+    """Return the regular expressions of a kind (state, flag, stem or form) by name and strength.
 
-    The strength is ``weak``, ``strong`` or ``plain``, or None if the pattern has none.
+    The strength says where a match is believed: ``weak`` only under keys about availability,
+    ``strong`` under other keys as well, ``plain`` even in rows of data; None if it has none.
     """
     texts: dict[tuple[str, str | None], list[str]] = {}
-    for row_kind, name, strength, text in _data()[1]:
+    for row_kind, name, strength, text in _read_lexicon()[1]:
         if row_kind == kind:
-            texts.setdefault((name, strength or None), []).append(_REFERENCE.sub(_any_word, text))
+            texts.setdefault((name, strength or None), []).append(
+                _REFERENCE.sub(_expand_reference, text)
+            )
     return {name: re.compile("|".join(expressions)) for name, expressions in texts.items()}
 
 
-def _any_word(concept: re.Match[str]) -> str:
-    """Return a pattern for any word of the concept that a reference ``<concept>`` names."""
-    text = _concepts()[concept[1]]
+def _expand_reference(concept: re.Match[str]) -> str:
+    """Expand a reference ``<concept>`` in a pattern to a pattern for any word of the concept."""
+    text = _words_by_concept()[concept[1]]
     return f"(?:{text if '|' in text else '|'.join(text.split())})"
 
 
 @cache
-def _concepts() -> Mapping[str, str]:
-    """Return the words of each concept by its name; references to other concepts are resolved."""
-    concepts = _data()[0]
+def _words_by_concept() -> Mapping[str, str]:
+    """Return the words of each concept by its name, with references to other concepts expanded."""
+    concepts = _read_lexicon()[0]
     return {
         name: _REFERENCE.sub(lambda match: concepts[match[1]], text)
         for name, text in concepts.items()
@@ -155,17 +158,17 @@ def _concepts() -> Mapping[str, str]:
 
 
 def rows_of(path: Path) -> list[list[str]]:
-    """Return the rows of a table in a text file: ``|`` separates cells, ``#`` begins a comment."""
+    """Read a table from a text file: ``|`` separates cells, and ``#`` begins a comment line."""
     lines = path.read_text("utf-8").splitlines()
     return [line.split(" | ") for line in lines if not line.startswith("#")]
 
 
 @cache
-def _data() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
-    """Read ``lexicon.txt``; return the words of each concept by its name, and the pattern rows.
+def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
+    """Read ``lexicon.txt``: return the words of each concept by its name, and a list of patterns.
 
-    The words of a concept are one text, separated by spaces. A row has the kind, name, strength and
-    regular expression of a pattern.
+    The words of a concept are one text, separated by spaces. A pattern is a tuple of kind, name,
+    strength and regular expression.
     """
     concepts: dict[str, str] = {}
     rows: list[tuple[str, ...]] = []

@@ -15,7 +15,7 @@ _NO_VALUE = "–"
 
 
 def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
-    """Format a number with its unit; with ``exact``, percentages from 10% have a decimal too.
+    """Format a number with its unit; with ``exact``, percentages from 10% on have a decimal, too.
 
     Examples
     --------
@@ -33,18 +33,20 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
     if unit in _RATES:
         percent = 100 * value
         decimals = 0 if (abs(percent) >= 10 and not exact) or not percent else 1
-        return _minus(f"{percent:.{3 if exact and 0 < abs(percent) < 0.1 else decimals}f}%")
+        return _use_minus_signs(
+            f"{percent:.{3 if exact and 0 < abs(percent) < 0.1 else decimals}f}%"
+        )
     if abs(value) >= 1e15:
         text = f"{value:.3g}"
     elif _is_integer(value) or abs(value) >= 1000:
         text = f"{value:,.0f}"
     else:
         text = f"{value:.{1 if abs(value) >= 10 else 2}f}" if abs(value) >= 0.01 else f"{value:.2g}"
-    return _minus(text) + _unit_suffix(unit)
+    return _use_minus_signs(text) + _unit_suffix(unit)
 
 
 def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
-    """Format the numbers of one column, all with the same number of decimals.
+    """Format the numbers of a column with equally many decimals.
 
     Examples
     --------
@@ -52,24 +54,28 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     (['1.00', '2.12'], ['1', '12'], ['50%', '100%'])
     """
     floats = [float(value) for value in values]
-    finite = [value for value in floats if math.isfinite(value)]
-    magnitude = max(map(abs, finite), default=0.0)
-    if unit in (*_RATES, FRACTION_CHANGE) or magnitude >= 1000 or all(map(_is_integer, finite)):
+    finite_values = [value for value in floats if math.isfinite(value)]
+    magnitude = max(map(abs, finite_values), default=0.0)
+    if (
+        unit in (*_RATES, FRACTION_CHANGE)
+        or magnitude >= 1000
+        or all(map(_is_integer, finite_values))
+    ):
         return [number(value, unit) for value in floats]
     decimals = 1 if magnitude >= 10 else 2
     return [
         number(value, unit)
         if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
-        else _minus(f"{value:.{decimals}f}") + _unit_suffix(unit)
+        else _use_minus_signs(f"{value:.{decimals}f}") + _unit_suffix(unit)
         for value in floats
     ]
 
 
 def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
-    """Format the numbers of a table's column alike; the largest gets four significant digits.
+    """Format the numbers of a column with equally many decimals: four digits for the largest.
 
-    NaN is ``<NA>``; a small number that would be rounded to zero has more digits than the others.
-    With ``is_mixed``, for a column of several units, each number gets three significant digits.
+    NaN is ``<NA>``. A small number that would be rounded to zero has more decimals than the others.
+    With ``is_mixed``, for a column of several units, each number has three significant digits.
 
     Examples
     --------
@@ -85,11 +91,13 @@ def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str
     magnitudes = [abs(value) for value in values if math.isfinite(value)]
     are_whole = all(magnitude == math.floor(magnitude) for magnitude in magnitudes)
     maximum = max(magnitudes, default=0.0)
-    digits = 0 if are_whole or not maximum else min(max(3 - math.floor(math.log10(maximum)), 0), 9)
+    decimals = (
+        0 if are_whole or not maximum else min(max(3 - math.floor(math.log10(maximum)), 0), 9)
+    )
 
     def text(value: float) -> str:
-        is_hidden = value != 0 and round(value, digits) == 0
-        return f"{value:{'.3g' if is_mixed or is_hidden else f'.{digits}f'}}"
+        is_hidden = value != 0 and round(value, decimals) == 0
+        return f"{value:{'.3g' if is_mixed or is_hidden else f'.{decimals}f'}}"
 
     return ["<NA>" if math.isnan(value) else text(value) for value in values]
 
@@ -105,19 +113,19 @@ def tick(value: float, unit: str | None = None) -> str:
     ('2.5e+12', '4e−09')
     """
     if unit == FRACTION_CHANGE:
-        return _minus(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
+        return _use_minus_signs(f"{round(100 * value, 6):+g} pp") if value else "0 pp"
     if unit in _RATES:
-        return _minus(f"{round(100 * value, 6):g}%")
+        return _use_minus_signs(f"{round(100 * value, 6):g}%")
     if abs(value) >= 1e10 or 0 < abs(value) < 1e-4:
         text = f"{value:.6g}"
     else:
         rounded = round(value, 6)
         text = f"{rounded:,.0f}" if float(rounded).is_integer() else f"{rounded:g}"
-    return _minus(text) + _unit_suffix(unit)
+    return _use_minus_signs(text) + _unit_suffix(unit)
 
 
 def signed(value: float, unit: str | None = None) -> str:
-    """Format a difference with its sign; a small one keeps its first digit that is not 0.
+    """Format a difference with its sign; a small one keeps its first nonzero digit.
 
     Examples
     --------
@@ -135,11 +143,11 @@ def signed(value: float, unit: str | None = None) -> str:
         text = f"{magnitude:.1f} pp" if magnitude >= 0.05 else f"{magnitude:.0g} pp"
     else:
         text = number(magnitude, unit)
-    return f"{'±' if not magnitude else '+' if value > 0 else '−'}{_minus(text)}"
+    return f"{'±' if not magnitude else '+' if value > 0 else '−'}{_use_minus_signs(text)}"
 
 
 def p_value(value: float) -> str:
-    """Format a p-value as text with ``p``, with up to three decimals.
+    """Format a p-value as an expression with ``p``, with at most three decimals.
 
     Examples
     --------
@@ -157,12 +165,12 @@ def _is_integer(value: float) -> bool:
     )
 
 
-def _minus(text: str) -> str:
-    """Return a text with its hyphens replaced by minus signs."""
+def _use_minus_signs(text: str) -> str:
+    """Replace the hyphens in a text by minus signs."""
     return text.replace("-", "−")
 
 
 def _unit_suffix(unit: str | None) -> str:
-    """Return the text after a number with this unit: a sign such as " ms", a currency, or ""."""
+    """Return the suffix of numbers with this unit, such as " ms" or " EUR"; "" for none."""
     is_currency = unit is not None and len(unit) == 3 and unit.isupper()
     return UNITS[unit].short if unit in UNITS else f" {unit}" * is_currency

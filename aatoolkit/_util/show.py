@@ -1,8 +1,9 @@
 """Format tables as text of a given width, and as HTML.
 
-A method of ``df.aa`` may return a `Frame` with display options, a `ShowAs`: the names of the detail
-columns, which are shown only if there is room; the column of the verdict; and the remarks below the
-table. A listing is a table without details: all its cells are shown, and none is truncated.
+A method of ``df.aa`` may return a `Frame`, i.e. a DataFrame with display options (`ShowAs`). These
+name the detail columns, which are shown only if there is room, and the column of the verdict (a
+sentence), and they make the remarks below the table. A listing is a table without detail columns:
+all its columns are shown, and no cell is truncated.
 """
 
 from __future__ import annotations
@@ -27,51 +28,52 @@ from aatoolkit._util.text import (
 )
 
 _MAX_ROWS, _MAX_LISTED = 60, 200
-"""How many rows of numbers are shown, and of a listing."""
+"""The maximum number of rows that are shown: of other tables, and of listings."""
 
 _PAGE_WIDTH = 110
-"""How many characters of a table are in sight in a notebook, beside each other."""
+"""The width of a table in a notebook, in characters."""
 
 _GAP = 2
 _NARROW_WIDTH, _SENTENCE_WIDTH, _PHRASE_LENGTH, _WORD_LENGTH, _NAME_LENGTH = 12, 24, 40, 34, 24
-"""The least width of a column of words, and of one of sentences, which are longer than a phrase;
-the longest word that is not broken, and the longest name."""
+"""In characters: the minimum widths of a column of words and of a column of sentences; the longest
+phrase, beyond which a cell is a sentence; the longest word, and the longest name, that is not
+broken."""
 
 _MAX_NAMED = 12
-"""How many of the columns that are not in sight are named."""
+"""The maximum number of hidden columns that are named."""
 
 _TEXT_LENGTH = 150
-"""Longer cells are texts, which take twice the width on a page."""
+"""The length from which a cell is a long text, whose column is twice as wide in a notebook."""
 
 _MIDNIGHT = " 00:00:00"
 
 Marks = dict[str, np.ndarray]
-"""The rows of a column whose numbers are followed by an asterisk, by the column's name."""
+"""By column name, the mask of the rows in which the number is followed by an asterisk."""
 
 Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
-"""From a frame and the names that are in sight to marks of cells and sentences below the table."""
+"""A function of a frame and its shown columns: it returns marks, and sentences below the table."""
 
 
 def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return no marks of cells and no remarks, for a table that needs none."""
+    """Return no marks and no remarks."""
     return {}, []
 
 
 @dataclass(frozen=True)
 class ShowAs:
-    """Display options of a result: which columns matter, and notes below the table.
+    """Display options of a table: which columns are shown first, and remarks below the table.
 
     Parameters
     ----------
     details
-        The columns that say how a number was computed; they are shown only if there is room. None
-        for a listing, whose columns are all shown.
+        The names of the columns that say how a number was computed; they are shown only if there is
+        room. None for a listing, whose columns are all shown.
     verdict
-        The column of sentences; it is shown last.
+        The name of the column with a verdict in words; it is shown last.
     order
-        The columns that the rows are sorted by; they are always shown.
+        The names of the columns that the rows are sorted by; they are always shown.
     remarks
-        A function that returns marks of cells, and the remarks below the table.
+        A function that returns the numbers to mark with an asterisk, and the remarks.
     """
 
     details: tuple[str, ...] | None = None
@@ -120,7 +122,7 @@ class Frame(pd.DataFrame):
         return self
 
     def sort_values(self, by: Any, **options: Any) -> Any:
-        """Sort the rows as in pandas; then the columns sorted by are always shown."""
+        """Sort the rows as in pandas; the columns in ``by`` are then always shown."""
         result = super().sort_values(by, **options)
         if self.view is not None:
             names = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
@@ -138,7 +140,7 @@ class Frame(pd.DataFrame):
 
 
 def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
-    """Return data as a `Frame` with display options: its main columns are printed untruncated.
+    """Create a `Frame` with display options; the columns that are shown are not truncated.
 
     In a terminal, sentences are wrapped within their column; in a notebook, the page wraps them.
 
@@ -154,62 +156,66 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
 
 
 def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
-    """Return a frame as text for a terminal, laid out by the display options ``view``."""
+    """Format a frame as text for a terminal, by the display options ``view``."""
     width = terminal_width()
     text = repr(pd.DataFrame(frame))
     if _is_left_to_pandas(frame):
         return text
     if view.details is None:
-        columns, notes = _listing(frame)
-        return "\n".join(["\n\n".join(_blocks(columns, frame.index.nlevels, width)), *notes])
+        columns, notes = _format_listing(frame)
+        return "\n".join(
+            ["\n\n".join(_split_into_blocks(columns, frame.index.nlevels, width)), *notes]
+        )
     marks, notes = view.remarks(frame, [*map(str, frame.columns)])
     # pandas keeps a character free.
     is_narrow = max(map(len, text.split("\n"))) < width and "\\\n" not in text
     if is_narrow and not marks and ".." not in text and len(frame) <= _MAX_ROWS:
         return "\n\n".join([text, *notes])
-    columns, notes, hidden_names = _columns_in_sight(frame, view, width)
+    columns, notes, hidden_names = _select_columns(frame, view, width)
     if hidden_names:
         notes.append(f"not shown: {some_of(hidden_names, _MAX_NAMED)}")
     lines = (line for note in notes for line in wrap_cell(note, width))
-    return "\n".join([_lines(columns, width), *lines])
+    return "\n".join([_align_columns(columns, width), *lines])
 
 
 def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
-    """Return a frame as HTML for a notebook, laid out by ``view``; None if pandas shows no HTML."""
+    """Format a frame as HTML for a notebook, by ``view``; None if pandas is set to show no HTML."""
     if _is_left_to_pandas(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return pandas_html
     has_hidden_columns = False
     if view.details is None:
-        (columns, notes), label_count = _listing(frame), frame.index.nlevels
+        (columns, notes), label_count = _format_listing(frame), frame.index.nlevels
     else:
-        (columns, notes, hidden_names), label_count = _columns_in_sight(frame, view, _PAGE_WIDTH), 1
+        (columns, notes, hidden_names), label_count = _select_columns(frame, view, _PAGE_WIDTH), 1
         has_hidden_columns = bool(hidden_names)
-    table = _table(columns, label_count)
+    table = _columns_to_html(columns, label_count)
     footer = "".join(f"<p>{markup_long(note)}</p>" for note in notes)
     if has_hidden_columns:
-        all_columns = _columns(frame.head(_MAX_ROWS), {})
-        footer += fold(f"all {frame.shape[1]} columns", _table(all_columns, frame.index.nlevels))
+        all_columns = _format_columns(frame.head(_MAX_ROWS), {})
+        footer += fold(
+            f"all {frame.shape[1]} columns", _columns_to_html(all_columns, frame.index.nlevels)
+        )
     return block(table + footer)
 
 
 def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
-    """Return whether pandas must format a frame: it is empty, or has equal column names."""
+    """Return whether pandas has to format a frame, as it is empty or repeats a column name."""
     return frame.empty or not frame.columns.is_unique
 
 
 def block(content: str) -> str:
-    """Return HTML wrapped in a ``div`` that MathJax ignores."""
+    """Wrap HTML in a ``div`` that MathJax ignores."""
     return f'<div class="tex2jax_ignore">{content}</div>'
 
 
 def fold(title: str, content: str) -> str:
-    """Return an HTML block that opens when its title is clicked; both arguments are HTML."""
+    """Return an HTML element that a click on its title unfolds; both arguments are HTML."""
     return f"<details><summary>{title}</summary>{content}</details>"
 
 
 def markup_long(text: str) -> str:
-    """Return a text escaped as HTML, whole even if it is long."""
+    """Escape a text as HTML; unlike `markup`, do not truncate it."""
     return html.escape(visible(text))
 
 
@@ -234,78 +240,94 @@ class _Column(NamedTuple):
         if self.is_number:
             return self.natural_width
         words = [word for cell in self.cells for word in cell.split()]
-        parts = [part for word in words for part in _name_parts(word)]
+        parts = [part for word in words for part in _split_name(word)]
         text_width = _SENTENCE_WIDTH if self.natural_width > _PHRASE_LENGTH else _NARROW_WIDTH
         longest_part = min(_WORD_LENGTH, max(map(len, parts), default=0))
         return min(self.natural_width, max(len(self.name), text_width, longest_part))
 
 
-def _listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
-    """Return the index and the columns that have values, and notes on what is left out."""
+def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
+    """Format the index, and the columns that have values; return them with notes on the others."""
     has_value = frame.notna().any().to_numpy()
     has_value = has_value if has_value.any() else ~has_value
-    names = [visible(str(name)) for name in frame.columns[~has_value]]
-    notes = _rows_note(frame, _MAX_LISTED) + ([f"no value in: {', '.join(names)}"] if names else [])
-    return _columns(frame.loc[:, has_value].head(_MAX_LISTED), {}), notes
+    empty_names = [visible(str(name)) for name in frame.columns[~has_value]]
+    notes = _note_hidden_rows(frame, _MAX_LISTED) + (
+        [f"no value in: {', '.join(empty_names)}"] if empty_names else []
+    )
+    return _format_columns(frame.loc[:, has_value].head(_MAX_LISTED), {}), notes
 
 
-def _columns_in_sight(
+def _select_columns(
     frame: pd.DataFrame, view: ShowAs, width: int
 ) -> tuple[list[_Column], list[str], list[str]]:
-    """Return the columns that fit in a width, the notes below, and the names of hidden columns.
+    """Select the columns that fit in a width; return them, notes, and the names of the others.
 
-    The columns that the rows are sorted by, and the verdict, are always shown. If there is room,
-    the other columns follow in their order, and last the details (see `ShowAs`). A text column with
-    the same text in all rows becomes a note.
+    The verdict and the columns that the rows are sorted by are always shown. As far as there is
+    room, other columns follow in their order, and then the details (see `ShowAs`). A text column
+    with the same text in all rows becomes a note.
     """
     rows, details = frame.head(_MAX_ROWS), view.details or ()
     names = [*map(str, frame.columns)]
     marks, _ = view.remarks(frame, names)
     labels = _Column("", [cell_text(label) for label in rows.index], is_number=False)
-    columns = dict(zip(names, _columns(rows, marks)[rows.index.nlevels :], strict=True))
+    columns = dict(zip(names, _format_columns(rows, marks)[rows.index.nlevels :], strict=True))
     required_names = [name for name in names if name in view.order or name == view.verdict]
     optional_names = sorted(
         (name for name in names if name not in required_names), key=details.__contains__
     )
-    constants = {
+    constant_notes = {
         name: f"{visible(name)}: {columns[name].cells[0]}"
         for name in optional_names
         if name not in details
         and not columns[name].is_number
         and len({*columns[name].cells}) == 1 < len(rows)
     }
-    room_left, selection = width - labels.natural_width, [*required_names]
+    room_left, selected_names = width - labels.natural_width, [*required_names]
     room_left -= sum(columns[name].min_width + _GAP for name in required_names)
     for name in optional_names:
         min_width = columns[name].min_width + _GAP
         is_blank = name in details and {*columns[name].cells} == {"<NA>"}
-        if not is_blank and name not in constants and (min_width <= room_left or not selection):
-            selection.append(name)
+        if (
+            not is_blank
+            and name not in constant_notes
+            and (min_width <= room_left or not selected_names)
+        ):
+            selected_names.append(name)
             room_left -= min_width
-    ordered_names = sorted(selection, key=lambda name: (name == view.verdict, names.index(name)))
-    notes = [*_rows_note(frame, _MAX_ROWS), *constants.values(), *view.remarks(frame, selection)[1]]
-    hidden_names = [visible(name) for name in names if name not in (*selection, *constants)]
+    ordered_names = sorted(
+        selected_names, key=lambda name: (name == view.verdict, names.index(name))
+    )
+    notes = [
+        *_note_hidden_rows(frame, _MAX_ROWS),
+        *constant_notes.values(),
+        *view.remarks(frame, selected_names)[1],
+    ]
+    hidden_names = [
+        visible(name) for name in names if name not in (*selected_names, *constant_notes)
+    ]
     return [labels, *(columns[name] for name in ordered_names)], notes, hidden_names
 
 
-def _rows_note(frame: pd.DataFrame, max_rows: int) -> list[str]:
-    """Return a list: a note on how many rows are not shown, or nothing if all are shown."""
+def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
+    """Return a list with a note on how many rows are hidden; an empty list if none is."""
     return [f"… {len(frame) - max_rows:,} more rows"] if len(frame) > max_rows else []
 
 
 # -- cells as text -----------------------------------------------------------------------------
 
 
-def _columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
-    """Return the levels of the index, then the columns, as text; marked cells get an asterisk."""
+def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
+    """Format the levels of the index, then the columns, as text; marked cells get an asterisk."""
     is_mixed = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
     labels = [
-        _column("" if name is None else str(name), pd.Series(rows.index.get_level_values(position)))
+        _format_column(
+            "" if name is None else str(name), pd.Series(rows.index.get_level_values(position))
+        )
         for position, name in enumerate(rows.index.names)
     ]
     columns = []
     for position, name in enumerate(map(str, rows.columns)):
-        column = _column(name, rows.iloc[:, position], is_mixed)
+        column = _format_column(name, rows.iloc[:, position], is_mixed)
         if name in marks:
             stars = ("*" if mark else " " for mark in marks[name])
             cells = [f"{cell}{star}" for cell, star in zip(column.cells, stars, strict=False)]
@@ -314,8 +336,8 @@ def _columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
     return [*labels, *columns]
 
 
-def _column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
-    """Return a column as text: floats with equally many decimals, dates without midnight."""
+def _format_column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
+    """Format a column as text: floats with equally many decimals, days without ``00:00:00``."""
     dtype = values.dtype
     is_number = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
     if pd.api.types.is_float_dtype(dtype):
@@ -336,7 +358,7 @@ def cell_text(value: Any) -> str:
     return joined(visible(str(value)).replace("\\n", " "))
 
 
-def _name_parts(word: str) -> list[str]:
+def _split_name(word: str) -> list[str]:
     """Split a name into parts where a line may break; a short name is a single part."""
     return name_parts(word) if len(word) > _NAME_LENGTH else [word]
 
@@ -344,8 +366,8 @@ def _name_parts(word: str) -> list[str]:
 # -- lines -------------------------------------------------------------------------------------
 
 
-def _blocks(columns: Sequence[_Column], level_count: int, width: int) -> list[str]:
-    """Return a table as blocks of text, each within a width and with the index at the left."""
+def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int) -> list[str]:
+    """Split a wide table into blocks of text, one below the other; each repeats the index."""
     labels, blocks = [*columns[:level_count]], [[*columns[:level_count]]]
     for column in columns[level_count:]:
         block = [*blocks[-1], column]
@@ -354,20 +376,23 @@ def _blocks(columns: Sequence[_Column], level_count: int, width: int) -> list[st
             blocks.append([*labels, column])
         else:
             blocks[-1] = block
-    return [_lines(block, width) for block in blocks]
+    return [_align_columns(block, width) for block in blocks]
 
 
-def _lines(columns: Sequence[_Column], width: int) -> str:
-    """Return columns side by side as text within a width; the widest are wrapped first."""
+def _align_columns(columns: Sequence[_Column], width: int) -> str:
+    """Write columns side by side as text of a given width; the widest columns are wrapped first."""
     min_widths, natural_widths = (
         [getattr(column, size) for column in columns] for size in ("min_width", "natural_width")
     )
     room = max(width - _GAP * (len(columns) - 1), sum(min_widths))
-    cap = max(natural_widths)
-    while cap > 1 and sum(map(max, min_widths, (min(size, cap) for size in natural_widths))) > room:
-        cap -= 1
+    max_width = max(natural_widths)
+    while (
+        max_width > 1
+        and sum(map(max, min_widths, (min(size, max_width) for size in natural_widths))) > room
+    ):
+        max_width -= 1
     widths = [
-        max(min_width, min(size, cap))
+        max(min_width, min(size, max_width))
         for min_width, size in zip(min_widths, natural_widths, strict=True)
     ]
     headers, lines = [column.name for column in columns], []
@@ -385,13 +410,13 @@ def _lines(columns: Sequence[_Column], width: int) -> str:
 # -- HTML --------------------------------------------------------------------------------------
 
 
-def _table(columns: Sequence[_Column], labels: int) -> str:
-    """Return columns as an HTML table; the first ``labels`` columns are row headers."""
+def _columns_to_html(columns: Sequence[_Column], label_count: int) -> str:
+    """Format columns as an HTML table; the first ``label_count`` columns are row headers."""
     return table_html(
         [column.name for column in columns],
         [*zip(*(column.cells for column in columns), strict=True)],
         numbers={index for index, column in enumerate(columns) if column.is_number},
-        labels=labels,
+        labels=label_count,
     )
 
 
@@ -416,7 +441,7 @@ def table_html(
     rows : sequence of sequence of str
         The cells, as text.
     caption : str, default ''
-        What the table holds.
+        The caption of the table.
     numbers, codes : collection of int, optional
         The positions of the columns of numbers, and of those that are formatted as code.
     labels : int, default 0
@@ -437,7 +462,7 @@ def table_html(
         if max_length > _NAME_LENGTH:
             style += f";min-width:{12 if max_length <= _TEXT_LENGTH else 24}em"
         words = visible(text).split(" ")
-        content = " ".join("<wbr>".join(map(html.escape, _name_parts(word))) for word in words)
+        content = " ".join("<wbr>".join(map(html.escape, _split_name(word))) for word in words)
         if index in codes and scope != "col":
             content = f"<code>{content}</code>"
         tag, attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
@@ -456,7 +481,9 @@ def table_html(
 
 
 def row_ranges(index: pd.Index, mask: np.ndarray) -> str:
-    """Describe the rows that a mask selects: as ranges or, without a RangeIndex, as a count.
+    """Describe in words the rows that a mask selects: as ranges or, if there are many, a count.
+
+    Ranges need the default index; for any other index, the result is the count.
 
     Examples
     --------
@@ -466,8 +493,10 @@ def row_ranges(index: pd.Index, mask: np.ndarray) -> str:
     '1 row'
     """
     positions = np.flatnonzero(mask)
-    runs = np.split(positions, np.flatnonzero(np.diff(positions) != 1) + 1)
-    if not index.equals(pd.RangeIndex(len(index))) or len(runs) > 8:
+    consecutive_positions = np.split(positions, np.flatnonzero(np.diff(positions) != 1) + 1)
+    if not index.equals(pd.RangeIndex(len(index))) or len(consecutive_positions) > 8:
         return counted(len(positions), "row")
-    ranges = (f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+    ranges = (
+        f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in consecutive_positions
+    )
     return f"row{'s' * (len(positions) != 1)} {', '.join(ranges)}"

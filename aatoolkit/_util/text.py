@@ -15,17 +15,17 @@ from typing import Any
 from aatoolkit._util.attributes import Chaptered
 
 _MAX_SHOWN = 300
-"""How many characters of a piece of text a display shows."""
+"""The maximum number of characters of a text that is displayed."""
 
 _UNSAFE = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""Characters that steer a terminal, reorder a line or are invisible; not those between the letters
-of a word or the parts of an emoji."""
+"""Characters that control a terminal, reorder a line or are invisible, except those that join the
+letters of a word or the parts of an emoji."""
 
 plain_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
-"""Serialize to JSON in UTF-8; `json.dumps` would make an encoder for every value."""
+"""Serialize a value to JSON without escaping; `json.dumps` would make an encoder for each value."""
 
 _UPPER_WORDS = ("ai", "ci", "url", "ttfb", "http", "cname", "dcv", "icc", "id", "sku")
 _SPELLINGS = {word: word.upper() for word in _UPPER_WORDS} | {"kpis": "KPIs", "urls": "URLs"}
@@ -36,7 +36,7 @@ _ESCAPABLE = re.compile(rf"[\r{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")
 
 
 def visible(text: str) -> str:
-    r"""Return a text with its unprintable characters escaped.
+    r"""Escape the unprintable characters of a text.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def canonical_json(value: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return a text with control and bidirectional characters escaped as ``\uXXXX``.
+    r"""Escape the control and bidirectional characters of a text as ``\uXXXX``.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def escaped(text: str) -> str:
 
 
 def _json_escape(match: re.Match[str]) -> str:
-    r"""Return the matched character as JSON escapes it, such as ``\u202e``."""
+    r"""Return the JSON escape of the matched character, such as ``\u202e``."""
     code_units = match[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{code_units[start : start + 4]}" for start in range(0, len(code_units), 4))
 
@@ -126,9 +126,8 @@ def clipped(text: str) -> str:
 def combined_reason(reasons: Iterable[str | None]) -> str | None:
     """Join reasons by ``"; "`` without duplicates; a single reason is unchanged.
 
-    If a reason was itself joined from several, it is split first, and each part is kept once. Full
-    stops before ``"; "`` are left out. So splitting the result at ``"; "`` gives the same parts,
-    whatever the order in which reasons were joined.
+    Reasons that were joined before are split first, so that no part is repeated. Full stops before
+    ``"; "`` are left out.
 
     Examples
     --------
@@ -145,7 +144,7 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
 
 
 def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> str:
-    """Join the first ``max_count`` names, and say how many others there are.
+    """Join the first ``max_count`` names, and add how many others there are.
 
     Examples
     --------
@@ -168,7 +167,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def humanize(name: str) -> str:
-    """Return the name of a column as words.
+    """Convert the name of a column to words.
 
     Examples
     --------
@@ -181,12 +180,12 @@ def humanize(name: str) -> str:
 
 
 def capitalized(text: str) -> str:
-    """Return a text with its first letter in upper case."""
+    """Return a text with its first letter in upper case, and the others unchanged."""
     return text[:1].upper() + text[1:]
 
 
 def markup(text: str) -> str:
-    """Return a text escaped as HTML; a long text is truncated.
+    """Escape a text as HTML; a long text is truncated.
 
     Examples
     --------
@@ -213,7 +212,7 @@ _DEFAULT_WIDTH = 80
 
 
 def terminal_width() -> int:
-    """Return the width of printed text: pandas' ``display.width``, the terminal's, or 80.
+    """Return the width for printed text: that of pandas' ``display.width``, the terminal, or 80.
 
     Examples
     --------
@@ -230,7 +229,7 @@ def terminal_width() -> int:
 
 
 def wrap_cell(text: str, width: int) -> list[str]:
-    """Wrap a text into lines of a width; long names are broken after dots, slashes and so on.
+    """Wrap a text into lines of a given width; long names are broken after dots and slashes.
 
     Examples
     --------
@@ -276,9 +275,9 @@ def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
 
 
 class Described(metaclass=Chaptered):
-    """A base class of objects that print as a title and the lines below it.
+    """A base class of objects that are displayed as a title with lines below it.
 
-    ``print``, IPython and notebooks show title and lines; ``repr`` may be another, complete text.
+    ``print``, IPython and notebooks show title and lines; ``repr`` may be a different text.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -318,14 +317,14 @@ def parse_moment(text: str) -> date | datetime | None:
 
 
 def fresh(name: str, used_names: Iterable[str]) -> str:
-    """Return ``name``, with a number appended if it is among the used names.
+    """Return ``name``, or ``name`` with a number appended if that name is used already.
 
     Examples
     --------
     >>> fresh("hits", ["hits", "hits_2"])
     'hits_3'
     """
-    names, free_name, suffix = set(used_names), name, 2
-    while free_name in names:
-        free_name, suffix = f"{name}_{suffix}", suffix + 1
+    taken_names, free_name, number = set(used_names), name, 2
+    while free_name in taken_names:
+        free_name, number = f"{name}_{number}", number + 1
     return free_name

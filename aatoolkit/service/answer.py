@@ -1,4 +1,4 @@
-"""What the functions of sections return: fields and availability; and the registry of sections."""
+"""The result of a section's function (fields and availability), and the registry of sections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NONE_ANSWERED = "None of the runs in this window for these filters was answered.
 
 @dataclass(frozen=True)
 class State:
-    """The availability of one field, or of one engine's answers."""
+    """The availability of one field or of one engine: a status and the reason for it."""
 
     status: str
     reason: str | None = None
@@ -98,7 +98,10 @@ SECTIONS: dict[str, ServiceSection] = {}
 def section(
     name: str, *, filters: Collection[str] = FILTERS
 ) -> Callable[[SectionFunction], SectionFunction]:
-    """Return a decorator that registers a section's function; ``filters`` apply to the section."""
+    """Return a decorator that registers the function of a section.
+
+    ``filters`` are the names of the filters that apply to the section.
+    """
 
     def register(function: SectionFunction) -> SectionFunction:
         SECTIONS[name] = ServiceSection(name, function, tuple(filters))
@@ -109,15 +112,15 @@ def section(
 
 @cache
 def _snake_case(name: str) -> str:
-    """Return a name such as ``mentionRate`` as ``mention_rate``."""
+    """Convert a name from camel case to snake case: ``mentionRate`` to ``mention_rate``."""
     return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
-def fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]:
-    """Return cells of a row by their names in JSON; a missing cell is None.
+def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]:
+    """Select columns of a row and give them their names in JSON; a missing column is None.
 
-    ``names`` are JSON names, separated by spaces. ``mentionRate`` is the cell ``mention_rate``,
-    unless ``renamed`` maps the JSON name to another cell.
+    ``names`` are JSON names, separated by spaces. ``mentionRate`` is the column ``mention_rate``;
+    ``score="sentiment_score"`` would take the JSON field ``score`` from that column instead.
     """
     return {name: row.get(renamed.get(name) or _snake_case(name)) for name in names.split()}
 
@@ -132,7 +135,7 @@ def json_text(value: object) -> str:
 
 
 def why_no_rows(*tables: str) -> str:
-    """Return a sentence: the store has no rows of these tables for the host."""
+    """Return a sentence that says that the host has no rows in these tables of the store."""
     return f"The store holds no {' and no '.join(tables)} for this project."
 
 
@@ -143,11 +146,11 @@ def answers_availability(
     reasons: Iterable[str | None] = (),
     fields: Mapping[str, State] | None = None,
 ) -> SectionAvailability:
-    """Return the availability of a section that is computed from the answers in scope.
+    """Return the availability of a section that is computed from the answers that pass the filters.
 
-    It is ``unavailable`` if there are no answers. It is ``partial`` if there are ``reasons``, if
-    the window starts before answers were collected, or if a requested engine gave no answers.
-    Otherwise it is ``available``. Engines without answers also have a state of their own.
+    It is ``unavailable`` without answers. It is ``partial`` if ``reasons`` has any, if the window
+    starts before answers were collected, or if a requested engine gave no answers. Otherwise it is
+    ``available``. Each engine without answers has an availability of its own, too.
 
     Parameters
     ----------
@@ -156,13 +159,13 @@ def answers_availability(
     sample_count
         The number of observations behind the section; by default the number of answers.
     reasons
-        Sentences on further gaps of the section; None is ignored.
+        Sentences on what else the section lacks; None is ignored.
     fields
         As in :class:`SectionAvailability`.
     """
-    engines = _engine_runs(obs).values()
+    engines = _run_counts_by_engine(obs).values()
     answer_count = sum(row["answer_count"] for row in engines)
-    silent_states = _silent_engines(obs)
+    silent_states = _silent_engine_states(obs)
     status = "unavailable"
     if not obs.has_rows("answers"):
         notes = [why_no_rows("answers")]
@@ -183,21 +186,21 @@ def answers_availability(
         status=status,
         reason=" ".join(notes) or None,
         sample_count=answer_count if sample_count is None else sample_count,
-        as_of=last_run(obs),
+        as_of=last_run_time(obs),
         fields=fields or {},
         engines=silent_states,
     )
 
 
-def last_run(obs: Observations) -> datetime | None:
+def last_run_time(obs: Observations) -> datetime | None:
     """Return the time of the last run that passes the filters; None if there was no run."""
-    return max((row["as_of"] for row in _engine_runs(obs).values()), default=None)
+    return max((row["as_of"] for row in _run_counts_by_engine(obs).values()), default=None)
 
 
 @cache_results
-def _engine_runs(obs: Observations) -> dict[str, dict[str, Any]]:
-    """Return the answer count and the last run of each engine that ran, by engine."""
-    rows = obs.rows(
+def _run_counts_by_engine(obs: Observations) -> dict[str, dict[str, Any]]:
+    """Return, by engine, the number of answers and the time of the last run."""
+    rows = obs.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
     )
@@ -205,12 +208,12 @@ def _engine_runs(obs: Observations) -> dict[str, dict[str, Any]]:
 
 
 @cache_results
-def _silent_engines(obs: Observations) -> dict[str, State]:
-    """Return the state, with the reason, of each engine in scope that gave no answers.
+def _silent_engine_states(obs: Observations) -> dict[str, State]:
+    """Return, by engine, the availability of engines that pass the filters but gave no answers.
 
-    An engine that is not switched on is included only if it was requested.
+    An engine that is not switched on for the project is included only if it was requested.
     """
-    runs, states = _engine_runs(obs), {}
+    runs, states = _run_counts_by_engine(obs), {}
     for row in scoped_engines(obs):
         engine = row["engine"]
         if not row["configured"]:
@@ -231,6 +234,6 @@ def _silent_engines(obs: Observations) -> dict[str, State]:
 @cache_results
 def scoped_engines(obs: Observations) -> list[dict[str, Any]]:
     """Return the engines that pass the filters, each with the day of its last run."""
-    return obs.rows(
+    return obs.fetch_rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
     )

@@ -50,7 +50,7 @@ def digest(token: str) -> str:
 
 
 def _canonical_host(host: str) -> str:
-    """Return a host in lower case and without a dot at its end, for comparison."""
+    """Return a host in the form in which hosts are compared: lower case, no trailing dot."""
     # Only ASCII is converted to lower case: a Kelvin sign is no letter k in a host name.
     return (host.lower() if host.isascii() else host).removesuffix(".")
 
@@ -83,7 +83,7 @@ class Accounts:
 
     @classmethod
     def single(cls, token: str, hosts: Iterable[str] | None = None) -> Accounts:
-        """Return accounts with a single token, which may see ``hosts``; None means all hosts.
+        """Create accounts with a single token that may see ``hosts``; None means all hosts.
 
         Raises
         ------
@@ -168,19 +168,19 @@ class ApiError(Exception):
         self.body = {"error": {"status": status, "code": code, "message": message, **details}}
 
 
-def _invalid_value(parameter: str, flaw: str, **details: object) -> ApiError:
-    """Return the error that the value of a parameter is not valid; ``flaw`` says why."""
-    message = f"The parameter {parameter} {flaw}"
+def _invalid_value_error(parameter: str, problem: str, **details: object) -> ApiError:
+    """Return an error about an invalid value of a parameter; ``problem`` says why it is invalid."""
+    message = f"The parameter {parameter} {problem}"
     return ApiError(400, "invalid_parameter", message, None, parameter=parameter, **details)
 
 
-def _unknown_values(
+def _unknown_values_error(
     parameter: str, unknown_values: Sequence[str], allowed_values: Sequence[str]
 ) -> ApiError:
-    """Return the error that values of a parameter are unknown; it suggests near matches."""
-    return _invalid_value(
+    """Return an error about unknown values of a parameter; it suggests near matches."""
+    return _invalid_value_error(
         parameter,
-        f"knows no {_quoted(unknown_values)}.",
+        f"knows no {_quote(unknown_values)}.",
         unknown=[*unknown_values],
         allowed=[*allowed_values],
         suggestions=_near_matches(unknown_values, allowed_values),
@@ -198,61 +198,71 @@ def _near_matches(values: Sequence[str], allowed_values: Sequence[str]) -> list[
     return list(dict.fromkeys(matches))
 
 
-def _quoted(values: Sequence[str]) -> str:
+def _quote(values: Sequence[str]) -> str:
+    """Return values in quotation marks, separated by commas."""
     return ", ".join(f"'{value}'" for value in values)
 
 
-def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
-    """Return the parameters of a query string; raise `ApiError` for unknown or repeated ones."""
+def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
+    """Parse a query string into its parameters; raise `ApiError` if one is unknown or repeated."""
     parameters = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in supported:
             raise ApiError(
                 400,
                 "unsupported_parameter",
-                f"There is no parameter {_quoted([name])}; supported: {', '.join(supported)}.",
+                f"There is no parameter {_quote([name])}; supported: {', '.join(supported)}.",
                 parameter=name,
                 allowed=list(supported),
                 suggestions=_near_matches([name], supported),
             )
         if name in parameters:
             hint = "several values of a filter are written in one parameter, separated by commas."
-            raise _invalid_value(name, f"is given twice; {hint}")
+            raise _invalid_value_error(name, f"is given twice; {hint}")
         parameters[name] = value
     return parameters
 
 
-def _question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Return the section and the validated question of a request; no section means all."""
-    parameters = _parameters(query, ("section", "days", *FILTERS))
+def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
+    """Parse and validate a request: return its section, and its host, days and filters.
+
+    The section is None if the request is for all sections.
+    """
+    parameters = _parse_parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
     if section is not None and section not in sections:
-        raise _unknown_values("section", [section], sections)
+        raise _unknown_values_error("section", [section], sections)
     if days not in map(str, DAYS):
-        flaw = f"is one of {', '.join(map(str, DAYS))}; {_quoted([days])} is not."
-        raise _invalid_value("days", flaw, unknown=[days], allowed=list(DAYS))
-    filters = {name: values for name in FILTERS if (values := _values(name, parameters))}
+        problem = f"is one of {', '.join(map(str, DAYS))}; {_quote([days])} is not."
+        raise _invalid_value_error("days", problem, unknown=[days], allowed=list(DAYS))
+    filters = {
+        name: values for name in FILTERS if (values := _parse_filter_values(name, parameters))
+    }
     return section, Question(host, int(days), filters)
 
 
-def _values(name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the sorted values of a filter; raise `ApiError` if a value is blank."""
-    text = parameters.get(name, "")
+def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
+    """Parse the comma-separated values of a filter; raise `ApiError` if a value is blank."""
+    text = parameters.get(filter_name, "")
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
     items = text.split(",")
     values = {item.strip(" ") for item in items} - {""}
     if any(item and not item.strip() for item in items) or (text and not values):
-        raise _invalid_value(name, "has a blank value; without a value, leave the parameter out.")
+        raise _invalid_value_error(
+            filter_name, "has a blank value; without a value, leave the parameter out."
+        )
     return tuple(sorted(values))
 
 
-def _check_values(question: Question, options: Mapping[str, Any]) -> None:
-    """Raise `ApiError` if the scope options lack a filter value of the question."""
+def _check_filter_values(question: Question, options: Mapping[str, Any]) -> None:
+    """Raise `ApiError` if a filter value of the question is not among the scope options."""
     for name, values in question.filters.items():
-        entries, key = FILTERS[name]
-        allowed_values = [entry[key] for entry in options[entries] if entry[key] is not None]
+        list_name, field_name = FILTERS[name]
+        allowed_values = [
+            entry[field_name] for entry in options[list_name] if entry[field_name] is not None
+        ]
         if unknown_values := [value for value in values if value not in {*allowed_values}]:
-            raise _unknown_values(name, unknown_values, allowed_values)
+            raise _unknown_values_error(name, unknown_values, allowed_values)
 
 
 # --- the application -------------------------------------------------------------------------
@@ -262,15 +272,15 @@ _READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
 
 
 class Service:
-    """The HTTP API over a store; ``asgi`` is its ASGI application.
+    """The HTTP API over a store of observations; ``asgi`` is its ASGI application.
 
-    There are as many threads as processors; each answers one request at a time.
+    It has as many threads as the machine has processors; each answers one request at a time.
 
     Parameters
     ----------
     store
-        The store that is served. A request with ``refresh=1`` reads it again from its folder; if
-        that fails, the old data are served on.
+        The store to serve. A request with ``refresh=1`` reads it again from its folder; if that
+        fails, the service keeps the data that it has.
     accounts
         The accounts that have access.
     sections
@@ -290,27 +300,34 @@ class Service:
         self._threads = ThreadPoolExecutor(os.cpu_count(), "aatoolkit-service")
         self.asgi = Starlette(
             routes=[
-                self._route("scope-options", self._scope_options),
-                self._route("agent-analytics", self._agent_analytics),
+                self._make_route("scope-options", self._answer_scope_options),
+                self._make_route("agent-analytics", self._answer_agent_analytics),
             ],
             middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=2)],
             exception_handlers={HTTPException: _refuse_route},
         )
         self.asgi.router.redirect_slashes = False
 
-    def _route(self, name: str, answer: Callable[[Request, str], dict[str, Any]]) -> Route:
-        """Return the route of an endpoint; ``answer`` answers its requests, in a thread."""
+    def _make_route(
+        self, endpoint_name: str, make_body: Callable[[Request, str], dict[str, Any]]
+    ) -> Route:
+        """Make the route of an endpoint.
+
+        ``make_body(request, host)`` returns the JSON body of a response; it runs in a thread.
+        """
 
         def reply(request: Request) -> Response:
             try:
                 # An answer belongs to one account and holds until the store is read again, which
                 # may be at any moment: a cache on the way must ask each time.
                 headers = {"Cache-Control": "private, no-cache"}
-                return _reply(answer(request, self._project(request)), 200, headers)
+                return _json_response(
+                    make_body(request, self._find_visible_host(request)), 200, headers
+                )
             except ApiError as error:
-                return error_reply(error)
+                return error_response(error)
             except Exception:
-                failure = error_reply(ApiError(500, "internal", "The service failed to answer."))
+                failure = error_response(ApiError(500, "internal", "The service failed to answer."))
                 _log.exception("%s %s failed", failure.headers["X-Request-Id"], request.url.path)
                 return failure
 
@@ -318,47 +335,53 @@ class Service:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, reply, request)
 
-        return Route(f"/api/domains/{{host}}/{name}", endpoint, methods=["GET"])
+        return Route(f"/api/domains/{{host}}/{endpoint_name}", endpoint, methods=["GET"])
 
-    def _scope_options(self, request: Request, host: str) -> dict[str, Any]:
+    def _answer_scope_options(self, request: Request, host: str) -> dict[str, Any]:
         """Return the scope options of a host; with ``refresh=1``, read the store again first."""
         try:
-            refresh_value = _parameters(request.url.query, ("refresh",)).get("refresh")
+            refresh_value = _parse_parameters(request.url.query, ("refresh",)).get("refresh")
             if refresh_value not in (None, "1"):
-                raise _unknown_values("refresh", [refresh_value], ["1"])
+                raise _unknown_values_error("refresh", [refresh_value], ["1"])
             if refresh_value:
                 # Requests under way keep the store that they began with.
                 self.store = self.store.reload()
-                host = self._project(request)
-            return _options(self.store, host)
+                host = self._find_visible_host(request)
+            return _load_scope_options(self.store, host)
         except _READ_FAILURES as error:
             _log.warning("The scope options could not be read: %s", error)
             raise ApiError(
                 502, "scope_options_unavailable", "The scope options could not be read."
             ) from error
 
-    def _agent_analytics(self, request: Request, host: str) -> dict[str, Any]:
+    def _answer_agent_analytics(self, request: Request, host: str) -> dict[str, Any]:
         """Return the answer to a request for one section, or for all sections together."""
         store = self.store
-        name, question = _question(host, request.url.query, list(self.sections))
+        section_name, question = _parse_question(host, request.url.query, list(self.sections))
         if question.filters:
-            _check_values(question, _options(store, host))
-        if name is not None:
-            section = self.sections[name]
+            _check_filter_values(question, _load_scope_options(store, host))
+        if section_name is not None:
+            section = self.sections[section_name]
             with store.observe(_without_other_filters(question, section)) as obs:
-                return {**_envelope(name, obs), **_answer(section, question, obs)}
-        answers = {}
-        for name, section in self.sections.items():
+                return {
+                    **_common_fields(section_name, obs),
+                    **_answer_section(section, question, obs),
+                }
+        section_bodies = {}
+        for section_name, section in self.sections.items():
             with store.observe(_without_other_filters(question, section)) as obs:
-                answers[name] = {
-                    "filters": _filters(obs.question),
-                    **_answer(section, question, obs),
+                section_bodies[section_name] = {
+                    "filters": _values_by_filter(obs.question),
+                    **_answer_section(section, question, obs),
                 }
         with store.observe(question) as obs:
-            return {**_envelope(None, obs), "sections": answers}
+            return {**_common_fields(None, obs), "sections": section_bodies}
 
-    def _project(self, request: Request) -> str:
-        """Return the host of a request as the store spells it; raise `ApiError` if it is hidden."""
+    def _find_visible_host(self, request: Request) -> str:
+        """Return the host of a request, as the store spells it.
+
+        Raise `ApiError` if the account of the request's token may not see the host.
+        """
         headers = request.headers.getlist("authorization")
         scheme, _, token = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
         token = token.strip()
@@ -370,9 +393,9 @@ class Service:
                 " token of an account.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
-        name = _canonical_host(request.path_params["host"])
+        canonical_host = _canonical_host(request.path_params["host"])
         for host in self.store.hosts:
-            if _canonical_host(host) == name and self.accounts.sees(token, host):
+            if _canonical_host(host) == canonical_host and self.accounts.sees(token, host):
                 return host
         # The answer is the same in both cases, so that it does not tell whether the project exists.
         raise ApiError(
@@ -380,7 +403,7 @@ class Service:
         )
 
 
-def _options(store: Store, host: str) -> dict[str, Any]:
+def _load_scope_options(store: Store, host: str) -> dict[str, Any]:
     """Return the scope options of a host; they are computed once per store."""
     if host not in store.options:
         with store.observe(Question(host)) as obs:
@@ -389,38 +412,40 @@ def _options(store: Store, host: str) -> dict[str, Any]:
 
 
 def _without_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a copy of a question with only the filters that apply to a section."""
+    """Return a copy of a question without the filters that do not apply to a section."""
     filters = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=filters)
 
 
-def _envelope(section: str | None, obs: Observations) -> dict[str, Any]:
-    """Return the fields that come first in every answer: host, window, filters and so on."""
+def _common_fields(section: str | None, obs: Observations) -> dict[str, Any]:
+    """Return the fields that every answer begins with: section, host, window, filters, time."""
     window = {"start": obs.window.start, "end": obs.window.end, "days": obs.window.days}
     return {
         "section": section,
         "domain": obs.question.host,
         "window": {**window, "timezone": "UTC"},
-        "filters": _filters(obs.question),
+        "filters": _values_by_filter(obs.question),
         "generatedAt": obs.as_of,
     }
 
 
-def _filters(question: Question) -> dict[str, list[str] | None]:
-    """Return the values of every filter by its name; None for a filter that is not set."""
+def _values_by_filter(question: Question) -> dict[str, list[str] | None]:
+    """Return the values of each filter by the filter's name; None for a filter without values."""
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
-def _answer(section: ServiceSection, question: Question, obs: Observations) -> dict[str, Any]:
-    """Return a section's part of the answer: its availability and its own fields."""
+def _answer_section(
+    section: ServiceSection, question: Question, obs: Observations
+) -> dict[str, Any]:
+    """Compute a section; return its availability and its own fields as JSON."""
     answer = section.ask(obs)
-    notes = (answer.availability.reason, _filters_note(section, question))
+    notes = (answer.availability.reason, _describe_ignored_filters(section, question))
     reason = " ".join(note for note in notes if note) or None
     return {"availability": replace(answer.availability, reason=reason).to_dict(), **answer.body}
 
 
-def _filters_note(section: ServiceSection, question: Question) -> str | None:
-    """Return a sentence on set filters that a section ignores; None if there are none."""
+def _describe_ignored_filters(section: ServiceSection, question: Question) -> str | None:
+    """Return a sentence that names the requested filters that a section ignores, or None."""
     names = [name for name in question.filters if name not in section.filters]
     return f"Filters that do not apply to this section: {', '.join(names)}." if names else None
 
@@ -429,16 +454,16 @@ async def _refuse_route(_request: Request, error: Exception) -> Response:
     """Return the error response to a request with an unknown path or a method other than GET."""
     if isinstance(error, HTTPException) and error.status_code == 405:
         message, headers = "The service is read-only: GET is the method.", {"Allow": "GET, HEAD"}
-        return error_reply(ApiError(405, "method_not_allowed", message, headers))
-    return error_reply(ApiError(404, "not_found", "There is nothing at this address."))
+        return error_response(ApiError(405, "method_not_allowed", message, headers))
+    return error_response(ApiError(404, "not_found", "There is nothing at this address."))
 
 
-def error_reply(error: ApiError) -> Response:
-    """Return the response for an error."""
-    return _reply(error.body, error.status, {"Cache-Control": "no-store", **error.headers})
+def error_response(error: ApiError) -> Response:
+    """Return the HTTP response for an error."""
+    return _json_response(error.body, error.status, {"Cache-Control": "no-store", **error.headers})
 
 
-def _reply(content: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
+def _json_response(content: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
     """Return a JSON response; raise `ValueError` if the content has NaN or infinity."""
     common_headers = {"Vary": "Authorization", "X-Request-Id": uuid4().hex}
     body = json.dumps(

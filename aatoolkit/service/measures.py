@@ -67,14 +67,15 @@ class Grouping(NamedTuple):
     keys: tuple[str, ...]
     sql: str
 
-    def rows(
+    def aggregate(
         self, obs: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, dict[str, Any]]:
-        """Compute SQL aggregates of a table by group; return the row of each group, by its key.
+        """Aggregate a table by group; return one row per group, by the key of the group.
 
-        The key is the value of the grouping column; if there is not exactly one, a tuple of values.
+        ``aggregates`` and ``source`` are SQL: ``count(*) AS n`` and the name of a table. The key is
+        the value of the grouping column, or a tuple if there are several such columns or none.
         """
-        rows = obs.rows(
+        rows = obs.fetch_rows(
             f"SELECT {', '.join((*self.keys, aggregates))} FROM {source} {self.sql}", **values
         )
         rows_by_key = {tuple(row.pop(key) for key in self.keys): row for row in rows}
@@ -89,14 +90,14 @@ ENGINES = Grouping(("engine",), "GROUP BY engine")
 
 
 @cache_results
-def answer_counts(
+def count_answers(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, int]:
-    """Return the number of answers in each group, by its key.
+    """Count the answers of each group; return the counts by the key of the group.
 
-    With the grouping `WHOLE`, the only key is ``()``.
+    The grouping `WHOLE` has a single group, with the key ``()``.
     """
-    rows = grouping.rows(obs, "count(*) AS n", f"{_table_prefix(is_previous)}answers")
+    rows = grouping.aggregate(obs, "count(*) AS n", f"{_previous_prefix(is_previous)}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
@@ -104,7 +105,7 @@ def answer_counts(
 def why_no_subject(obs: Observations) -> str | None:
     """Return the reason why the brands in focus cannot be measured; None if they can.
 
-    In focus are the brands of the brand filter; without one, the project's own brands.
+    The brands in focus are those of the brand filter; without that filter, the project's own.
     """
     if not obs.has_rows("mentions"):
         return why_no_rows("mentions")
@@ -114,20 +115,20 @@ def why_no_subject(obs: Observations) -> str | None:
 @cache_results
 def focus_brands(obs: Observations) -> list[str]:
     """Return the brands of the brand filter; without one, the project's own brands."""
-    return obs.column("SELECT brand FROM focus ORDER BY brand")
+    return obs.fetch_column("SELECT brand FROM focus ORDER BY brand")
 
 
 @cache_results
-def focus(
+def measure_focus_brands(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
-    """Return the measures of the brands in focus, taken together, for each group of answers.
+    """Measure the brands in focus, taken together, in each group of answers.
 
-    In focus are the brands of the brand filter; without one, the project's own brands.
+    The brands in focus are those of the brand filter; without that filter, the project's own.
     """
-    mentions = f"{_table_prefix(is_previous)}mentions"
-    voice_rows = grouping.rows(obs, "count(*) AS n", mentions)
-    rows = grouping.rows(
+    mentions = f"{_previous_prefix(is_previous)}mentions"
+    voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions)
+    rows = grouping.aggregate(
         obs,
         f"count(DISTINCT chat_id) AS mention_count, {_COUNT_AGGREGATES}, {_SCORE_AGGREGATE}",
         f"{mentions} WHERE list_contains($about, brand)",
@@ -138,28 +139,27 @@ def focus(
         key: _add_rates(
             _ZERO_COUNTS | rows.get(key, {}), count, voice_rows.get(key, {"n": 0})["n"], is_measured
         )
-        for key, count in answer_counts(obs, grouping, is_previous).items()
+        for key, count in count_answers(obs, grouping, is_previous).items()
     }
 
 
 @cache_results
-def brand_measures(obs: Observations, is_previous: bool = False) -> list[dict[str, Any]]:
-    """Return the measures of each listed brand, the most mentioned first.
+def measure_brands(obs: Observations, is_previous: bool = False) -> list[dict[str, Any]]:
+    """Measure each brand of the brand filter, or each brand of the project without that filter.
 
-    Listed are the brands of the brand filter; without one, all. A rank is the position of a brand
-    among all brands of the project; a brand without mentions has no rank. For the previous window
-    ``sentiment_score`` is left out: no section compares it, and sorting the scores takes longer
-    than everything else.
+    The most mentioned brand comes first. Ranks are among all brands of the project; a brand without
+    mentions has no rank. The previous window has no ``sentiment_score``: no section compares it,
+    and sorting the scores takes longer than everything else.
     """
     aggregates = ", ".join(
         [_COUNT_AGGREGATES, _POSITION_AGGREGATES, *([] if is_previous else [_SCORE_AGGREGATE])]
     )
     by_brand = Grouping(("brand",), "GROUP BY brand")
-    mentions = by_brand.rows(obs, aggregates, f"{_table_prefix(is_previous)}mentions")
-    answer_count = answer_counts(obs, WHOLE, is_previous)[()]
+    mentions = by_brand.aggregate(obs, aggregates, f"{_previous_prefix(is_previous)}mentions")
+    answer_count = count_answers(obs, WHOLE, is_previous)[()]
     voice_count = sum(row["voice_count"] for row in mentions.values())
     requested_brands, is_measured = obs.question.filter("brand"), obs.has_rows("mentions")
-    brands = obs.rows("SELECT brand, own FROM store.brands WHERE host = $host")
+    brands = obs.fetch_rows("SELECT brand, own FROM store.brands WHERE host = $host")
     rows = [brand | _ZERO_COUNTS | mentions.get(brand["brand"], {}) for brand in brands]
     rows.sort(key=lambda row: (-row["voice_count"], row["brand"]))
     for rank, row in enumerate(rows, 1):
@@ -175,37 +175,37 @@ def brand_measures(obs: Observations, is_previous: bool = False) -> list[dict[st
 
 
 @cache_results
-def own_citations_missing(obs: Observations) -> str | None:
+def why_no_own_citations(obs: Observations) -> str | None:
     """Return the reason why citations of own pages cannot be counted; None if they can."""
     if not obs.has_rows("citations"):
         return why_no_rows("citations")
-    brands = obs.column(
+    brands = obs.fetch_column(
         "SELECT brand FROM focus WHERE domain IS NULL AND own IS NOT TRUE ORDER BY brand"
     )
     return f"The domain of {', '.join(brands)} is not known." if brands else None
 
 
 @cache_results
-def citations(
+def count_citations(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
-    """Return the citation counts of all pages and of own pages, for each group of answers.
+    """Count the citations of all pages and of own pages in each group of answers.
 
     A count is None if it was not measured.
     """
-    counts = grouping.rows(
-        obs, _CITATION_AGGREGATES, f"{_table_prefix(is_previous)}citations WHERE cited"
+    counts = grouping.aggregate(
+        obs, _CITATION_AGGREGATES, f"{_previous_prefix(is_previous)}citations WHERE cited"
     )
     measured_by_name = {
         "citation_count": obs.has_rows("citations"),
-        "own_citation_count": own_citations_missing(obs) is None,
+        "own_citation_count": why_no_own_citations(obs) is None,
     }
     return {
         key: {
             name: counts.get(key, {}).get(name, 0) if is_measured and count else None
             for name, is_measured in measured_by_name.items()
         }
-        for key, count in answer_counts(obs, grouping, is_previous).items()
+        for key, count in count_answers(obs, grouping, is_previous).items()
     }
 
 
@@ -217,7 +217,7 @@ def ratio(part: float | None, total: int | None) -> float | None:
 def _add_rates(
     row: dict[str, Any], answer_count: int, voice_count: int, is_measured: bool
 ) -> dict[str, Any]:
-    """Return the counts of a brand, completed by its rates and the totals that they divide by.
+    """Add to the counts of a brand its rates, and the totals that are their denominators.
 
     All measures are None if nothing was measured.
     """
@@ -235,19 +235,19 @@ def _add_rates(
     return {name: value if name in _NOT_MEASURES else None for name, value in row.items()}
 
 
-def as_previous(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return measures with their names changed to the names for the previous window.
+def rename_to_previous(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Rename measures to their names for the previous window.
 
-    ``mentionRate`` becomes ``previousMentionRate``.
+    For example, ``mentionRate`` becomes ``previousMentionRate``.
     """
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
 
 
-def _table_prefix(is_previous: bool) -> str:
-    """Return the prefix of table names: ``previous_`` for the previous window, else none."""
+def _previous_prefix(is_previous: bool) -> str:
+    """Return the prefix of the names of tables: ``previous_`` for the previous window, or ""."""
     return "previous_" if is_previous else ""
 
 
 def citations_are_counted(obs: Observations) -> bool:
     """Return whether citations can be counted: the host has some, and answers are in scope."""
-    return obs.has_rows("citations") and bool(answer_counts(obs, WHOLE)[()])
+    return obs.has_rows("citations") and bool(count_answers(obs, WHOLE)[()])

@@ -61,7 +61,7 @@ FILTERS = {
     "category": ("categories", "category"),
     "brand": ("brands", "name"),
 }
-"""The list of the scope options, and the field in it, that has the values of each filter."""
+"""Where the scope options have the values of each filter: the list, and the field of its items."""
 
 DAYS = (7, 30, 90)
 
@@ -252,8 +252,8 @@ class Observations:
         The question.
     project
         The row of the question's host in the table of projects.
-    observed
-        A cache by table: whether the table has rows of the host.
+    has_rows_by_table
+        A cache by table name: whether the table has rows of the host.
     cursor
         A cursor of the store's database, for these queries only.
     """
@@ -262,7 +262,7 @@ class Observations:
         self,
         question: Question,
         project: dict[str, Any],
-        observed: dict[str, bool],
+        has_rows_by_table: dict[str, bool],
         cursor: duckdb.DuckDBPyConnection,
     ) -> None:
         self.question = question
@@ -272,41 +272,41 @@ class Observations:
         self.window = Window(last_day - timedelta(days=question.days - 1), last_day)
         self.results: dict[object, Any] = {}
         """The results that sections share for this question; see `cache_results`."""
-        self._observed = observed
+        self._has_rows_by_table = has_rows_by_table
         self._cursor = cursor
         self._created_tables: set[str] = set()
 
-    def rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
-        """Run an SQL query; return one dict per row. ``values`` are parameters of the query."""
+    def fetch_rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
+        """Run an SQL query, and return its rows as dicts; ``values`` are its parameters by name."""
         cursor = self._execute(sql, self.window, values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def row(self, sql: str, **values: object) -> dict[str, Any]:
-        """Run an SQL query that has exactly one row, and return the row as a dict."""
-        (row,) = self.rows(sql, **values)
+    def fetch_row(self, sql: str, **values: object) -> dict[str, Any]:
+        """Run an SQL query with a single row as result, and return the row as a dict."""
+        (row,) = self.fetch_rows(sql, **values)
         return row
 
-    def column(self, sql: str, **values: object) -> list[Any]:
-        """Run an SQL query that has one column, and return the column's values."""
+    def fetch_column(self, sql: str, **values: object) -> list[Any]:
+        """Run an SQL query with a single column as result, and return its values as a list."""
         return [row[0] for row in self._execute(sql, self.window, values).fetchall()]
 
-    def value(self, sql: str, **values: object) -> Any:
-        """Run an SQL query that has one row and one column, and return the value."""
-        (cell,) = self.column(sql, **values)
+    def fetch_value(self, sql: str, **values: object) -> Any:
+        """Run an SQL query with a single value as result, and return the value."""
+        (cell,) = self.fetch_column(sql, **values)
         return cell
 
     def has_rows(self, table: str) -> bool:
         """Return whether a table of the store has any row of the host."""
-        if table not in self._observed:
+        if table not in self._has_rows_by_table:
             sql = f"SELECT host FROM store.{table} WHERE host = $host LIMIT 1"
-            self._observed[table] = bool(self.column(sql))
-        return self._observed[table]
+            self._has_rows_by_table[table] = bool(self.fetch_column(sql))
+        return self._has_rows_by_table[table]
 
     @cached_property
     def collected_since(self) -> date | None:
-        """The day since which answers are collected; None if there are no answers."""
-        first_day: date | None = self.project["observed_from"] or self.value(
+        """The first day on which answers were collected; None if there are no answers."""
+        first_day: date | None = self.project["observed_from"] or self.fetch_value(
             "SELECT min(first_run_day) FROM store.engine_runs WHERE host = $host"
         )
         return first_day
@@ -320,9 +320,9 @@ class Observations:
     def _execute(
         self, sql: str, window: Window, values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
-        """Run an SQL query, and first create the filtered tables that it reads."""
-        tables, parameters = _names_in(sql)
-        for name in tables:
+        """Create the filtered tables that an SQL query reads, then run the query."""
+        table_names, parameter_names = _find_names(sql)
+        for name in table_names:
             if name in self._created_tables:
                 continue
             period = self.window.previous if name.startswith("previous_") else self.window
@@ -337,12 +337,12 @@ class Observations:
             "window_end": window.end,
             **{name: list(self.question.filter(name)) for name in FILTERS},
         }
-        return self._cursor.execute(sql, {name: values[name] for name in parameters})
+        return self._cursor.execute(sql, {name: values[name] for name in parameter_names})
 
 
 @cache
-def _names_in(sql: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names of the filtered tables, and of the parameters, that an SQL query uses."""
+def _find_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names that an SQL query uses: of filtered tables, and of parameters."""
     tables = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _TABLES.keys()
     return tables, frozenset(re.findall(r"\$(\w+)", sql))
 
@@ -373,21 +373,23 @@ def scope_options(obs: Observations) -> dict[str, Any]:
     longer asked; prompts without a topic are counted under ``None``. If it is not known whether a
     brand is the project's own, the brand has no ``own``.
     """
-    brands = obs.rows(
+    brands = obs.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"
         " WHERE host = $host ORDER BY own DESC NULLS LAST, tracked DESC, brand"
     )
     return {
-        "engines": obs.rows(
+        "engines": obs.fetch_rows(
             'SELECT engine AS id, label, configured, last_run_day AS "lastRunDay"'
             " FROM scoped_engines ORDER BY engine"
         ),
-        "topics": obs.rows(_LABELS_SQL.format(label="topic")),
-        "categories": obs.rows(_LABELS_SQL.format(label="category")),
+        "topics": obs.fetch_rows(_LABELS_SQL.format(label="topic")),
+        "categories": obs.fetch_rows(_LABELS_SQL.format(label="category")),
         "brands": [
             {name: value for name, value in row.items() if name != "own" or value is not None}
             for row in brands
         ],
-        "ownTerms": obs.column("SELECT term FROM store.own_terms WHERE host = $host ORDER BY term"),
+        "ownTerms": obs.fetch_column(
+            "SELECT term FROM store.own_terms WHERE host = $host ORDER BY term"
+        ),
         "days": DAYS,
     }

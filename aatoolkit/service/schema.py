@@ -39,7 +39,7 @@ _PARENT_LINE = re.compile(r"  -> (\w+)\((.*)\)")
 
 @dataclass(frozen=True)
 class StoreColumn:
-    """One declared column of a table of a store."""
+    """A column of a table of a store, as ``schema.txt`` declares it."""
 
     name: str
     is_required: bool
@@ -48,14 +48,17 @@ class StoreColumn:
     doc: str
 
     @property
-    def type(self) -> pa.DataType:
+    def arrow_type(self) -> pa.DataType:
         """The Arrow type of the column's values."""
         return KINDS[self.kind]
 
 
 @dataclass
 class StoreTable:
-    """One declared table of a store: its key, its columns and the tables that it refers to."""
+    """A table of a store, as declared: its key, its columns, and the tables that it refers to.
+
+    Each of ``parents`` is the name of such a table, and the columns that refer to its key.
+    """
 
     name: str
     key: tuple[str, ...]
@@ -64,24 +67,27 @@ class StoreTable:
     parents: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
     @property
-    def names(self) -> list[str]:
+    def column_names(self) -> list[str]:
         """The names of the columns."""
         return [column.name for column in self.columns]
 
     @property
-    def arrow(self) -> pa.Schema:
+    def arrow_schema(self) -> pa.Schema:
         """The Arrow schema of the table."""
         return pa.schema(
-            [pa.field(column.name, column.type, not column.is_required) for column in self.columns]
+            [
+                pa.field(column.name, column.arrow_type, not column.is_required)
+                for column in self.columns
+            ]
         )
 
 
 SCHEMA = Path(__file__).with_suffix(".txt").read_text("utf-8")
-"""The declaration of all tables, for people; its first lines say how it is to be read."""
+"""The text that declares all tables, for people to read; its first lines explain the notation."""
 
 
-def _read_tables() -> Iterator[StoreTable]:
-    """Yield the tables that ``schema.txt`` declares."""
+def _parse_tables() -> Iterator[StoreTable]:
+    """Parse ``schema.txt``; yield the tables that it declares."""
     for block in SCHEMA.split("\n\n")[1:]:
         first_line, *lines = block.splitlines()
         name, key, doc = _TABLE_LINE.fullmatch(first_line).groups()  # type: ignore[union-attr]
@@ -97,5 +103,5 @@ def _read_tables() -> Iterator[StoreTable]:
         yield table
 
 
-TABLES: dict[str, StoreTable] = {table.name: table for table in _read_tables()}
-"""Every table of a store by name, in an order in which each refers only to earlier ones."""
+TABLES: dict[str, StoreTable] = {table.name: table for table in _parse_tables()}
+"""All tables of a store by name; each refers only to tables before it."""

@@ -16,11 +16,13 @@ from aatoolkit.service.app import Service
 _MAX_SECONDS = 10.0
 """The longest time that starting or stopping may take."""
 _DRAIN_SECONDS = 5
-"""How long requests may run when the server is stopping, and how long a connection may be idle."""
+"""How long requests may still run when the server stops, and how long a connection may be idle."""
 
 
 class RunningServer:
-    """A server that runs in a thread, as :func:`start_server` returns it; a context manager.
+    """A server that runs in a thread; as a context manager, it stops at the end of the block.
+
+    `start_server` creates one.
 
     Attributes
     ----------
@@ -81,7 +83,7 @@ class RunningServer:
 
 
 def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> RunningServer:
-    """Start a server in a thread, and return it once it accepts connections; works in Jupyter.
+    """Start a server in a thread, and return it once it accepts connections; also in Jupyter.
 
     Parameters
     ----------

@@ -7,14 +7,14 @@ from math import erfc, fsum, sqrt
 
 _Z95 = 1.959963984540054
 _ROUNDING = 1e-24
-"""A variance up to this is due to rounding."""
+"""A variance up to this value is a rounding error."""
 
 
 def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a proportion of answers, clustered by prompt.
+    """Return the 95 % confidence interval of a proportion of answers that are clustered by prompt.
 
-    ``prompts`` has a pair for each prompt: the number of its answers with the property, and the
-    number of all its answers.
+    ``prompts`` has a pair for each prompt: the number of its answers that have the property, and
+    the number of all its answers.
 
     The method is Wilson's interval on the effective sample size, with the linearised variance over
     prompts and Student's t.
@@ -23,20 +23,27 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
     Franco, C., Little, R., Louis, T. and Slud, E. (2019), Journal of Survey Statistics and
     Methodology 7.
     """
-    prompt_count, trials = len(prompts), sum(size for _, size in prompts)
-    rate = sum(successes for successes, _ in prompts) / trials
-    variance = fsum((successes - rate * size) ** 2 for successes, size in prompts) / trials**2
+    prompt_count, answer_count = len(prompts), sum(effective_size for _, effective_size in prompts)
+    rate = sum(successes for successes, _ in prompts) / answer_count
+    variance = (
+        fsum((successes - rate * effective_size) ** 2 for successes, effective_size in prompts)
+        / answer_count**2
+    )
     variance *= prompt_count / (prompt_count - 1)
     # If prompts do not differ, each of them counts as one observation.
-    size = rate * (1 - rate) / variance if variance > _ROUNDING else float(prompt_count)
-    n, quantile = min(size, float(trials)), _t95(prompt_count - 1)
-    scale = 1 + quantile**2 / n
-    centre = (rate + quantile**2 / (2 * n)) / scale
-    half_width = quantile / scale * sqrt(rate * (1 - rate) / n + quantile**2 / (4 * n**2))
+    effective_size = rate * (1 - rate) / variance if variance > _ROUNDING else float(prompt_count)
+    bounded_size, quantile = min(effective_size, float(answer_count)), _t_quantile(prompt_count - 1)
+    scale = 1 + quantile**2 / bounded_size
+    centre = (rate + quantile**2 / (2 * bounded_size)) / scale
+    half_width = (
+        quantile
+        / scale
+        * sqrt(rate * (1 - rate) / bounded_size + quantile**2 / (4 * bounded_size**2))
+    )
     return max(0.0, centre - half_width), min(1.0, centre + half_width)
 
 
-def _t95(degrees: int) -> float:
+def _t_quantile(degrees_of_freedom: int) -> float:
     """Return the 97.5 % quantile of Student's t; from 4 degrees of freedom its error is ≤ 0.3 %.
 
     Abramowitz, M. and Stegun, I. A. (1964): Handbook of Mathematical Functions, 26.7.5.
@@ -47,11 +54,13 @@ def _t95(degrees: int) -> float:
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
     )
-    return z + fsum(term / float(degrees) ** power for power, term in enumerate(terms, 1))
+    return z + fsum(
+        term / float(degrees_of_freedom) ** power for power, term in enumerate(terms, 1)
+    )
 
 
-def windows_differ(prompts: Iterable[Sequence[float]]) -> float:
-    """Return the two-sided p-value of the test that a mean is the same in two windows.
+def p_value_of_change(prompts: Iterable[Sequence[float]]) -> float:
+    """Test whether a mean is the same in two windows; return the two-sided p-value.
 
     Answers to one prompt resemble each other, so each prompt counts as one observation. Each item
     of ``prompts`` is a tuple: the total and the number of answers in the first window, and both in
@@ -62,15 +71,15 @@ def windows_differ(prompts: Iterable[Sequence[float]]) -> float:
     Rotnitzky, A. and Jewell, N. P. (1990): Hypothesis testing of regression parameters in
     semiparametric generalized linear models for cluster correlated data. Biometrika 77, 485-497.
     """
-    rows = [*prompts]
-    sizes = sum(row[1] for row in rows), sum(row[3] for row in rows)
+    prompt_rows = [*prompts]
+    sizes = sum(row[1] for row in prompt_rows), sum(row[3] for row in prompt_rows)
     if not all(sizes):
         return 1.0
-    mean = sum(row[0] + row[2] for row in rows) / sum(sizes)
+    mean = sum(row[0] + row[2] for row in prompt_rows) / sum(sizes)
     scores = [
         (second_total - mean * second_size) / sizes[1]
         - (first_total - mean * first_size) / sizes[0]
-        for first_total, first_size, second_total, second_size in rows
+        for first_total, first_size, second_total, second_size in prompt_rows
     ]
     variance = fsum(score**2 for score in scores)
     return erfc(abs(fsum(scores)) / sqrt(2 * variance)) if variance > _ROUNDING else 1.0
@@ -82,10 +91,10 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57, 289-300.
     """
-    results, minimum = [1.0] * len(p_values), 1.0
+    adjusted_p_values, minimum = [1.0] * len(p_values), 1.0
     sorted_indices = sorted(range(len(p_values)), key=lambda index: p_values[index])
     for rank in range(len(sorted_indices), 0, -1):
         index = sorted_indices[rank - 1]
         minimum = min(minimum, p_values[index] * len(sorted_indices) / rank)
-        results[index] = minimum
-    return results
+        adjusted_p_values[index] = minimum
+    return adjusted_p_values

@@ -34,12 +34,12 @@ _ROW_GROUP_SIZE = 32_768
 _HASHES_FILE = "checked.json"
 """The file with the hashes of a store's files, as they were written."""
 
-_KEPT_SCOPES = 4
-"""The number of recent questions whose tables are kept."""
+_MAX_KEPT_QUESTIONS = 4
+"""The number of recent questions (validated requests) whose temporary tables are kept."""
 
 
 class StoreError(Exception):
-    """An error: a store, or a table for a store, does not fit the schema.
+    """The error that a store, or a table for a store, does not fit the schema.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ class StoreError(Exception):
 
 
 def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -> None:
-    """Validate tables, and the references between them, and write them as a store.
+    """Validate tables and the references between them, and write them to a folder as a store.
 
-    The same tables give the same bytes. Nothing is written if there is any problem.
+    The same tables give the same bytes. If there is a problem, nothing is written.
 
     Parameters
     ----------
@@ -72,10 +72,10 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
     Raises
     ------
     StoreError
-        If there are problems in the tables (it lists them), or the folder has further tables.
+        If the tables have problems, all of which it lists, or if the folder has other tables.
     """
     converted_tables = _convert_tables(tables)
-    _load(converted_tables).close()
+    _load_database(converted_tables).close()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     stale_names = sorted({path.stem for path in folder.glob("*.parquet")} - converted_tables.keys())
@@ -90,7 +90,7 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
         pq.write_table(table, temporary_path, compression="zstd", row_group_size=_ROW_GROUP_SIZE)
     for name in converted_tables:
         os.replace(folder / f".{name}.part", folder / f"{name}.parquet")
-    hashes = _hashes({name: folder / f"{name}.parquet" for name in converted_tables})
+    hashes = _hash_files({name: folder / f"{name}.parquet" for name in converted_tables})
     Path(folder, _HASHES_FILE).write_text(json.dumps(hashes, indent=0), encoding="utf-8")
 
 
@@ -100,12 +100,12 @@ class Store:
     Attributes
     ----------
     connection
-        A DuckDB connection whose schema ``store`` has all tables of a store; a table that was not
-        observed has no rows. Instants are UTC without a time zone.
+        A DuckDB connection whose schema ``store`` has all tables of a store; a table without a file
+        has no rows. Timestamps are in UTC and have no time zone.
     hosts
-        The projects' hosts, sorted.
+        The hosts of the projects, sorted.
     options
-        A cache of scope options by host.
+        A cache: the scope options by host.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> None:
@@ -117,27 +117,27 @@ class Store:
         self._projects = {row["host"]: row for row in rows}
         self.hosts: list[str] = list(self._projects)
         self.options: dict[str, dict[str, Any]] = {}
-        self._observed: dict[str, dict[str, bool]] = {host: {} for host in self.hosts}
-        self._scopes: deque[Observations] = deque(maxlen=_KEPT_SCOPES)
+        self._has_rows_by_host: dict[str, dict[str, bool]] = {host: {} for host in self.hosts}
+        self._recent_observations: deque[Observations] = deque(maxlen=_MAX_KEPT_QUESTIONS)
         self._lock = threading.Lock()
 
     @classmethod
     def of(cls, tables: Mapping[str, Tabular]) -> Store:
-        """Validate tables, and return them as a store in memory.
+        """Validate tables, and create a store in memory from them.
 
         Raises
         ------
         StoreError
             If there are problems in the tables; it lists them.
         """
-        return cls(_load(_convert_tables(tables)))
+        return cls(_load_database(_convert_tables(tables)))
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
-        """Validate the store in a folder that ``write_store`` wrote, and return it.
+        """Open the store in a folder, and validate it.
 
-        Files that are as ``write_store`` wrote them are not validated again. The folder may also
-        have hidden files, ``README*``, ``*.json`` and ``*.md``.
+        Files that have not changed since ``write_store`` wrote them are not validated again. Hidden
+        files, ``README*``, ``*.json`` and ``*.md`` in the folder are ignored.
 
         Raises
         ------
@@ -145,10 +145,10 @@ class Store:
             If there are problems in the folder or its tables; it lists them.
         """
         folder = Path(folder)
-        return cls(_load(_read_folder(folder)), folder)
+        return cls(_load_database(_read_folder(folder)), folder)
 
     def reload(self) -> Store:
-        """Read the store again from its folder, and return it; without a folder, return itself."""
+        """Read the store again from its folder; a store without a folder returns itself."""
         return self if self._folder is None else Store.open(self._folder)
 
     @contextmanager
@@ -156,32 +156,40 @@ class Store:
         """Yield the observations that pass the filters of a question."""
         with self._lock:
             observations = next(
-                (candidate for candidate in self._scopes if candidate.question == question), None
+                (
+                    candidate
+                    for candidate in self._recent_observations
+                    if candidate.question == question
+                ),
+                None,
             )
             if observations is not None:
-                self._scopes.remove(observations)
+                self._recent_observations.remove(observations)
         if observations is None:
             host, cursor = question.host, self.connection.cursor()
             observations = Observations(
-                question, self._projects[host], self._observed[host], cursor
+                question, self._projects[host], self._has_rows_by_host[host], cursor
             )
         yield observations
         with self._lock:
-            self._scopes.append(observations)
+            self._recent_observations.append(observations)
 
     def close(self) -> None:
         """Close the database and free its memory."""
-        self._scopes.clear()
+        self._recent_observations.clear()
         self.connection.close()
 
 
-def _hashes(files: Mapping[str, Path]) -> dict[str, str]:
+def _hash_files(files: Mapping[str, Path]) -> dict[str, str]:
     """Return the SHA-256 of each file, by its name."""
     return {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
 def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
-    """Return the tables in a folder by name; if all files are unchanged, their paths instead."""
+    """Read the tables in a folder; return them by name.
+
+    If all files are as ``write_store`` wrote them, return their paths instead.
+    """
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
     files: dict[str, Path] = {}
@@ -196,7 +204,7 @@ def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
     hashes_path = folder / _HASHES_FILE
     if not problems and hashes_path.is_file():
         with suppress(ValueError):
-            if json.loads(hashes_path.read_bytes()) == _hashes(files):
+            if json.loads(hashes_path.read_bytes()) == _hash_files(files):
                 return files
     for name, path in files.items() if not problems else ():
         try:
@@ -211,9 +219,9 @@ def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
 
 
 def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
-    """Return tables with the columns, column order and types of the store's schema.
+    """Convert tables to the columns, column order and types of the store's schema.
 
-    Missing optional columns are added as nulls, and instants in other time zones are converted to
+    Missing optional columns are added as nulls, and timestamps in other time zones are converted to
     UTC. If values cannot be converted without loss, raise `StoreError`.
     """
     problems = []
@@ -225,31 +233,31 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
             problems.append(f"{name}: the store has no such table; it has {', '.join(TABLES)}")
             continue
         declared_table = TABLES[name]
-        names = [str(column) for column in getattr(table, "column_names", table.columns)]
+        input_names = [str(column) for column in getattr(table, "column_names", table.columns)]
         problems += [
             f"{name}.{column}: the table has no such column; "
-            f"it has {', '.join(declared_table.names)}"
-            for column in names
-            if column not in declared_table.names
+            f"it has {', '.join(declared_table.column_names)}"
+            for column in input_names
+            if column not in declared_table.column_names
         ]
         columns = []
         for column in declared_table.columns:
-            columns.append(pa.nulls(len(table), column.type))
+            columns.append(pa.nulls(len(table), column.arrow_type))
             try:
-                if column.name in names:
+                if column.name in input_names:
                     columns[-1] = _convert_column(column, table[column.name])
                 elif column.is_required:
                     raise ValueError("the required column is missing")
             except (ValueError, OverflowError, pa.ArrowException) as error:
                 problems.append(f"{name}.{column.name}: {error}")
-        converted_tables[name] = pa.table(columns, schema=declared_table.arrow)
+        converted_tables[name] = pa.table(columns, schema=declared_table.arrow_schema)
     if problems:
         raise StoreError(problems)
     return converted_tables
 
 
 def _convert_column(column: StoreColumn, values: Any) -> Any:
-    """Return a column's values in its declared type; raise `ValueError` if that is impossible."""
+    """Convert the values of a column to its declared type; raise `ValueError` if that fails."""
     if not isinstance(values, pa.ChunkedArray):
         try:
             values = pa.array(values, from_pandas=True)
@@ -259,43 +267,44 @@ def _convert_column(column: StoreColumn, values: Any) -> Any:
         row = values.is_null().index(True).as_py()
         raise ValueError(f"null in a required column, first in row {row}, counted from 0")
     if values.null_count == len(values):
-        return pa.nulls(len(values), column.type)
-    kind = _kind(values.type)
+        return pa.nulls(len(values), column.arrow_type)
+    kind = _find_kind(values.type)
     if kind == "instant" == column.kind and values.type.tz is None:
         raise ValueError("instants without a zone: say which, and UTC is made of it")
     is_day = kind == "instant" and column.kind == "day" and values.type.tz is None
     if kind != {"integer": "number"}.get(column.kind, column.kind) and not is_day:
         raise ValueError(f"{values.type} where {column.kind} is needed")
-    converted_values = values.cast(column.type)
+    converted_values = values.cast(column.arrow_type)
     converted_values.validate(full=True)
     return converted_values
 
 
-_KINDS = {
+_ARROW_PATTERNS = {
     "text": "(large_)?string",
     "number": r"u?int\d|halffloat|float|double|decimal",
     "flag": "bool",
     "instant": "timestamp",
     "day": "date",
 }
-"""For each kind of column, how the names of the Arrow types begin that it accepts."""
+"""For each kind of column, a pattern for the names of the Arrow types that it accepts."""
 
 
-def _kind(type_: pa.DataType) -> str:
-    """Return the kind of column, such as ``text``, that an Arrow type fits; "" if there is none."""
+def _find_kind(type_: pa.DataType) -> str:
+    """Return the kind of column for an Arrow type, such as ``text``; "" if no kind accepts it."""
     if pt.is_list(type_) or pt.is_large_list(type_):
-        is_words = pt.is_null(type_.value_type) or _kind(type_.value_type) == "text"
+        is_words = pt.is_null(type_.value_type) or _find_kind(type_.value_type) == "text"
         return "words" if is_words else ""
     value_type = type_.value_type if pt.is_dictionary(type_) else type_
     return next(
-        (kind for kind, pattern in _KINDS.items() if re.match(pattern, str(value_type))), ""
+        (kind for kind, pattern in _ARROW_PATTERNS.items() if re.match(pattern, str(value_type))),
+        "",
     )
 
 
-def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
-    """Load tables into a new database, and return the connection.
+def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
+    """Load tables into a new database, and return the connection to it.
 
-    Tables that are given as paths were validated before; the others are validated.
+    Arrow tables are validated; files, which are given as paths, were validated before.
     """
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
@@ -308,15 +317,15 @@ def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
         casts = ", ".join(f"CAST({column} AS TIMESTAMP) AS {column}" for column in instant_columns)
         columns = f"* REPLACE ({casts})" if casts else "*"
         # Schema.empty_table would import pandas, which a service has no other use for.
-        empty_columns = [pa.nulls(0, column.type) for column in declared_table.columns]
-        rows_or_file = tables.get(name, pa.table(empty_columns, schema=declared_table.arrow))
+        empty_columns = [pa.nulls(0, column.arrow_type) for column in declared_table.columns]
+        rows_or_file = tables.get(name, pa.table(empty_columns, schema=declared_table.arrow_schema))
         is_file = isinstance(rows_or_file, Path)
         if not is_file:
             connection.register("incoming", rows_or_file)
         rows, values = ("read_parquet($1)", [str(rows_or_file)]) if is_file else ("incoming", [])
         connection.execute(f"CREATE TABLE store.{name} AS SELECT {columns} FROM {rows}", values)
         if name in tables and not is_file:
-            problems += _problems(connection, declared_table)
+            problems += _find_problems(connection, declared_table)
     if problems:
         connection.close()
         raise StoreError(problems)
@@ -333,18 +342,18 @@ FROM store.answers GROUP BY host, engine
 """The first and last day on which a host sent an engine a prompt."""
 
 
-def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Iterator[str]:
-    """Yield, for each check that a table fails, a sentence on the first invalid value."""
-    for names, sql, problem in _checks(table):
+def _find_problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Iterator[str]:
+    """Check a table; for each check that fails, yield a sentence about the first invalid value."""
+    for column_names, sql, problem in _list_checks(table):
         for values in connection.execute(f"{sql} LIMIT 1").fetchall():
             cells = ", ".join(
-                f"{name}={value!r}" for name, value in zip(names, values, strict=True)
+                f"{name}={value!r}" for name, value in zip(column_names, values, strict=True)
             )
-            yield f"{table.name}.{'+'.join(names)}: {cells} {problem}"
+            yield f"{table.name}.{'+'.join(column_names)}: {cells} {problem}"
 
 
-def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
-    """Yield the checks of a table: its columns, an SQL query of invalid values, and a message."""
+def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
+    """Yield the checks of a table as triples: columns, SQL query of invalid values, message."""
     rows = f"FROM store.{table.name}"
     for column in table.columns:
         name, allowed_list = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)

@@ -109,11 +109,11 @@ def test_a_change_of_all_prompts_is_found() -> None:
 
 
 def test_few_prompts_never_show_much() -> None:
-    assert significance.windows_differ([(0, 30, 30, 30)] * 4) > 0.04
-    assert significance.windows_differ([(0, 30, 30, 30)] * 25) < 0.001
-    assert significance.windows_differ([(3, 30, 3, 30)] * 25) == 1.0
-    assert significance.windows_differ([(3, 30, 0, 0)]) == 1.0
-    assert significance.windows_differ([]) == 1.0
+    assert significance.p_value_of_change([(0, 30, 30, 30)] * 4) > 0.04
+    assert significance.p_value_of_change([(0, 30, 30, 30)] * 25) < 0.001
+    assert significance.p_value_of_change([(3, 30, 3, 30)] * 25) == 1.0
+    assert significance.p_value_of_change([(3, 30, 0, 0)]) == 1.0
+    assert significance.p_value_of_change([]) == 1.0
 
 
 def test_adjusted_p_values_are_those_of_benjamini_and_hochberg() -> None:

@@ -39,9 +39,9 @@ from aatoolkit.service.answer import (
     SectionAvailability,
     State,
     answers_availability,
-    fields,
     scoped_engines,
     section,
+    select_fields,
     why_no_rows,
 )
 from aatoolkit.service.measures import (
@@ -51,12 +51,12 @@ from aatoolkit.service.measures import (
     PROMPTS,
     WHOLE,
     Grouping,
-    as_previous,
-    brand_measures,
-    citations,
-    focus,
-    own_citations_missing,
+    count_citations,
+    measure_brands,
+    measure_focus_brands,
     ratio,
+    rename_to_previous,
+    why_no_own_citations,
     why_no_subject,
 )
 from aatoolkit.service.observations import Observations
@@ -76,40 +76,44 @@ _KPIS = (*_BRAND_FIGURES, "citationShare", "answerCount")
 
 @section("overview")
 def overview(obs: Observations) -> SectionAnswer:
-    """Return the section ``overview``: key figures with earlier ones, brands and engines."""
-    reasons = why_no_subject(obs), own_citations_missing(obs)
+    """Return the section ``overview``: key figures of two windows and by day, brands, engines."""
+    reasons = why_no_subject(obs), why_no_own_citations(obs)
     return SectionAnswer(
         {
-            "kpis": _kpis(obs),
+            "kpis": _kpi_objects(obs),
             "trends": {"granularity": "day", "points": _daily_figures(obs)},
             "topBrands": _top_brands(obs),
-            "engines": _engines(obs),
+            "engines": _engine_measures(obs),
         },
         answers_availability(obs, reasons=reasons, fields=_missing_figure_states(obs)),
     )
 
 
 def _missing_figure_states(obs: Observations) -> dict[str, State]:
-    """Return the availability of each key figure that cannot be computed, by its JSON path."""
+    """Return, by JSON path, the availability of the key figures that cannot be computed."""
     states: dict[str, State] = {}
     if not obs.has_previous:
         states |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
         states |= {f"topBrands[].{name}": State("unavailable", NO_PREVIOUS) for name in _CHANGES}
     if reason := why_no_subject(obs):
         states |= {f"kpis.{name}": State("unavailable", reason) for name in _BRAND_FIGURES}
-    if reason := own_citations_missing(obs):
+    if reason := why_no_own_citations(obs):
         states["kpis.citationShare"] = State("unavailable", reason)
     return states
 
 
-def _kpis(obs: Observations) -> dict[str, Any]:
+def _kpi_objects(obs: Observations) -> dict[str, Any]:
     """Return the key figures as JSON objects, each with its value in the previous window."""
-    figures = _figures(obs, is_previous=False)
-    figures_before = _figures(obs, is_previous=True) if obs.has_previous else dict.fromkeys(figures)
+    figures = _key_figures(obs, is_previous=False)
+    figures_before = (
+        _key_figures(obs, is_previous=True) if obs.has_previous else dict.fromkeys(figures)
+    )
 
     def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
         counts = {part: figures[figure] for part, figure in parts.items()}
-        counts |= as_previous({part: figures_before[figure] for part, figure in parts.items()})
+        counts |= rename_to_previous(
+            {part: figures_before[figure] for part, figure in parts.items()}
+        )
         return {"value": figures[name], "previous": figures_before[name], **counts, "unit": unit}
 
     def rate(name: str, numerator: str, denominator: str, unit: str = "fraction") -> dict[str, Any]:
@@ -126,9 +130,12 @@ def _kpis(obs: Observations) -> dict[str, Any]:
     }
 
 
-def _figures(obs: Observations, *, is_previous: bool) -> dict[str, Any]:
+def _key_figures(obs: Observations, *, is_previous: bool) -> dict[str, Any]:
     """Return the key figures of one window, and the counts from which they are computed."""
-    figures = focus(obs, WHOLE, is_previous)[()] | citations(obs, WHOLE, is_previous)[()]
+    figures = (
+        measure_focus_brands(obs, WHOLE, is_previous)[()]
+        | count_citations(obs, WHOLE, is_previous)[()]
+    )
     rate = figures["mention_rate"]
     figures["visibility_score"] = None if rate is None else 100.0 * rate
     figures["citation_share"] = ratio(figures["own_citation_count"], figures["citation_count"])
@@ -136,13 +143,13 @@ def _figures(obs: Observations, *, is_previous: bool) -> dict[str, Any]:
 
 
 def _daily_figures(obs: Observations) -> list[dict[str, Any]]:
-    """Return the key figures of every day; a day without answers has only the answer count 0."""
-    mentions, citation_counts = focus(obs, DAYS), citations(obs, DAYS)
+    """Return the key figures of each day; without answers they are None, and the count is 0."""
+    mentions, citation_counts = measure_focus_brands(obs, DAYS), count_citations(obs, DAYS)
     days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
     return [
         {
             "date": day,
-            **fields(
+            **select_fields(
                 {"answer_count": 0, **mentions.get(day, {}), **citation_counts.get(day, {})},
                 "answerCount mentionCount mentionRate shareOfVoice averagePosition positionCount"
                 " brandMentionCount allMentionCount citationCount",
@@ -160,36 +167,36 @@ def _previous_by_brand(obs: Observations) -> dict[str, dict[str, Any]]:
 
     The result is empty if answers were not collected in all of that window.
     """
-    rows = brand_measures(obs, is_previous=True) if obs.has_previous else []
+    rows = measure_brands(obs, is_previous=True) if obs.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
 def _top_brands(obs: Observations) -> list[dict[str, Any]]:
     """Return the listed brands with their measures and the changes of their mention rates."""
     previous_by_brand, brands = _previous_by_brand(obs), []
-    for row in brand_measures(obs):
+    for row in measure_brands(obs):
         previous_row = previous_by_brand.get(row["brand"], {})
         rates = previous_row.get("mention_rate"), row["mention_rate"]
         brands.append(
             {
-                **fields(
+                **select_fields(
                     row,
                     "rank brand own mentionCount mentionRate shareOfVoice averagePosition"
                     " answerCount allMentionCount positionCount",
                     allMentionCount="all_voice_count",
                 ),
                 "mentionRateChange": None if None in rates else rates[1] - rates[0],
-                **as_previous(fields(previous_row, "mentionCount answerCount")),
+                **rename_to_previous(select_fields(previous_row, "mentionCount answerCount")),
             }
         )
     return brands
 
 
-def _engines(obs: Observations) -> list[dict[str, Any]]:
+def _engine_measures(obs: Observations) -> list[dict[str, Any]]:
     """Return the measures of each engine that is configured or that answered in the window."""
-    measures = focus(obs, ENGINES)
+    measures = measure_focus_brands(obs, ENGINES)
     return [
-        fields(
+        select_fields(
             {"answer_count": 0, **row, **measures.get(row["engine"], {})},
             "engine answerCount mentionCount mentionRate lastRunDay",
         )
@@ -275,7 +282,10 @@ def ranking(obs: Observations) -> SectionAnswer:
     leaderboard, is_observed = _leaderboard(obs), obs.has_rows("mentions")
     states: dict[str, State] = {}
     if not obs.has_previous:
-        names = [f"leaderboard[].{name}" for name in as_previous(fields({}, _RANKED))]
+        names = [
+            f"leaderboard[].{name}"
+            for name in rename_to_previous(select_fields({}, _COMPARED_NAMES))
+        ]
         names += ["byPrompt[].previousMentionCount"]
         names += [
             f"byPrompt[].brands{{}}.previous{measure}"
@@ -283,50 +293,52 @@ def ranking(obs: Observations) -> SectionAnswer:
         ]
         states = dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
     brands = [row["brand"] for row in leaderboard]
-    matrix = obs.rows(_MATRIX_SQL, brands=brands, observed=is_observed)
+    matrix = obs.fetch_rows(_MATRIX_SQL, brands=brands, observed=is_observed)
     empty_rows: list[Any] = [[]] * len(brands)
     body = {
         "leaderboard": leaderboard,
         "matrix": {
             "metric": "averagePosition",
             "brands": brands,
-            "engines": obs.column("SELECT DISTINCT engine FROM answers ORDER BY engine"),
+            "engines": obs.fetch_column("SELECT DISTINCT engine FROM answers ORDER BY engine"),
             "values": [row["means"] for row in matrix] or empty_rows,
             "sampleCounts": [row["counts"] for row in matrix] or empty_rows,
         },
-        "positionCounts": {row["brand"]: row["bands"] for row in obs.rows(_BANDS_SQL)},
-        "history": obs.rows(_HISTORY_SQL) if is_observed else [],
-        "byPrompt": obs.rows(_BY_PROMPT_SQL, compared=obs.has_previous) if is_observed else [],
+        "positionCounts": {row["brand"]: row["bands"] for row in obs.fetch_rows(_BANDS_SQL)},
+        "history": obs.fetch_rows(_HISTORY_SQL) if is_observed else [],
+        "byPrompt": obs.fetch_rows(_BY_PROMPT_SQL, compared=obs.has_previous)
+        if is_observed
+        else [],
     }
     reasons = () if is_observed else [why_no_rows("mentions")]
     return SectionAnswer(body, answers_availability(obs, reasons=reasons, fields=states))
 
 
-_RANKED = "rank shareOfVoice mentionCount allMentionCount"
-"""What the leaderboard has of the window before, too."""
+_COMPARED_NAMES = "rank shareOfVoice mentionCount allMentionCount"
+"""The measures that the leaderboard also has for the window before."""
 
 
 def _leaderboard(obs: Observations) -> list[dict[str, Any]]:
-    """Return the listed brands in order of rank, also with measures of the previous window."""
+    """Return the listed brands by rank, with their measures in this window and the one before."""
     previous_by_brand = _previous_by_brand(obs)
     return [
         {
-            **fields(
+            **select_fields(
                 row,
                 "rank brand own averagePosition firstPositionRate topThreeRate mentionCount"
                 " shareOfVoice positionCount firstPositionCount topThreeCount allMentionCount",
                 firstPositionCount="first_count",
                 allMentionCount="all_voice_count",
             ),
-            **as_previous(
-                fields(
+            **rename_to_previous(
+                select_fields(
                     previous_by_brand.get(row["brand"], {}),
-                    _RANKED,
+                    _COMPARED_NAMES,
                     allMentionCount="all_voice_count",
                 )
             ),
         }
-        for row in brand_measures(obs)
+        for row in measure_brands(obs)
     ]
 
 
@@ -369,14 +381,14 @@ ORDER BY occurrences DESC, claim_id
 @section("perception")
 def perception(obs: Observations) -> SectionAnswer:
     """Return the section ``perception``: sentiment by brand, its trend, attributes and claims."""
-    sentiment = _sentiment(obs)
+    sentiment = _brand_sentiments(obs)
     missing_states = _missing_part_states(obs)
     return SectionAnswer(
         {
             "sentiment": sentiment,
             "sentimentTrend": _daily_sentiment(obs),
-            "attributes": obs.rows(_ATTRIBUTES_SQL),
-            "claims": obs.rows(_CLAIMS_SQL),
+            "attributes": obs.fetch_rows(_ATTRIBUTES_SQL),
+            "claims": obs.fetch_rows(_CLAIMS_SQL),
         },
         answers_availability(
             obs,
@@ -388,7 +400,7 @@ def perception(obs: Observations) -> SectionAnswer:
 
 
 def _missing_part_states(obs: Observations) -> dict[str, State]:
-    """Return the availability of those parts of the section that the store has no rows for."""
+    """Return, by part of the section, the availability of parts that the store has no rows for."""
     reasons = {
         "sentiment": None if obs.has_rows("mentions") else why_no_rows("mentions"),
         "sentimentTrend": why_no_subject(obs),
@@ -398,23 +410,23 @@ def _missing_part_states(obs: Observations) -> dict[str, State]:
     return {part: State("unavailable", reason) for part, reason in reasons.items() if reason}
 
 
-def _sentiment(obs: Observations) -> list[dict[str, Any]]:
-    """Return the sentiment of answers on each listed brand: score, shares and counts."""
+def _brand_sentiments(obs: Observations) -> list[dict[str, Any]]:
+    """Return the sentiment of answers about each listed brand: score, shares and counts."""
     return [
-        {"brand": row["brand"], **_sentiment_shares(row), **fields(row, "own mentionCount")}
-        for row in brand_measures(obs)
+        {"brand": row["brand"], **_sentiment_shares(row), **select_fields(row, "own mentionCount")}
+        for row in measure_brands(obs)
     ]
 
 
 def _daily_sentiment(obs: Observations) -> list[dict[str, Any]]:
-    """Return, by day, the sentiment of answers on the filtered or own brands."""
-    rows = focus(obs, DAYS).items()
+    """Return, by day, the sentiment of answers about the brands of the brand filter, or the own."""
+    rows = measure_focus_brands(obs, DAYS).items()
     return [{"date": day, **_sentiment_shares(row)} for day, row in rows if row["scored_count"]]
 
 
 def _sentiment_shares(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the sentiment score in a row of measures, and share and count of each sentiment."""
-    return fields(
+    """Select from a row of measures the sentiment score, and share and count by sentiment."""
+    return select_fields(
         row,
         "score positive neutral negative scoredCount labelledCount positiveCount neutralCount"
         " negativeCount",
@@ -454,10 +466,10 @@ ORDER BY prompt_id, engine
 """
 
 _COUNT_NAMES = "answerCount mentionCount mentionRate"
-"""What is counted of each prompt, of each prompt on each engine, and in the window before."""
+"""The measures of each prompt, and of each prompt on each engine, in this window and before it."""
 
 _MEAN_NAMES = "averagePosition positionCount"
-"""What the window before has beside, of each prompt."""
+"""Further measures of each prompt in the window before."""
 
 _USED_SQL = """
 SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
@@ -468,9 +480,9 @@ FROM store.prompts WHERE host = $host
 
 @section("prompts")
 def prompts(obs: Observations) -> SectionAnswer:
-    """Return the section ``prompts``: the prompts with their measures, the account's allowance."""
+    """Return the section ``prompts``: prompts with their measures, and the account's allowance."""
     rows = _prompt_rows(obs)
-    account = _account(obs)
+    account = _account_allowance(obs)
     states = {
         f"account.{name}": State("unavailable", "This is not known of the account.")
         for name, value in account.items()
@@ -478,9 +490,13 @@ def prompts(obs: Observations) -> SectionAnswer:
     }
     if not obs.has_previous:
         names = [
-            f"rows[].{name}" for name in as_previous(fields({}, f"{_COUNT_NAMES} {_MEAN_NAMES}"))
+            f"rows[].{name}"
+            for name in rename_to_previous(select_fields({}, f"{_COUNT_NAMES} {_MEAN_NAMES}"))
         ]
-        names += [f"rows[].engines[].{name}" for name in as_previous(fields({}, _COUNT_NAMES))]
+        names += [
+            f"rows[].engines[].{name}"
+            for name in rename_to_previous(select_fields({}, _COUNT_NAMES))
+        ]
         states |= dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
     return SectionAnswer(
         {
@@ -489,15 +505,15 @@ def prompts(obs: Observations) -> SectionAnswer:
             "paging": {"offset": 0, "limit": max(_PAGE_SIZE, len(rows)), "total": len(rows)},
         },
         answers_availability(
-            obs, reasons=(why_no_subject(obs), own_citations_missing(obs)), fields=states
+            obs, reasons=(why_no_subject(obs), why_no_own_citations(obs)), fields=states
         ),
     )
 
 
-def _account(obs: Observations) -> dict[str, Any]:
+def _account_allowance(obs: Observations) -> dict[str, Any]:
     """Return the account's plan and prompt allowance; they do not depend on filters."""
     project = obs.project
-    allowance, used_count = project["prompt_allowance"], obs.value(_USED_SQL)
+    allowance, used_count = project["prompt_allowance"], obs.fetch_value(_USED_SQL)
     is_known = allowance is not None and used_count is not None
     return {
         "plan": project["plan"],
@@ -511,21 +527,21 @@ def _account(obs: Observations) -> dict[str, Any]:
 
 def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
     """Return the prompts that pass the filters, with their measures."""
-    mentions, counts = focus(obs, PROMPTS), citations(obs, PROMPTS)
+    mentions, counts = measure_focus_brands(obs, PROMPTS), count_citations(obs, PROMPTS)
     runs_by_prompt = _runs_by_prompt(obs)
     rows = []
-    for row in obs.rows(_PROMPTS_SQL):
+    for row in obs.fetch_rows(_PROMPTS_SQL):
         prompt = row["prompt_id"]
         volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
         rows.append(
             {
-                **fields(
+                **select_fields(
                     row,
                     "promptId prompt topic category intent branded country language active topBrand"
                     " createdAt",
                 ),
                 "volume": volume if any(value is not None for value in volume.values()) else None,
-                **fields(
+                **select_fields(
                     {"answer_count": 0, **mentions.get(prompt, {}), **counts.get(prompt, {})},
                     f"{_COUNT_NAMES} averagePosition sentimentScore positionCount scoredCount"
                     " ownCitationCount",
@@ -540,20 +556,25 @@ def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
 def _previous_measures(
     obs: Observations, grouping: Grouping, key: Any, names: str
 ) -> dict[str, Any]:
-    """Return the measures of one group in the previous window; without answers only the count 0."""
+    """Return the measures of one group of answers in the previous window.
+
+    If the group had no answers then, its answer count is 0, and its other measures are None.
+    """
     if not obs.has_previous:
-        return as_previous(fields({}, names))
-    return as_previous(
-        fields({"answer_count": 0, **focus(obs, grouping, True).get(key, {})}, names)
+        return rename_to_previous(select_fields({}, names))
+    return rename_to_previous(
+        select_fields(
+            {"answer_count": 0, **measure_focus_brands(obs, grouping, True).get(key, {})}, names
+        )
     )
 
 
 def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:
-    """Return the latest run of each prompt on each engine, with answer counts, by prompt."""
+    """Return, by prompt, its latest run on each engine, and the measures of prompt and engine."""
     is_measured = why_no_subject(obs) is None
-    measures = focus(obs, PROMPT_ENGINES)
+    measures = measure_focus_brands(obs, PROMPT_ENGINES)
     runs_by_prompt: dict[str, list[dict[str, Any]]] = {}
-    for row in obs.rows(_LATEST_SQL):
+    for row in obs.fetch_rows(_LATEST_SQL):
         key = (row["prompt_id"], row["engine"])
         runs_by_prompt.setdefault(row["prompt_id"], []).append(
             {
@@ -561,7 +582,7 @@ def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:
                 "mentioned": row["mentioned"] if is_measured and row["answered"] else None,
                 "position": row["position"],
                 "lastRunDay": row["day"],
-                **fields({"answer_count": 0, **measures.get(key, {})}, _COUNT_NAMES),
+                **select_fields({"answer_count": 0, **measures.get(key, {})}, _COUNT_NAMES),
                 **_previous_measures(obs, PROMPT_ENGINES, key, _COUNT_NAMES),
             }
         )
@@ -619,12 +640,12 @@ def chats(obs: Observations) -> SectionAnswer:
 
     With a brand filter, only answers that mention one of the brands are returned.
     """
-    matched_count = obs.value("SELECT count(*) FROM named_runs")
-    rows = obs.rows(_CHATS_SQL, limit=MAX_CHATS)
+    matched_count = obs.fetch_value("SELECT count(*) FROM named_runs")
+    rows = obs.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
     chat_ids = [row["chatId"] for row in rows]
     for name, sql in _CHAT_PARTS.items():
         items_by_chat: dict[str, list[Any]] = {chat: [] for chat in chat_ids}
-        for item in obs.rows(sql, chats=chat_ids):
+        for item in obs.fetch_rows(sql, chats=chat_ids):
             chat = item.pop("chat_id")
             items_by_chat[chat].append(item["query"] if name == "fanouts" else item)
         for row in rows:
@@ -632,14 +653,14 @@ def chats(obs: Observations) -> SectionAnswer:
             row[name] = items_by_chat[row["chatId"]] or (None if row[name] else [])
     sampling = {"returned": len(rows), "matched": matched_count, "method": "most_recent"}
     return SectionAnswer(
-        {"sampling": sampling, "chats": rows}, _availability(obs, len(rows), matched_count)
+        {"sampling": sampling, "chats": rows}, _chats_availability(obs, len(rows), matched_count)
     )
 
 
-def _availability(
+def _chats_availability(
     obs: Observations, returned_count: int, matched_count: int
 ) -> SectionAvailability:
-    """Return the section's availability: partial if not all matching answers are returned."""
+    """Return the section's availability; it is partial if some matching answers are left out."""
     reason = f"Sampled answers: {returned_count} of {matched_count} matching answers returned."
     fields = {
         f"chats[].{table}": State("unavailable", why_no_rows(table))

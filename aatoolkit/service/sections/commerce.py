@@ -115,28 +115,28 @@ ORDER BY engine
 
 @section("ads")
 def ads(obs: Observations) -> SectionAnswer:
-    """Return the section ``ads``: the advertisements, and their rate among examined answers.
+    """Return the section ``ads``: advertisements, and the rate of examined answers that have any.
 
-    The brand filter selects advertisers. ``answersChecked`` and the denominator of ``adShare``
-    (``allObservations``) are not filtered by it.
+    The brand filter selects advertisers. It does not change ``answersChecked`` and
+    ``allObservations``, the denominator of ``adShare``.
     """
-    engines = obs.rows(_SUPPORT_SQL)
+    engines = obs.fetch_rows(_SUPPORT_SQL)
     body = {
         "totals": dict.fromkeys(("answersChecked", "answersWithAds", "adRate")),
-        "observations": obs.rows(_OBSERVATIONS_SQL),
-        "advertisers": obs.rows(_ADVERTISERS_SQL),
+        "observations": obs.fetch_rows(_OBSERVATIONS_SQL),
+        "advertisers": obs.fetch_rows(_ADVERTISERS_SQL),
         "engineSupport": {engine["engine"]: engine["support"] for engine in engines},
     }
-    totals = obs.row(_TOTALS_SQL)
+    totals = obs.fetch_row(_TOTALS_SQL)
     if totals["answersChecked"] and obs.has_rows("ads"):
         body["totals"] = totals
-    return SectionAnswer(body, _availability(obs, engines, body))
+    return SectionAnswer(body, _ads_availability(obs, engines, body))
 
 
-def _availability(
+def _ads_availability(
     obs: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
 ) -> SectionAvailability:
-    """Return the section's availability; it names engines whose answers were not examined."""
+    """Return the section's availability, which names engines whose answers were not examined."""
     missed_labels, template = [], "Answers of {} were not examined for advertisements."
     states = {}
     for engine in engines:
@@ -174,7 +174,7 @@ on_offer AS (
 
 
 def _prices_sql(key: str) -> str:
-    """Return SQL for a CTE ``priced``: for each ``key``, prices in its most frequent currency."""
+    """Return the SQL of a CTE ``priced``: the prices by ``key``, in its most frequent currency."""
     return f"""
 priced AS (
   SELECT {key}, price_currency AS currency, min(price_amount) AS low,
@@ -290,8 +290,8 @@ def shopping(obs: Observations) -> SectionAnswer:
         return SectionAnswer(
             body, SectionAvailability("unavailable", why_no_rows("product_mentions"))
         )
-    totals = obs.row(_SHOPPING_TOTALS_SQL)
-    missed_labels = obs.column(_MISSED_SQL)
+    totals = obs.fetch_row(_SHOPPING_TOTALS_SQL)
+    missed_labels = obs.fetch_column(_MISSED_SQL)
     reasons = [f"Answers of {', '.join(missed_labels)} were not examined."] if missed_labels else ()
     availability = answers_availability(
         obs, sample_count=totals["answersWithShopping"], reasons=reasons
@@ -299,11 +299,11 @@ def shopping(obs: Observations) -> SectionAnswer:
     if not totals["answersChecked"]:
         return SectionAnswer(body, replace(availability, status="unavailable"))
     body["totals"] = totals
-    body["brands"] = obs.rows(_BRANDS_SQL)
-    body["products"] = obs.rows(_PRODUCTS_SQL)
+    body["brands"] = obs.fetch_rows(_BRANDS_SQL)
+    body["products"] = obs.fetch_rows(_PRODUCTS_SQL)
     for product in body["products"]:
         product["attributes"] = product["attributes"] or {}
-    body["merchants"] = obs.rows(_MERCHANTS_SQL)
+    body["merchants"] = obs.fetch_rows(_MERCHANTS_SQL)
     return SectionAnswer(body, availability)
 
 
@@ -327,8 +327,8 @@ listed AS (
 """
 
 
-# Each of these returns the SQL of a number of the visits that meet a condition, on days whose
-# conversions are complete.
+# The functions below return SQL expressions. Each computes a number for the visits that meet a
+# condition, on days whose conversions are complete.
 
 
 def _count_sql(condition: str = "true") -> str:
@@ -439,7 +439,7 @@ totals.otherConversions totals.otherCompleteSessions engines[].completeSessions
 engines[].conversions engines[].conversionRate landingPages[].completeSessions
 landingPages[].conversions daily[].byEngine{}.conversions
 """
-_FIGURES = """
+_TOTAL_NAMES = """
 sessions aiSessions aiSessionShare aiConversions aiConversionRate otherConversionRate aiRevenue
 aiCompleteSessions otherConversions otherCompleteSessions
 """
@@ -448,11 +448,11 @@ aiCompleteSessions otherConversions otherCompleteSessions
 @section("conversions", filters=("engine",))
 def conversions(obs: Observations) -> SectionAnswer:
     """Return the section ``conversions``: visits and conversions by engine, page and day."""
-    analytics = next(iter(obs.rows("SELECT * FROM store.analytics WHERE host = $host")), None)
+    analytics = next(iter(obs.fetch_rows("SELECT * FROM store.analytics WHERE host = $host")), None)
     names = ("provider", "property", "attribution", "currency", "timezone")
     body: dict[str, Any] = {
         "source": {name: analytics[name] if analytics else None for name in names},
-        "totals": dict.fromkeys(_FIGURES.split()),
+        "totals": dict.fromkeys(_TOTAL_NAMES.split()),
         "engines": [],
         "landingPages": [],
         "daily": [],
@@ -468,17 +468,19 @@ def conversions(obs: Observations) -> SectionAnswer:
         last_day = obs.window.end
     record: dict[str, Any] = {"days": 0}
     if obs.has_rows("visits"):
-        record = obs.row(_RECORDED_SQL, through=last_day)
+        record = obs.fetch_row(_RECORDED_SQL, through=last_day)
     if not record["days"]:
         note = "No visits were recorded in this window."
         reason = note if obs.has_rows("visits") else why_no_rows("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     is_priced, is_measured = analytics["currency"] is not None, record["measured"]
     parameters = {"through": last_day, "priced": is_priced, "measured": is_measured}
-    body["totals"] = obs.row(_CONVERSIONS_TOTALS_SQL, **parameters)
-    body["engines"] = obs.rows(_ENGINES_SQL, **parameters)
-    body["landingPages"] = obs.rows(_PAGES_SQL, **parameters, counted=citations_are_counted(obs))
-    body["daily"] = obs.rows(_DAILY_SQL, through=last_day)
+    body["totals"] = obs.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
+    body["engines"] = obs.fetch_rows(_ENGINES_SQL, **parameters)
+    body["landingPages"] = obs.fetch_rows(
+        _PAGES_SQL, **parameters, counted=citations_are_counted(obs)
+    )
+    body["daily"] = obs.fetch_rows(_DAILY_SQL, through=last_day)
     reasons, fields, engines = [], {}, {}
     if record["days"] < obs.window.days:
         missing_days = obs.window.days - record["days"]
@@ -496,7 +498,7 @@ def conversions(obs: Observations) -> SectionAnswer:
         state = State("unavailable", "The analytics property records no revenue.")
         fields |= dict.fromkeys(_REVENUE_FIELDS.split(), state)
     mixed_labels, template = [], "{} traffic cannot be separated from other traffic."
-    for row in obs.rows(_BY_ENGINE, through=last_day):
+    for row in obs.fetch_rows(_BY_ENGINE, through=last_day):
         if row["inseparable"]:
             mixed_labels.append(row["label"])
             state = State("not_applicable", template.format(row["label"]))

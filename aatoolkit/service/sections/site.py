@@ -112,13 +112,13 @@ FROM counted JOIN by_path USING (path) LEFT JOIN cited USING (path)
 ORDER BY requests DESC, path
 """
 
-_RECORDING = {
+_PATHS_BY_COLUMN = {
     "verified_requests": ("totals.verifiedRequests", "bots[].verifiedRequests"),
     "bytes": ("totals.bytes",),
     "path": ("totals.uniquePaths", "bots[].uniquePaths", "paths"),
     "status": ("bots[].statusCounts", "paths[].lastStatus"),
 }
-"""Columns of a request that may not be recorded, and the fields that rest on them."""
+"""For each column that some requests lack, the JSON paths that are computed from it."""
 
 _GATEWAY_SQL = """
 SELECT {'state': cname_state, 'host': cname_host, 'target': cname_target} AS cname,
@@ -134,22 +134,22 @@ _REQUIRED_STATES = {
     "cname": ("connected", "CNAME gateway is not connected."),
     "dcv": ("valid", "Domain control validation is not complete."),
 }
-_FIGURES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes")
+_TOTAL_NAMES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes")
 
 
 @section("crawl", filters=("engine",))
 def crawl(obs: Observations) -> SectionAnswer:
-    """Return the section ``crawl``: the requests of crawlers for pages of the host.
+    """Return the section ``crawl``: the requests of AI crawlers for pages of the host.
 
     They are recorded by the gateway that the host's domain points to (by CNAME). If the host has no
     gateway, records from its own logs are used. With an engine filter, only the crawlers of these
     engines count.
     """
-    gateway = obs.row(_GATEWAY_SQL)
+    gateway = obs.fetch_row(_GATEWAY_SQL)
     bucket = "hour" if obs.window.days == 7 else "day"
     body: dict[str, Any] = {
         "gateway": gateway,
-        "totals": dict.fromkeys(_FIGURES),
+        "totals": dict.fromkeys(_TOTAL_NAMES),
         "bots": [],
         "series": {"bucket": bucket, "timestamps": [], "requests": {}},
         "paths": [],
@@ -169,38 +169,38 @@ def crawl(obs: Observations) -> SectionAnswer:
                 "not_connected", reason, requires=tuple(missing_settings)
             )
             return SectionAnswer(body, availability)
-    totals = obs.row(_TOTALS_SQL)
-    availability = _availability(obs, totals)
+    totals = obs.fetch_row(_TOTALS_SQL)
+    availability = _crawl_availability(obs, totals)
     if availability.status != "unavailable":
         # Without requests all totals are 0; else a total that no request recorded is null.
-        figures = {name: totals[name] for name in _FIGURES}
+        figures = {name: totals[name] for name in _TOTAL_NAMES}
         figures["uniquePaths"] = figures["uniquePaths"] or None
-        body["totals"] = figures if totals["uniqueBots"] else dict.fromkeys(_FIGURES, 0)
-        body["bots"] = obs.rows(_BOTS_SQL)
+        body["totals"] = figures if totals["uniqueBots"] else dict.fromkeys(_TOTAL_NAMES, 0)
+        body["bots"] = obs.fetch_rows(_BOTS_SQL)
         timestamps = f"WITH {_BUCKETS_SQL} SELECT start FROM buckets ORDER BY start"
-        body["series"]["timestamps"] = obs.column(timestamps, bucket=bucket)
+        body["series"]["timestamps"] = obs.fetch_column(timestamps, bucket=bucket)
         hours = 1 if bucket == "hour" else 24
-        series = obs.rows(_SERIES_SQL, bucket=bucket, hours=hours)
+        series = obs.fetch_rows(_SERIES_SQL, bucket=bucket, hours=hours)
         body["series"]["requests"] = {row["bot"]: row["requests"] for row in series}
-        body["paths"] = obs.rows(_PATHS_SQL, counted=citations_are_counted(obs))
+        body["paths"] = obs.fetch_rows(_PATHS_SQL, counted=citations_are_counted(obs))
     return SectionAnswer(body, availability)
 
 
-def _availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
-    """Return the section's availability: partial if hours of the window were not recorded."""
+def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
+    """Return the section's availability; it is partial if some hours were not recorded."""
     requested_engines = obs.question.filter("engine")
-    if requested_engines and not obs.value(
+    if requested_engines and not obs.fetch_value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
     ):
         reason = f"No crawler of {', '.join(requested_engines)} is known."
         return SectionAvailability("unavailable", reason)
-    record = obs.row(_RECORDED_SQL)
+    record = obs.fetch_row(_RECORDED_SQL)
     expected_hours = 24 * obs.window.days
     missing_hours = expected_hours - record["hours"]
     if missing_hours == expected_hours:
         return SectionAvailability("unavailable", "No hour in the window has a record.")
     states = {}
-    for name, paths in _RECORDING.items():
+    for name, paths in _PATHS_BY_COLUMN.items():
         if count := totals[f"without_{name}"]:
             status = "unavailable" if count == totals["requests"] else "partial"
             reason = f"Not recorded for {count} of {totals['requests']} requests."
@@ -277,7 +277,7 @@ FROM store.page_audits LEFT JOIN assisted USING (url) LEFT JOIN checked USING (u
 WHERE host = $host AND checked_at = $checked_at ORDER BY url
 """
 
-_PART_WORDS = {
+_PHRASE_BY_PATH = {
     "robots.agents": "the rules for crawlers",
     "files": "well-known files",
     "pages": "pages",
@@ -299,26 +299,28 @@ def crawlability(obs: Observations) -> SectionAnswer:
         "files": {},
         "pages": [],
     }
-    latest_check = next(iter(obs.rows(_LATEST_SQL)), None)
+    latest_check = next(iter(obs.fetch_rows(_LATEST_SQL)), None)
     if latest_check is None:
         note = "The site was not examined up to the end of this window."
         reason = note if obs.has_rows("site_checks") else why_no_rows("site_checks")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     checked_at = body["checkedAt"] = latest_check["checked_at"]
-    body["score"] = obs.row(_SCORE_SQL, checked_at=checked_at)
+    body["score"] = obs.fetch_row(_SCORE_SQL, checked_at=checked_at)
     body["robots"] = {
         "url": latest_check["robots_url"],
         "httpStatus": latest_check["robots_status"],
-        "agents": obs.rows(_AGENTS_SQL, checked_at=checked_at),
+        "agents": obs.fetch_rows(_AGENTS_SQL, checked_at=checked_at),
     }
-    body["files"] = {row.pop("file"): row for row in obs.rows(_FILES_SQL, checked_at=checked_at)}
-    body["pages"] = obs.rows(_PAGES_SQL, checked_at=checked_at)
+    body["files"] = {
+        row.pop("file"): row for row in obs.fetch_rows(_FILES_SQL, checked_at=checked_at)
+    }
+    body["pages"] = obs.fetch_rows(_PAGES_SQL, checked_at=checked_at)
     # The examination may lack some of its parts.
     values_by_path = {"robots.agents": body["robots"]["agents"], **body}
     values_by_path["score"] = any(cell is not None for cell in body["score"].values())
     states = {
         path: State("unavailable", f"This examination did not look at {text}.")
-        for path, text in _PART_WORDS.items()
+        for path, text in _PHRASE_BY_PATH.items()
         if not values_by_path[path]
     }
     availability = SectionAvailability(

@@ -40,16 +40,19 @@ from aatoolkit.service.answer import (
     section,
     why_no_rows,
 )
-from aatoolkit.service.measures import NO_SUBJECT, own_citations_missing
+from aatoolkit.service.measures import NO_SUBJECT, why_no_own_citations
 from aatoolkit.service.observations import Observations
 
 _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
-"""Aggregate over ``seen_sources``: whether every engine of the group shows what it retrieved."""
+"""An SQL aggregate of ``seen_sources``: whether all engines of a group show what they retrieve."""
 
 
 def _retrieval_states(obs: Observations, *paths: str) -> dict[str, State]:
-    """Return the availability of fields on retrieved pages; empty if all engines report these."""
-    silent_labels = obs.column(
+    """Return, by JSON path, the availability of fields about pages that engines only retrieved.
+
+    The result is empty if all engines show what they retrieve.
+    """
+    silent_labels = obs.fetch_column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
         " ORDER BY 1"
@@ -57,7 +60,7 @@ def _retrieval_states(obs: Observations, *paths: str) -> dict[str, State]:
     if not silent_labels:
         return {}
     reason = " ".join(f"{label} shows cited sources only." for label in silent_labels)
-    is_alone = not obs.value(
+    is_alone = not obs.fetch_value(
         "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
         " WHERE exposes_retrieval IS NOT FALSE"
     )
@@ -156,7 +159,7 @@ def domains(obs: Observations) -> SectionAnswer:
         )
     availability = answers_availability(
         obs,
-        sample_count=obs.value("SELECT count(*) FROM named_answers"),
+        sample_count=obs.fetch_value("SELECT count(*) FROM named_answers"),
         fields=_retrieval_states(
             obs,
             "domains[].retrievalCount",
@@ -168,9 +171,9 @@ def domains(obs: Observations) -> SectionAnswer:
     if availability.status == "unavailable":
         return SectionAnswer(_empty_body(), availability)
     body = {
-        "totals": obs.row(_TOTALS_SQL, own_known=own_citations_missing(obs) is None),
-        "domains": obs.rows(_DOMAINS_SQL, comparable=obs.has_previous),
-        "typeBreakdown": obs.rows(_TYPES_SQL),
+        "totals": obs.fetch_row(_TOTALS_SQL, own_known=why_no_own_citations(obs) is None),
+        "domains": obs.fetch_rows(_DOMAINS_SQL, comparable=obs.has_previous),
+        "typeBreakdown": obs.fetch_rows(_TYPES_SQL),
     }
     return SectionAnswer(body, availability)
 
@@ -227,15 +230,15 @@ ORDER BY citations DESC, url
 
 @section("urls")
 def urls(obs: Observations) -> SectionAnswer:
-    """Return the section ``urls``: all pages that answers cite, as a single page of results."""
+    """Return the section ``urls``: all web pages that answers cite, in a single response."""
     availability = SectionAvailability("unavailable", why_no_rows("citations"))
     if obs.has_rows("citations"):
         availability = answers_availability(
             obs,
-            sample_count=obs.value("SELECT count(*) FROM named_answers"),
+            sample_count=obs.fetch_value("SELECT count(*) FROM named_answers"),
             fields=_retrieval_states(obs, "items[].retrievalCount"),
         )
-    items = obs.rows(_ITEMS_SQL)
+    items = obs.fetch_rows(_ITEMS_SQL)
     total = None if availability.status == "unavailable" else len(items)
     paging = {"nextCursor": None, "hasMore": False, "total": total}
     return SectionAnswer({"items": items, "paging": paging}, availability)
@@ -243,7 +246,7 @@ def urls(obs: Observations) -> SectionAnswer:
 
 # --- gaps --------------------------------------------------------------------------------------
 
-KINDS = ("missing", "weak", "shared", "strong", "unique")
+GAP_KINDS = ("missing", "weak", "shared", "strong", "unique")
 TOLERANCE = 0.2
 """How far from the competitors' mean, as a fraction of it, still counts as equal."""
 
@@ -334,27 +337,27 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 @section("gaps")
 def gaps(obs: Observations) -> SectionAnswer:
-    """Return the section ``gaps``: sources and topics of the own brand compared with rivals'."""
-    own_brands = obs.column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
-    competitors = obs.column(
+    """Return the section ``gaps``: sources and topics of the own brand against competitors'."""
+    own_brands = obs.fetch_column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
+    competitors = obs.fetch_column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
         " AND brand NOT IN (SELECT brand FROM focus) ORDER BY brand"
     )
     body = {
         "ownBrand": ", ".join(own_brands) or None,
         "competitors": competitors,
-        "counts": dict.fromkeys(KINDS),
+        "counts": dict.fromkeys(GAP_KINDS),
         "domainGaps": [],
         "topicGaps": [],
     }
     reason = _why_not_comparable(obs, own_brands, competitors)
-    availability = SectionAvailability("unavailable", reason) if reason else _availability(obs)
+    availability = SectionAvailability("unavailable", reason) if reason else _gaps_availability(obs)
     if availability.status == "unavailable":
         return SectionAnswer(body, availability)
-    rows = obs.rows(_GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=TOLERANCE)
-    body["counts"] = {kind: sum(row["kind"] == kind for row in rows) for kind in KINDS}
+    rows = obs.fetch_rows(_GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=TOLERANCE)
+    body["counts"] = {kind: sum(row["kind"] == kind for row in rows) for kind in GAP_KINDS}
     body["domainGaps"] = rows
-    body["topicGaps"] = obs.rows(_TOPICS_SQL, own=body["ownBrand"])
+    body["topicGaps"] = obs.fetch_rows(_TOPICS_SQL, own=body["ownBrand"])
     return SectionAnswer(body, availability)
 
 
@@ -370,9 +373,9 @@ def _why_not_comparable(
     return None if competitors else "No competitor is tracked."
 
 
-def _availability(obs: Observations) -> SectionAvailability:
-    """Return the section's availability; it has a note on answers to prompts without a topic."""
-    untagged_row = obs.row(
+def _gaps_availability(obs: Observations) -> SectionAvailability:
+    """Return the section's availability, with a note on answers to prompts without a topic."""
+    untagged_row = obs.fetch_row(
         "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
     )
     reason = (
@@ -450,37 +453,38 @@ def fanouts(obs: Observations) -> SectionAnswer:
         ),
         "queries": [],
         "terms": [],
-        "engineSupport": obs.rows(_SUPPORT_SQL),
+        "engineSupport": obs.fetch_rows(_SUPPORT_SQL),
     }
     availability = _fanouts_availability(obs)
     if availability.status not in ("available", "partial"):
         return SectionAnswer(body, availability)
-    body["totals"] = obs.row(_FANOUT_TOTALS_SQL)
-    body["queries"] = obs.rows(_QUERIES_SQL)
-    body["terms"] = [[row["term"], row["n"]] for row in obs.rows(_TERMS_SQL, limit=MAX_TERMS)]
+    body["totals"] = obs.fetch_row(_FANOUT_TOTALS_SQL)
+    body["queries"] = obs.fetch_rows(_QUERIES_SQL)
+    body["terms"] = [[row["term"], row["n"]] for row in obs.fetch_rows(_TERMS_SQL, limit=MAX_TERMS)]
     count = body["totals"]["answersWithFanouts"]
     return SectionAnswer(body, replace(availability, sample_count=count))
 
 
 def _fanouts_availability(obs: Observations) -> SectionAvailability:
-    """Return the section's availability; it names engines that do not expose their queries."""
-    engines = obs.rows(_ENGINES_SQL)
+    """Return the section's availability, which names the engines that hide their queries."""
+    engines = obs.fetch_rows(_ENGINES_SQL)
     hiding_engines = {row["engine"]: row["label"] for row in engines if row["hides"]}
     states = {
-        engine: State("not_applicable", _reason([name])) for engine, name in hiding_engines.items()
+        engine: State("not_applicable", _why_hidden([name]))
+        for engine, name in hiding_engines.items()
     }
     if engines and len(hiding_engines) == len(engines):
-        reason = _reason(hiding_engines.values())
+        reason = _why_hidden(hiding_engines.values())
         return SectionAvailability("not_applicable", reason, engines=states)
     if not obs.has_rows("fanouts"):
         return SectionAvailability("unavailable", why_no_rows("fanouts"), engines=states)
     labels = [row["label"] for row in engines if row["hides"] and row["answered"]]
-    availability = answers_availability(obs, reasons=[_reason(labels)] if labels else ())
+    availability = answers_availability(obs, reasons=[_why_hidden(labels)] if labels else ())
     if labels and not any(row["answered"] and not row["hides"] for row in engines):
         availability = replace(availability, status="unavailable", sample_count=0)
     return replace(availability, engines={**availability.engines, **states})
 
 
-def _reason(labels: Iterable[str]) -> str:
-    """Return a sentence for each engine: it does not expose its queries."""
+def _why_hidden(labels: Iterable[str]) -> str:
+    """Return sentences that say that the engines with these labels hide their queries."""
     return " ".join(f"{label} does not expose its query expansions." for label in labels)

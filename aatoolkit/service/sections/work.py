@@ -1,7 +1,7 @@
 """Work: actions to take, the impact of completed actions, and notable changes (insights).
 
 Impact and insights both compare two windows of answers. Answers to one prompt resemble each other,
-so a prompt counts as one observation: `windows_differ` pairs the windows by prompt.
+so a prompt counts as one observation: `p_value_of_change` pairs the windows by prompt.
 
 **Actions.** An action passes a filter if it concerns one of the filter's values, or if it does not
 say which values it concerns. The number of days does not narrow the list; actions proposed or
@@ -42,20 +42,20 @@ from aatoolkit.service.answer import (
     SectionAnswer,
     SectionAvailability,
     answers_availability,
-    last_run,
+    last_run_time,
     scoped_engines,
     section,
     why_no_rows,
 )
 from aatoolkit.service.measures import (
     WHOLE,
-    answer_counts,
+    count_answers,
     focus_brands,
-    own_citations_missing,
+    why_no_own_citations,
     why_no_subject,
 )
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.significance import adjust_p_values, clustered_interval, windows_differ
+from aatoolkit.service.significance import adjust_p_values, clustered_interval, p_value_of_change
 
 Row = dict[str, Any]
 
@@ -102,21 +102,23 @@ GROUP BY "group" ORDER BY "group"
 def actions(obs: Observations) -> SectionAnswer:
     """Return the section ``actions``: optimisation actions by group, and their count by state."""
     if not obs.has_rows("actions"):
-        availability = SectionAvailability("unavailable", why_no_rows("actions"), 0, last_run(obs))
+        availability = SectionAvailability(
+            "unavailable", why_no_rows("actions"), 0, last_run_time(obs)
+        )
         return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, availability)
-    groups = obs.rows(_ACTIONS_SQL)
+    groups = obs.fetch_rows(_ACTIONS_SQL)
     states = [action["state"] for group in groups for action in group["actions"]]
     reason = None if states else "No action concerns what these filters select."
     counts = {name: states.count(state) for name, state in _STATES.items()}
     return SectionAnswer(
         {"stateCounts": counts, "groups": groups},
-        SectionAvailability("available", reason, len(states), last_run(obs)),
+        SectionAvailability("available", reason, len(states), last_run_time(obs)),
     )
 
 
 # --- impact ----------------------------------------------------------------------------------
 
-_LEAST_DAYS, _LEAST_ANSWERS, _LEAST_PROMPTS = 7, 30, 5
+_MIN_DAYS, _MIN_ANSWERS, _MIN_PROMPTS = 7, 30, 5
 _SIGNIFICANCE_LEVEL = 0.05
 _COUNT_COLUMNS = {"mentionRate": "mentions", "citationCount": "citations"}
 """The column of the samples that is counted for each metric."""
@@ -167,15 +169,20 @@ ORDER BY day, label
 
 @section("impact")
 def impact(obs: Observations) -> SectionAnswer:
-    """Return the section ``impact``: completed actions with changes that followed, and events."""
-    gaps = {"mentionRate": why_no_subject(obs), "citationCount": own_citations_missing(obs)}
+    """Return the section ``impact``: completed actions, the changes after them, and annotations."""
+    gaps = {"mentionRate": why_no_subject(obs), "citationCount": why_no_own_citations(obs)}
     countable_metrics = {name for name, reason in gaps.items() if reason is None}
     experiments = (
-        obs.rows(_EXPERIMENTS_SQL, about=focus_brands(obs)) if obs.has_rows("experiments") else []
+        obs.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(obs))
+        if obs.has_rows("experiments")
+        else []
     )
-    outcomes = [_action_outcome(row, countable_metrics) for row in experiments]
-    body = {"actions": outcomes, "annotations": obs.rows(_ANNOTATIONS_SQL)}
-    reasons = [*_shortages(outcomes, bool(countable_metrics)), *filter(None, gaps.values())]
+    outcomes = [_measure_outcome(row, countable_metrics) for row in experiments]
+    body = {"actions": outcomes, "annotations": obs.fetch_rows(_ANNOTATIONS_SQL)}
+    reasons = [
+        *_describe_shortages(outcomes, bool(countable_metrics)),
+        *filter(None, gaps.values()),
+    ]
     status, sample_count = "partial" if reasons else "available", 0
     if not outcomes:
         note = "No completed action is measured in this window."
@@ -187,30 +194,36 @@ def impact(obs: Observations) -> SectionAnswer:
         for metric in outcome["metrics"][:1]:
             sample_count += metric["before"]["sampleCount"] + metric["after"]["sampleCount"]
     reason = " ".join(reasons) or None
-    return SectionAnswer(body, SectionAvailability(status, reason, sample_count, last_run(obs)))
+    return SectionAnswer(
+        body, SectionAvailability(status, reason, sample_count, last_run_time(obs))
+    )
 
 
-def _action_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
-    """Return the outcome of a completed action: metrics before and after it, and the verdict."""
+def _measure_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
+    """Measure the outcome of a completed action: metrics before and after it, and the verdict."""
 
-    def windows(is_treated: bool) -> list[list[Row]]:
+    def split_windows(is_treated: bool) -> list[list[Row]]:
         rows = [row for row in experiment["samples"] if row["treated"] is is_treated]
         return [[row for row in rows if row["later"] is is_later] for is_later in (False, True)]
 
-    samples = windows(True)
-    sample_sizes = [_sum(rows, "answers") for rows in samples]
-    is_early = experiment["days_after"] < _LEAST_DAYS or sample_sizes[1] < _LEAST_ANSWERS
-    is_measured = not is_early and sample_sizes[0] >= _LEAST_ANSWERS
+    rows_by_window = split_windows(True)
+    sample_sizes = [_sum_column(rows, "answers") for rows in rows_by_window]
+    is_early = experiment["days_after"] < _MIN_DAYS or sample_sizes[1] < _MIN_ANSWERS
+    is_measured = not is_early and sample_sizes[0] >= _MIN_ANSWERS
     metric_names = [
         name
         for name in experiment["metrics"] or _COUNT_COLUMNS
         if is_measured and name in countable_metrics
     ]
-    metrics = [_metric(name, samples) for name in metric_names]
+    metrics = [_compare_metric(name, rows_by_window) for name in metric_names]
     control = None
     is_compared = is_measured and "mentionRate" in countable_metrics
     if is_compared and experiment["prompt_ids"] is not None and experiment["control"] is not None:
-        rates = [_sum(rows, "mentions") / _sum(rows, "answers") for rows in windows(False) if rows]
+        rates = [
+            _sum_column(rows, "mentions") / _sum_column(rows, "answers")
+            for rows in split_windows(False)
+            if rows
+        ]
         change = rates[1] - rates[0] if len(rates) == 2 else None
         control = {"description": experiment["control"], "metric": "mentionRate", "change": change}
     return {
@@ -225,30 +238,30 @@ def _action_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
     }
 
 
-def _sum(rows: list[Row], name: str) -> int:
-    """Return the sum of the column ``name`` over rows."""
-    return sum(row[name] for row in rows)
+def _sum_column(rows: list[Row], column: str) -> int:
+    """Return the sum of a column over rows."""
+    return sum(row[column] for row in rows)
 
 
-def _metric(name: str, samples: list[list[Row]]) -> Row:
-    """Return a metric in both windows as JSON: a rate with intervals, or a count."""
+def _compare_metric(name: str, rows_by_window: list[list[Row]]) -> Row:
+    """Compare a metric of the windows before and after an action; return the result as JSON."""
     column, is_rate = _COUNT_COLUMNS[name], name == "mentionRate"
-    prompts: dict[str, list[int]] = {}
+    counts_by_prompt: dict[str, list[int]] = {}
     results: list[Row] = []
     rates: list[float] = []
 
-    for window, rows in enumerate(samples):
-        total, size, low, high = _sum(rows, column), _sum(rows, "answers"), None, None
-        if is_rate and len(rows) >= _LEAST_PROMPTS:
+    for window, rows in enumerate(rows_by_window):
+        total, size, low, high = _sum_column(rows, column), _sum_column(rows, "answers"), None, None
+        if is_rate and len(rows) >= _MIN_PROMPTS:
             low, high = clustered_interval([(row[column], row["answers"]) for row in rows])
         rates.append(total / size)
         value = rates[-1] if is_rate else total
         results.append({"value": value, "sampleCount": size, "ciLow": low, "ciHigh": high})
         for row in rows:
-            counts = prompts.setdefault(row["prompt"], [0, 0, 0, 0])
+            counts = counts_by_prompt.setdefault(row["prompt"], [0, 0, 0, 0])
             counts[2 * window : 2 * window + 2] = row[column], row["answers"]
-    is_tested = len(prompts) >= _LEAST_PROMPTS
-    p_value = windows_differ(prompts.values()) if is_tested else 1.0
+    is_tested = len(counts_by_prompt) >= _MIN_PROMPTS
+    p_value = p_value_of_change(counts_by_prompt.values()) if is_tested else 1.0
     before, after = (result["value"] for result in results)
     verdict = "improved" if rates[1] > rates[0] else "declined"
     return {
@@ -263,15 +276,15 @@ def _metric(name: str, samples: list[list[Row]]) -> Row:
     }
 
 
-def _shortages(outcomes: list[Row], is_countable: bool) -> list[str]:
-    """Return sentences on how many actions have too few answers or prompts to be judged."""
+def _describe_shortages(outcomes: list[Row], is_countable: bool) -> list[str]:
+    """Describe in sentences how many actions have too few answers or prompts for a verdict."""
     verdicts = [outcome["verdict"] for outcome in outcomes]
     untested_count = sum(
         metric["metric"] == "mentionRate" and metric["confidence"] is None
         for outcome in outcomes
         for metric in outcome["metrics"]
     )
-    shortage = f"about fewer than {_LEAST_PROMPTS} prompts, too few to detect a change."
+    shortage = f"about fewer than {_MIN_PROMPTS} prompts, too few to detect a change."
     shortages = (
         (verdicts.count("too_early"), "has", "have", "too little data after completion."),
         (verdicts.count(None) * is_countable, "has", "have", "too little data before completion."),
@@ -289,12 +302,12 @@ def _shortages(outcomes: list[Row], is_countable: bool) -> list[str]:
 _SEVERITIES = ("high", "medium", "low")
 _CONFIDENCES = ((0.01, "high"), (0.05, "confident"), (0.1, "worth_a_look"))
 _FALSE_DISCOVERY_RATE = 0.1
-_FIRM_SAMPLE, _LEAST_SAMPLE, _LEAST_EVENTS, _LEAST_COUNT = 30, 10, 5, 3
-_EVIDENCE = 5
+_MIN_FIRM_SAMPLE, _MIN_SAMPLE, _MIN_EVENTS, _MIN_COUNT_CHANGE = 30, 10, 5, 3
+_MAX_EVIDENCE = 5
 
 
 class _ChangeKind(NamedTuple):
-    """A kind of notable change: its metric, the minimum effect of each severity, its texts."""
+    """A kind of notable change: its metric, the minimum effect per severity, templates of texts."""
 
     key: str
     unit: str
@@ -306,7 +319,7 @@ class _ChangeKind(NamedTuple):
 
 
 _CITATION_FIELDS = ("citationCount", "count", (0.05, 0.02, 0.005))
-_KINDS = {
+_CHANGE_KINDS = {
     "visibility_change": _ChangeKind(
         "mentionRate",
         "fraction",
@@ -342,7 +355,7 @@ _KINDS = {
         "Check that these pages can still be reached, and refresh them.",
     ),
 }
-_WHY = (
+_CAUSE_TEMPLATES = (
     "Pages of its own came to be cited that the window before did not cite, such as {url}.",
     "Pages of its own are no longer cited that the window before cited, such as {url}.",
 )
@@ -406,7 +419,8 @@ WITH {_CITED_SQL}, said AS (
     SELECT url FROM pages GROUP BY url HAVING bool_or(before) AND NOT bool_and(before))
 ), sources AS (
   SELECT place, brand, source_domain AS domain,
-    list_slice(list_sort(list(DISTINCT url) FILTER (before OR place = 3)), 1, {_EVIDENCE}) AS urls
+    list_slice(list_sort(list(DISTINCT url) FILTER (before OR place = 3)), 1, {_MAX_EVIDENCE})
+      AS urls
   FROM about GROUP BY ALL
 ), sought AS (
   SELECT prompt_id, sum(size0) AS size0, sum(size1) AS size1 FROM asked GROUP BY prompt_id
@@ -440,26 +454,28 @@ WITH {_CITED_SQL}
 SELECT url FROM cited
 WHERE source_domain IN (SELECT source_domain FROM own_domains)
   AND ($on_engine IS NULL OR engine = $on_engine)
-GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {_EVIDENCE}
+GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {_MAX_EVIDENCE}
 """
 
 
 @section("insights")
 def insights(obs: Observations) -> SectionAnswer:
-    """Return the section ``insights``: notable changes, the most severe first, and a headline."""
-    availability = _comparability(obs)
+    """Return the section ``insights``: notable changes, most severe first, with a headline."""
+    availability = _check_comparability(obs)
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
         return SectionAnswer({"summary": empty_summary, "insights": []}, availability)
-    changes = [change for row in obs.rows(_CHANGES_SQL) if (change := _notable_change(row))]
-    p_values = adjust_p_values([windows_differ(change["prompts"]) for change in changes])
-    rows = obs.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
-    states = {row["insight_id"]: row["state"] for row in rows}
+    changes = [change for row in obs.fetch_rows(_CHANGES_SQL) if (change := _measure_change(row))]
+    p_values = adjust_p_values([p_value_of_change(change["prompts"]) for change in changes])
+    rows = obs.fetch_rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
+    state_by_insight = {row["insight_id"]: row["state"] for row in rows}
     notable_insights = []
     for change, p_value in zip(changes, p_values, strict=True):
         if p_value <= _FALSE_DISCOVERY_RATE and change["severity"] is not None:
-            insight = _insight(obs, change, p_value) | {"detectedAt": availability.as_of}
-            notable_insights.append(insight | {"state": states.get(insight["insightId"], "new")})
+            insight = _build_insight(obs, change, p_value) | {"detectedAt": availability.as_of}
+            notable_insights.append(
+                insight | {"state": state_by_insight.get(insight["insightId"], "new")}
+            )
     notable_insights.sort(key=lambda insight: _SEVERITIES.index(insight["severity"]))
     severities = [insight["severity"] for insight in notable_insights]
     headline = "; ".join(insight["title"] for insight in notable_insights[:2])
@@ -470,13 +486,13 @@ def insights(obs: Observations) -> SectionAnswer:
     return SectionAnswer({"summary": summary, "insights": notable_insights}, availability)
 
 
-def _comparability(obs: Observations) -> SectionAvailability:
-    """Return the section's availability: can the window be compared with the previous one?"""
-    missing_reasons = [why_no_subject(obs), own_citations_missing(obs)]
+def _check_comparability(obs: Observations) -> SectionAvailability:
+    """Return the section's availability, which says whether there are two windows to compare."""
+    missing_reasons = [why_no_subject(obs), why_no_own_citations(obs)]
     if not obs.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
     availability = answers_availability(obs, reasons=missing_reasons)
-    is_compared = obs.has_previous and answer_counts(obs, WHOLE, is_previous=True)[()]
+    is_compared = obs.has_previous and count_answers(obs, WHOLE, is_previous=True)[()]
     if availability.status == "unavailable" or is_compared:
         return availability
     return SectionAvailability(
@@ -488,50 +504,55 @@ def _comparability(obs: Observations) -> SectionAvailability:
     )
 
 
-def _notable_change(row: Row) -> Row | None:
-    """Return a change with its totals and severity; None if it is small or rests on few data."""
-    kind = _KINDS[row["kind"]]
+def _measure_change(row: Row) -> Row | None:
+    """Return a change with its values and severity added; None if there are too few data.
+
+    The severity is None if the change is too small.
+    """
+    kind = _CHANGE_KINDS[row["kind"]]
     is_count, is_loss = kind.unit == "count", row["kind"] == "citation_loss"
     before, n_before, after, n_after = map(sum, zip(*row["prompts"], strict=True))
     events = before + after
     # Newly cited pages do not make up for a loss: they count only in the test.
     after = 0 if is_loss else after
-    is_rare = is_count and (events < _LEAST_EVENTS or (not before if is_loss else after <= before))
-    size = min(n_before, n_after)
-    if is_rare or size < _LEAST_SAMPLE:
+    is_rare = is_count and (events < _MIN_EVENTS or (not before if is_loss else after <= before))
+    smaller_sample = min(n_before, n_after)
+    if is_rare or smaller_sample < _MIN_SAMPLE:
         return None
     effect = after / n_after - before / n_before
-    values = [int(before), int(after)] if is_count else [before / n_before, after / n_after]
-    is_small = is_count and abs(after - before) < _LEAST_COUNT
+    window_values = [int(before), int(after)] if is_count else [before / n_before, after / n_after]
+    is_small = is_count and abs(after - before) < _MIN_COUNT_CHANGE
     thresholds = zip(_SEVERITIES, kind.minimum_effects, strict=True)
     severity = next((name for name, minimum in thresholds if abs(effect) >= minimum), None)
     sign = 1 if effect > 0 else -1
-    gains = {
+    gain_by_prompt = {
         prompt: sign * (total[2] / n_after - total[0] / n_before)
         for prompt, total in zip(row["prompt_ids"], row["prompts"], strict=True)
     }
-    sorted_prompts = sorted(gains, key=lambda prompt: (-gains[prompt], prompt))
+    sorted_prompts = sorted(gain_by_prompt, key=lambda prompt: (-gain_by_prompt[prompt], prompt))
     return row | {
-        "values": values,
+        "values": window_values,
         "effect": effect,
-        "size": size,
+        "size": smaller_sample,
         "count": int(after if is_count and not is_loss else n_after),
         "severity": None if is_small else severity,
-        "evidence": [prompt for prompt in sorted_prompts if gains[prompt] > 0][:_EVIDENCE],
+        "evidence": [prompt for prompt in sorted_prompts if gain_by_prompt[prompt] > 0][
+            :_MAX_EVIDENCE
+        ],
     }
 
 
-def _insight(obs: Observations, change: Row, p_value: float) -> Row:
-    """Return the insight about a change as JSON: its texts, metric and evidence."""
+def _build_insight(obs: Observations, change: Row, p_value: float) -> Row:
+    """Build the insight about a change as JSON: its texts, metric and evidence."""
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
-    kind_texts, (before, after) = _KINDS[kind], change["values"]
+    kind_texts, (before, after) = _CHANGE_KINDS[kind], change["values"]
     labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(obs)}
     identity = "|".join(part or "" for part in (kind, engine, brand, domain))
     urls = change["urls"] or []
     if kind == "visibility_change" and len(focus_brands(obs)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
-        urls = obs.column(_TURNED_PAGES_SQL, on_engine=engine, lost=change["effect"] < 0)
-    words = {
+        urls = obs.fetch_column(_TURNED_PAGES_SQL, on_engine=engine, lost=change["effect"] < 0)
+    template_values = {
         "brand": brand,
         "domain": domain,
         "before": before,
@@ -541,8 +562,12 @@ def _insight(obs: Observations, change: Row, p_value: float) -> Row:
         "often": "more often" if before else "newly",
     }
     is_fall = after <= before
-    cause = _WHY[is_fall].format(url=urls[0]) if kind_texts.key == "mentionRate" and urls else None
-    is_firm = change["size"] >= _FIRM_SAMPLE
+    cause = (
+        _CAUSE_TEMPLATES[is_fall].format(url=urls[0])
+        if kind_texts.key == "mentionRate" and urls
+        else None
+    )
+    is_firm = change["size"] >= _MIN_FIRM_SAMPLE
     confidences = (word for level, word in _CONFIDENCES if is_firm and p_value <= level)
     filters = {name: obs.question.filter(name) for name in ("engine", "topic", "category")}
     single_values = {
@@ -553,10 +578,12 @@ def _insight(obs: Observations, change: Row, p_value: float) -> Row:
         "type": kind,
         "severity": change["severity"],
         "confidence": next(confidences, "provisional"),
-        "title": kind_texts.title.format(**words),
-        "what": kind_texts.text.format(**words),
+        "title": kind_texts.title.format(**template_values),
+        "what": kind_texts.text.format(**template_values),
         "why": cause,
-        "recommendation": (kind_texts.fall if is_fall else kind_texts.rise).format(**words),
+        "recommendation": (kind_texts.fall if is_fall else kind_texts.rise).format(
+            **template_values
+        ),
         "metric": {
             "key": kind_texts.key,
             "unit": kind_texts.unit,

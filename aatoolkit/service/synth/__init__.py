@@ -45,18 +45,19 @@ The store's clock is at {as_of}.
 
 
 def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str, pa.Table]:
-    """Return the tables of a synthetic store.
+    """Draw the tables of a synthetic store at random, and return them by name.
 
     Parameters
     ----------
     seed
         The seed of the random numbers; the same seed and size give the same rows.
     answers
-        The number of answers of all hosts together, including those that failed. Traffic grows
-        with it.
+        The number of answers of all hosts together, including failed ones. The numbers of crawler
+        requests and visits grow with it.
     icc
-        The intra-class correlation of "a brand is mentioned" among the answers to one prompt, from
-        0 (prompts do not differ) to below 1; 0.3 is as in real observations.
+        The intra-class correlation of mentions: how alike the answers to one prompt are in whether
+        they mention a brand, from 0 (prompts do not differ) to below 1. Real observations have
+        about 0.3.
 
     Raises
     ------
@@ -67,7 +68,7 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
         raise ValueError("seed and answers cannot be negative")
     if not 0 <= icc < 1:
         raise ValueError(f"icc={icc!r} is not from 0 to below 1")
-    host_tables = list(_host_tables(seed, answers, icc))
+    host_tables = list(_draw_host_tables(seed, answers, icc))
     return {
         name: pa.concat_tables([tables[name] for tables in host_tables if name in tables])
         for name in TABLES
@@ -78,7 +79,7 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
 def write_synthetic_store(
     folder: str | os.PathLike[str], seed: int = 0, answers: int = 5000, icc: float = 0.3
 ) -> None:
-    """Write a synthetic store to a folder, with a note that it is synthetic.
+    """Write a synthetic store to a folder, with a README that says that it is synthetic.
 
     Parameters
     ----------
@@ -100,10 +101,10 @@ def write_synthetic_store(
     Path(folder, "README.md").write_text(note, encoding="utf-8", newline="\n")
 
 
-def _host_tables(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
-    """Yield the tables of one host after another, by name.
+def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
+    """Draw the tables of each host; yield dicts of tables by name, several for each host.
 
-    The first host gets the answers that remain when the shares of the hosts are rounded down.
+    The numbers of answers per host are rounded down; the first host gets the remainder.
     """
     yield fixed_tables("")
     counts = [int(plan.share * answers) for plan in HOSTS]

@@ -31,16 +31,16 @@ from aatoolkit.service.schema import TABLES
 Array: TypeAlias = npt.NDArray[Any]
 
 
-def stream(seed: int, *path: int) -> np.random.Generator:
-    """Return a random generator for one part of the data; other parts have independent ones.
+def independent_generator(seed: int, *path: int) -> np.random.Generator:
+    """Return a random number generator for one part of the data, independent of all others.
 
-    The numbers in ``path`` identify the part.
+    The numbers in ``path`` identify the part, such as host and table.
     """
     return np.random.Generator(np.random.PCG64([seed, *path]))
 
 
 def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: int) -> Array:
-    """Return ``count`` random indices of ``weights``, drawn in proportion to the weights."""
+    """Draw ``count`` random indices of ``weights``, in proportion to the weights."""
     edges = np.cumsum(np.asarray(weights, dtype=np.float64))
     positions = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
     indices: Array = np.minimum(positions, len(edges) - 1)
@@ -51,42 +51,42 @@ def draw_choices(rng: np.random.Generator, name: str, count: int) -> tuple[Array
     """Draw from the list ``CHOICES[name]`` by weight; return the indices and the values drawn."""
     values, weights = zip(*CHOICES[name], strict=True)
     indices = draw_weighted(rng, weights, count)
-    return indices, pick(values, indices)
+    return indices, take_values(values, indices)
 
 
 def draw_integers(rng: np.random.Generator, low: int, high: int, count: int) -> Array:
-    """Return ``count`` random integers from ``low`` to ``high``, both included."""
+    """Draw ``count`` random integers from ``low`` to ``high``, both included."""
     return rng.integers(low, high, size=count, dtype=np.int64, endpoint=True)
 
 
-def chance(rng: np.random.Generator, probability: float | Array, count: int) -> Array:
-    """Return ``count`` random booleans that are true with the given probability."""
+def draw_booleans(rng: np.random.Generator, probability: float | Array, count: int) -> Array:
+    """Draw ``count`` random booleans that are true with the given probability."""
     return np.asarray(rng.random(count) < probability)
 
 
-def spread(counts: Array) -> tuple[Array, Array]:
-    """Repeat each index of ``counts`` as often as its count says: [2, 1] gives [0, 0, 1].
+def repeat_indices(counts: Array) -> tuple[Array, Array]:
+    """Repeat each index of ``counts`` as often as its count says: ``[2, 1]`` gives ``[0, 0, 1]``.
 
-    Return these indices and, for each, its position from 0 among its repetitions: [0, 1, 0].
+    Also return the position of each among the repetitions of its index: ``[0, 1, 0]``.
     """
     indices = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     starts = np.cumsum(counts) - counts
     return indices, np.arange(len(indices), dtype=np.int64) - starts[indices]
 
 
-def pick(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
+def take_values(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
     """Return the values at the given indices as an Arrow array."""
     return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(indices))
 
 
 def null_where(mask: Array, values: Any) -> pa.Array:
-    """Return values with null wherever ``mask`` is true; a single text is repeated for all rows."""
+    """Replace values by null where ``mask`` is true; a text is repeated for all rows first."""
     values = pa.repeat(values, len(mask)) if isinstance(values, str) else pa.array(values)
     return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
 
 
 def serial_ids(prefix: str, count: int) -> pa.Array:
-    """Return ``count`` ids: a prefix and a serial number of six digits, from 1."""
+    """Return ``count`` ids, each a prefix and a six-digit serial number: ``ch_000001``."""
     return pa.array([f"{prefix}{number:06d}" for number in range(1, count + 1)], pa.string())
 
 
@@ -95,26 +95,26 @@ def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
-def store_table(name: str, host: str, **columns: Any) -> pa.Table:
-    """Return the store table ``name`` with the given columns; missing columns are null."""
+def table_from_columns(name: str, host: str, **columns: Any) -> pa.Table:
+    """Make the store's table ``name`` from columns; columns that are not given are null."""
     row_count = len(next(iter(columns.values())))
     columns["host"] = pa.repeat(host, row_count)
     return pa.table(
         [
-            pa.array(columns.get(column.name, pa.nulls(row_count))).cast(column.type)
+            pa.array(columns.get(column.name, pa.nulls(row_count))).cast(column.arrow_type)
             for column in TABLES[name].columns
         ],
-        schema=TABLES[name].arrow,
+        schema=TABLES[name].arrow_schema,
     )
 
 
 _PARSERS = {"instant": datetime.fromisoformat, "day": date.fromisoformat}
 
 
-def table_of(name: str, host: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Return the store table ``name`` with the given rows; unknown columns are ignored.
+def table_from_rows(name: str, host: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+    """Make the store's table ``name`` from rows; missing cells are null.
 
-    Missing cells are null.
+    Keys of a row that are no columns of the table are ignored.
     """
     parsers = {
         column.name: _PARSERS[column.kind]
@@ -126,7 +126,7 @@ def table_of(name: str, host: str, rows: Iterable[Mapping[str, Any]]) -> pa.Tabl
         | {key: parse(row[key]) for key, parse in parsers.items() if row.get(key)}
         for row in rows
     ]
-    return pa.Table.from_pylist(parsed_rows, TABLES[name].arrow)
+    return pa.Table.from_pylist(parsed_rows, TABLES[name].arrow_schema)
 
 
 # --- the world ---------------------------------------------------------------------------------
@@ -135,18 +135,18 @@ AS_OF = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 TODAY = int(AS_OF.timestamp()) // 86_400
 """The last day, in days since 1970-01-01."""
 HISTORY_DAYS = 200
-"""For how many days before the end the synthetic hosts were observed."""
-TURN = 30
-"""How many days before the end rates change noticeably, so that there is something to find."""
+"""The number of days, up to the last one, on which the synthetic hosts were observed."""
+TURN_DAYS = 30
+"""The number of days before the last one at which rates change noticeably."""
 
 _WORLD, ROWS = (
     json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     for name in ("world.json", "fixed.json")
 )
-"""Rows by host and table; rows without a host are under an empty name."""
+"""The rows that are not drawn, by host and table; the host is "" for tables without a host."""
 
 CHOICES: dict[str, list[Any]] = _WORLD["choices"]
-"""Lists to choose from for every host, by name: mostly pairs of a value and its weight."""
+"""Lists to choose from at random, by name: most have pairs of a value and its weight."""
 
 OWN_PATHS: dict[str, float] = {
     page["url"].removeprefix("https://{host}"): page["weight"]
@@ -160,8 +160,9 @@ OWN_PATHS: dict[str, float] = {
 class HostPlan:
     """The settings from which the synthetic data of one project are generated.
 
-    It has the project's share of all answers, the number of days observed, the days without runs
-    (counted back from the last day), and the rows that are not drawn at random.
+    ``share`` is the project's share of all answers, ``days`` the number of days observed, and
+    ``silent`` the days without runs, counted back from the last day. Its fixed rows are those that
+    are not drawn at random.
     """
 
     number: int
@@ -170,33 +171,33 @@ class HostPlan:
     days: int
     silent: list[int]
 
-    def rows(self, table: str) -> list[dict[str, Any]]:
-        """Return the rows of a table that are fixed, i.e. not drawn at random."""
+    def fixed_rows(self, table: str) -> list[dict[str, Any]]:
+        """Return the fixed rows of a table, i.e. those that are not drawn at random."""
         rows: list[dict[str, Any]] = ROWS[self.host].get(table, [])
         return rows
 
-    def values(self, table: str, column: str, default: Any = None) -> list[Any]:
-        """Return the values of one column of a table's fixed rows."""
-        return [row.get(column, default) for row in self.rows(table)]
+    def fixed_values(self, table: str, column: str, default: Any = None) -> list[Any]:
+        """Return the values of a column in the fixed rows of a table, as a list."""
+        return [row.get(column, default) for row in self.fixed_rows(table)]
 
-    def array(self, table: str, column: str, default: Any) -> Array:
-        """Return the values of one column of a table's fixed rows as an array."""
-        return np.array(self.values(table, column, default))
+    def fixed_array(self, table: str, column: str, default: Any) -> Array:
+        """Return the values of a column in the fixed rows of a table, as an array."""
+        return np.array(self.fixed_values(table, column, default))
 
     def pages(self) -> list[dict[str, Any]]:
-        """Return the rows of pages that answers can cite, each with its ``domain``, without www."""
-        own_brand = self.rows("brands")[0]["brand"]
+        """Return a dict for each page that answers can cite; its ``domain`` is without ``www.``."""
+        own_brand = self.fixed_rows("brands")[0]["brand"]
         pages = []
         for page in _WORLD["pages"]:
-            if _domain(page["url"]) != self.host:
+            if _domain_of(page["url"]) != self.host:
                 url, title = page["url"].format(host=self.host), page.get("title")
                 url_and_title = {"url": url, "title": title and title.format(own=own_brand)}
-                pages.append({**page, **url_and_title, "domain": _domain(url)})
+                pages.append({**page, **url_and_title, "domain": _domain_of(url)})
         return pages
 
     def domain_types(self) -> dict[str, str | None]:
-        """Return the kind of site of each listed domain, by domain."""
-        rivals = {row.get("domain") for row in self.rows("brands") if not row.get("own")}
+        """Return the kind of site of each domain, such as ``competitor``, by domain."""
+        rivals = {row.get("domain") for row in self.fixed_rows("brands") if not row.get("own")}
         kinds: dict[str, str | None] = {}
         for page in self.pages():
             domain = page["domain"]
@@ -206,15 +207,15 @@ class HostPlan:
         return {domain: kind for domain, kind in kinds.items() if kind != "unlisted"}
 
 
-def _domain(url: str) -> str:
+def _domain_of(url: str) -> str:
     """Return the domain of a URL, without ``www.``."""
     domain = url.split("/")[2]
     return domain.removeprefix("www.")
 
 
 def fixed_tables(host: str) -> dict[str, pa.Table]:
-    """Return the tables of a host whose rows are not drawn at random, by name."""
-    return {name: table_of(name, host, rows) for name, rows in ROWS[host].items()}
+    """Return, by name, the tables of a host whose rows are not drawn at random."""
+    return {name: table_from_rows(name, host, rows) for name, rows in ROWS[host].items()}
 
 
 HOSTS = tuple(HostPlan(number, **fields) for number, fields in enumerate(_WORLD["hosts"]))

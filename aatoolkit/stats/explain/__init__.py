@@ -1,12 +1,12 @@
-"""Explain a number: from a cell of a frame back to the bytes of the responses it was made of.
+"""Explain a number: trace a cell of a frame back to the bytes of the responses it came from.
 
-In go a frame, a row and a column; out comes an `Explanation`, a tree. Nothing is computed until it
-is asked for. In reading order:
+The input is a frame, a row and a column; the output is an `Explanation`, a tree. Nothing is
+computed before it is asked for. In reading order:
 
 - ``explanation``: `Explanation` and its parts, as text and as HTML;
-- ``responses``: finds responses, explains the cells of their tables and those at a JSON path;
-- ``cells``: explains the cells of what verbs and plain pandas made of them;
-- ``statistics``: explains the results of statistics by what they record when they run once more;
+- ``responses``: finds responses; explains the cells of their tables, and the value at a JSON path;
+- ``cells``: explains the cells of frames that methods of ``df.aa`` or plain pandas returned;
+- ``statistics``: runs a statistic once more and records how it computes its numbers;
 - ``explainer``: `Explainer`, which makes a frame again, finds the row and checks its value.
 """
 

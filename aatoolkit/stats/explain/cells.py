@@ -1,4 +1,4 @@
-"""Replayed frames, i.e. frames that were made again by their recipes, which explain their cells.
+"""Frames that were made again by repeating the steps that made them, and explain their cells.
 
 A verb is a method of ``df.aa``, such as ``merge``. In reading order: `View`, a frame after plain
 pandas steps; `Result`, the result of a verb, with a function for each verb that copies cells;
@@ -29,40 +29,40 @@ from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import load_rows, load_values
 from aatoolkit.stats.explain.explanation import (
     Explanation,
+    are_equal,
+    equal_cells_mask,
     in_words,
-    matching,
-    plain,
-    same,
     sum_in_words,
+    to_json_value,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
 
 
 class Replayed(Protocol):
-    """A frame that was made again by its recipe, and can explain its cells.
+    """A frame that was made again by its recipe and can explain its cells.
 
-    The recipe says how the frame was made; see `aatoolkit.metadata.recipe`.
+    A recipe is the recorded steps that made a frame; see `aatoolkit.metadata.recipe`.
     """
 
     frame: pd.DataFrame
     metadata: FrameMetadata
 
     def explain(self, position: int, column: str) -> Explanation:
-        """Explain the value of a column, or index level, in the row at a position."""
+        """Explain the value of a column or index level in the row at a position."""
 
 
 def describe_cell(
     frame: pd.DataFrame, metadata: FrameMetadata, position: int, column: str
 ) -> Explanation:
-    """Explain a cell by the metadata of its frame only: its row, unit, meaning and availability."""
+    """Explain a cell by the metadata of its frame alone: its key, unit, meaning, availability."""
     column_metadata = metadata.columns.get(column)
     declaration = None if column_metadata is None else declared(column_metadata)
     row = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
     cells = None if column_metadata is None else cells_of(row, column, metadata)
     return Explanation(
-        plain(row[column].iloc[0]),
+        to_json_value(row[column].iloc[0]),
         column,
-        {name: plain(row[name].iloc[0]) for name in metadata.key if name in row.columns},
+        {name: to_json_value(row[name].iloc[0]) for name in metadata.key if name in row.columns},
         unit=declaration.unit if declaration else None,
         meaning=(declaration.doc or None) if declaration else None,
         availability=str(cells.states[int(cells.codes[0])]) if cells else None,
@@ -70,14 +70,14 @@ def describe_cell(
 
 
 class View:
-    """A replayed frame after plain pandas steps: selected rows and columns, new values, an index.
+    """A replayed frame after plain pandas steps: selection, new values, a new index.
 
     Parameters
     ----------
     base : Replayed or None
         The frame before these steps; None if it is not known.
     changes : mapping
-        The changes that a recipe records.
+        The changes by these steps, as the recipe records them.
     foreign : str
         The reason why the frame before these steps is not known; empty if it is known.
 
@@ -91,33 +91,41 @@ class View:
     metadata: FrameMetadata
 
     def __init__(
-        self, base: Replayed | None, changes: Mapping[str, Any], foreign: str = ""
+        self, base: Replayed | None, changes: Mapping[str, Any], why_base_unknown: str = ""
     ) -> None:
-        self._base, self._foreign = base, foreign
-        self._unknown = changes.get("unknown", ())
-        if "lost" in changes or (base is None and self._unknown):
-            raise TrailEnd(changes.get("lost", f"{foreign}; it is too large to be carried along"))
-        self.set = {name: load_values(values) for name, values in changes.get("values", {}).items()}
+        self._base, self._why_base_unknown = base, why_base_unknown
+        self._unknown_columns = changes.get("unknown", ())
+        if "lost" in changes or (base is None and self._unknown_columns):
+            raise TrailEnd(
+                changes.get("lost", f"{why_base_unknown}; it is too large to be carried along")
+            )
+        self.new_values = {
+            name: load_values(values) for name, values in changes.get("values", {}).items()
+        }
         if base is None:
             frame = pd.DataFrame(index=range(changes.get("size", 0)))
         else:
             frame = flattened(base.frame)
         if isinstance(base, View):
-            # Between two views the metadata was attached anew, of the rows as they were then.
+            # Metadata was attached anew before these steps, and is about the rows of that moment.
             frame = attach(frame.copy(deep=False), base.metadata)
-        self._rows = np.arange(len(frame))
+        self._base_rows = np.arange(len(frame))
         if "rows" in changes:
-            self._rows = load_rows(changes["rows"])
-            frame = frame.iloc[self._rows]
+            self._base_rows = load_rows(changes["rows"])
+            frame = frame.iloc[self._base_rows]
         index, column_names = changes.get("index"), changes.get("columns", frame.columns)
         if index == "range":
             frame = frame.reset_index(drop=True)
         frame = frame[
-            [name for name in column_names if name in frame.columns and name not in self._unknown]
+            [
+                name
+                for name in column_names
+                if name in frame.columns and name not in self._unknown_columns
+            ]
         ]
-        if self.set:
+        if self.new_values:
             frame = frame.assign(
-                **{name: cells.set_axis(frame.index) for name, cells in self.set.items()}
+                **{name: cells.set_axis(frame.index) for name, cells in self.new_values.items()}
             )
         if isinstance(index, list) and any(index):
             frame = frame.set_index([name for name in index if name])
@@ -125,15 +133,19 @@ class View:
 
     def explain(self, position: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
-        if column not in self.set and column not in self._unknown and self._base is not None:
-            return self._base.explain(int(self._rows[position]), column)
+        if (
+            column not in self.new_values
+            and column not in self._unknown_columns
+            and self._base is not None
+        ):
+            return self._base.explain(int(self._base_rows[position]), column)
         cell = describe_cell(flattened(self.frame), self.metadata, position, column)
-        reason = self._foreign or f"{column} was set by a plain pandas step"
+        reason = self._why_base_unknown or f"{column} was set by a plain pandas step"
         return Explanation(cell.value, column, cell.row, end=reason)
 
 
 class Result:
-    """The replayed result of a verb.
+    """The replayed result of a verb, i.e. of a method of ``df.aa`` such as ``merge``.
 
     Parameters
     ----------
@@ -142,7 +154,7 @@ class Result:
     frame : pandas.DataFrame
         The result.
     inputs : sequence of Replayed
-        The frames that the verb was given.
+        The replayed frames that the verb was called with.
     arguments : mapping
         The arguments of the verb.
     """
@@ -156,23 +168,24 @@ class Result:
     ) -> None:
         self.verb, self.frame, self.inputs, self.arguments = verb, frame, inputs, arguments
         self.metadata = metadata_of(frame, levels=True)
-        self.flat = flattened(frame)
+        self.flat_frame = flattened(frame)
 
     def explain(self, position: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
-        return CELLS_OF[self.verb](self, position, column)
+        return EXPLAIN_CELL_BY_VERB[self.verb](self, position, column)
 
     @cached_property
-    def first(self) -> pd.DataFrame:
+    def first_input(self) -> pd.DataFrame:
         """The first input, with the levels of its index as columns."""
         return flattened(self.inputs[0].frame)
 
     @cached_property
-    def sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
-        """The two sides of a merge, each with its name, frame, row index, and column names.
+    def merge_sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
+        """The left and the right side of a merge: name, frame, positions of rows, column names.
 
-        The row index has, for each row of the result, the position of the side's row; it is missing
-        for rows without a match. The names in the result are mapped to the side's names.
+        For each row of the result, the positions say which row of the side it was made from; they
+        are missing where the side has no match. The column names are a dict from the name in the
+        result to the name in the side.
         """
         options = {
             name: value for name, value in self.arguments.items() if name not in ("left", "right")
@@ -189,14 +202,17 @@ class Result:
         return [*zip(("left", "right"), self.inputs, rows, names, strict=True)]
 
     def describe(self, position: int, column: str, *notes: str, **facts: Any) -> Explanation:
-        """Explain a cell of the result by its metadata only; ``facts`` are further fields."""
-        cell = describe_cell(self.flat, self.metadata, position, column)
+        """Explain a cell of the result by its metadata alone.
+
+        ``notes`` and ``facts`` are further fields of the explanation.
+        """
+        cell = describe_cell(self.flat_frame, self.metadata, position, column)
         return replace(cell, operation=self.verb, notes=notes, **facts)
 
     def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
-        """Return the explanation of a cell of the result that was copied from an input.
+        """Explain a cell of the result that was copied from a cell of an input frame.
 
-        ``cell`` explains the cell of the input, and ``note`` says where that is.
+        ``cell`` is the explanation of the input's cell, and ``note`` says where that cell is.
         """
         row = self.describe(position, column).row or cell.row
         rename_note = (f"{column} was {cell.column} before",) if column != cell.column else ()
@@ -211,19 +227,16 @@ def _explain_rename(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_unchanged(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell that was computed by no rule.
-
-    The verb kept it from the frame unchanged, or added it with a new row or column.
-    """
-    is_added = position >= len(result.first)
-    if column in result.first.columns and not is_added:
+    """Explain a cell that a verb kept unchanged from its input, or added with a row or column."""
+    is_added = position >= len(result.first_input)
+    if column in result.first_input.columns and not is_added:
         return result.inputs[0].explain(position, column)
-    cell = result.describe(position, column, _NOTES[is_added or result.verb])
+    cell = result.describe(position, column, _NOTE_BY_VERB[is_added or result.verb])
     is_missing = is_added and cell.value is None and not is_status_column(result.frame, column)
     return replace(cell, missing="no response has this row") if is_missing else cell
 
 
-_NOTES = {
+_NOTE_BY_VERB = {
     "with_context": "from the request that was sent, or the window it is of",
     "with_constant": "the same in all rows of its frame",
     "complete": "by complete: the row was reported",
@@ -232,7 +245,7 @@ _NOTES = {
 
 
 def _explain_concat(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``concat`` by the cell of the stacked frame that it was copied from."""
+    """Explain a cell of ``concat`` by the cell of the input frame that it was copied from."""
     end_rows = np.cumsum([len(replayed.frame) for replayed in result.inputs])
     frame_position = int(np.searchsorted(end_rows, position, side="right"))
     replayed = result.inputs[frame_position]
@@ -246,12 +259,12 @@ def _explain_concat(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_merge(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``merge`` by the cell of either frame that it was copied from."""
+    """Explain a cell of ``merge`` by the cell of one of the two frames that it was copied from."""
     sides_without_match = [
-        side for side, _, rows, _ in result.sides if pd.isna(rows.iloc[position])
+        side for side, _, rows, _ in result.merge_sides if pd.isna(rows.iloc[position])
     ]
-    sides = [side for side in result.sides if column in side[-1]]
-    for side, replayed, rows, names in sides:
+    merge_sides = [side for side in result.merge_sides if column in side[-1]]
+    for side, replayed, rows, names in merge_sides:
         if side not in sides_without_match:
             source_row = int(rows.iloc[position])
             note = f"by merge: from the {side} frame, its row {source_row + 1}"
@@ -259,15 +272,15 @@ def _explain_merge(result: Result, position: int, column: str) -> Explanation:
             return result.copy_cell(
                 replayed.explain(source_row, names[column]), position, column, note
             )
-    if sides:
-        reason = f"no row of the {sides[0][0]} frame matches this one"
+    if merge_sides:
+        reason = f"no row of the {merge_sides[0][0]} frame matches this one"
         return result.describe(position, column, missing=reason)
     return result.describe(position, column, "by merge: which of the sides has the row")
 
 
 def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``to_long`` by the cell of the measure's column that it was copied from."""
-    source_row = position % max(len(result.first), 1)
+    """Explain a cell of ``to_long`` by the cell of the wide frame that it was copied from."""
+    source_row = position % max(len(result.first_input), 1)
     measure = str(result.frame["variable"].iloc[position])
     note = f"by to_long: {measure} in row {source_row + 1}"
     if column == "value":
@@ -277,14 +290,14 @@ def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
         return replace(cell, column=f"value of {measure}")
     if column in ("variable", "unit") or is_status_column(result.frame, column):
         return result.describe(position, column, note)
-    source_column = column if column in result.first.columns else column.removesuffix("_")
+    source_column = column if column in result.first_input.columns else column.removesuffix("_")
     return result.copy_cell(
         result.inputs[0].explain(source_row, source_column), position, column, note
     )
 
 
 def _explain_answers(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``answers`` by the chats, mentions and citations that it is made of."""
+    """Explain a cell of ``answers`` by the rows of chats, mentions or citations that it is from."""
     chats, mentions, citations = result.inputs
     brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
     replayed, source_column, missing_text = {
@@ -316,7 +329,7 @@ def _explain_answers(result: Result, position: int, column: str) -> Explanation:
     )
 
 
-CELLS_OF: dict[str, Callable[[Result, int, str], Explanation]] = {
+EXPLAIN_CELL_BY_VERB: dict[str, Callable[[Result, int, str], Explanation]] = {
     "merge": _explain_merge,
     "concat": _explain_concat,
     "rename": _explain_rename,
@@ -335,9 +348,10 @@ def explain_sum(
     explain: Any,
     name: str = "",
 ) -> Explanation:
-    """Explain a numerator or denominator, which is a sum, by the cells in ``rows`` that it adds up.
+    """Explain a sum that is a numerator or denominator, by the cells that it adds up.
 
-    ``explain(column, rows)`` returns the explanations of these cells.
+    ``rows`` are the positions of the rows of these cells in ``frame``; ``explain(column, rows)``
+    returns their explanations.
     """
     columns, rule = plan.parts, plan.rule
     if is_denominator and not rule.over and not rule.by:
@@ -375,43 +389,57 @@ def explain_sum(
     )
 
 
-_RULES = {"min": "the smallest", "max": "the largest", "first": "the first", "last": "the last"}
+_PHRASE_BY_RULE = {
+    "min": "the smallest",
+    "max": "the largest",
+    "first": "the first",
+    "last": "the last",
+}
 
 
 class AggregateCells(Result):
     """The replayed result of ``aggregate``."""
 
     @cached_property
-    def _planned(self) -> dict[str, PlannedCells]:
+    def _planned_cells_by_column(self) -> dict[str, PlannedCells]:
+        """For each aggregated column, how it was aggregated, and its cells in the input."""
         names = ("by", "columns", "rules", "observed")
         options = {name: self.arguments.get(name) for name in names}
-        return {cells.plan.column: cells for cells in planned_of(self.first, **options)}
+        return {cells.plan.column: cells for cells in planned_of(self.first_input, **options)}
 
     def explain(self, position: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
-        groups = next(iter(self._planned.values())).groups
+        groups = next(iter(self._planned_cells_by_column.values())).groups
         cell, rows = self.describe(position, column), np.flatnonzero(groups.ids == position)
         if column in groups.keys.columns:
             note = f"the {len(rows)} rows of the group have it in common"
             return replace(cell, rows=len(rows), notes=(note,))
-        if column in self._planned:
-            return self._aggregate(cell, position, self._planned[column], rows)
-        measure = next((name for name in self._planned if column.startswith(f"{name}_")), None)
+        if column in self._planned_cells_by_column:
+            return self._explain_aggregate(
+                cell, position, self._planned_cells_by_column[column], rows
+            )
+        measure = next(
+            (name for name in self._planned_cells_by_column if column.startswith(f"{name}_")), None
+        )
         if measure is not None:
             measure_cell = self.explain(position, measure)
             return replace(cell, rows=len(rows), children=(measure_cell,), notes=(f"of {measure}",))
-        last_row_cells = self._cells(column, rows[-1:])
+        last_row_cells = self._explain_cells(column, rows[-1:])
         return replace(
             cell, rows=len(rows), children=last_row_cells, notes=("of the rows of its group",)
         )
 
-    def _cells(self, column: str, rows: Any) -> tuple[Explanation, ...]:
+    def _explain_cells(self, column: str, rows: Any) -> tuple[Explanation, ...]:
+        """Explain the cells of the input frame in a column and the rows at some positions."""
         return tuple(self.inputs[0].explain(int(row), column) for row in rows)
 
-    def _aggregate(
+    def _explain_aggregate(
         self, cell: Explanation, position: int, planned: PlannedCells, rows: Any
     ) -> Explanation:
-        """Explain an aggregate by its formula with numbers; notes say which rows are left out."""
+        """Explain an aggregate by its formula, in names and in numbers.
+
+        Notes say which rows of the group are left out, and why. ``cell`` is the explanation so far.
+        """
         plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
         used_rows, unused_rows = (
             rows[cells.has_number[rows]].tolist(),
@@ -419,7 +447,7 @@ class AggregateCells(Result):
         )
         count_text = counted(len(used_rows), "row")
         if rule.rule == "sum":
-            numerator = explain_sum(plan, self.first, False, used_rows, self._cells)
+            numerator = explain_sum(plan, self.first_input, False, used_rows, self._explain_cells)
             formula = f"sum over {count_text}: {str(numerator.formula).partition(' = ')[2]}"
             children = numerator.children
         elif rule.rule in ("mean", "ratio"):
@@ -431,8 +459,8 @@ class AggregateCells(Result):
                 denominator_rows = first_rows[groups == position].tolist()
                 response_text = f" over {len(denominator_rows)} responses"
             children = (
-                explain_sum(plan, self.first, False, used_rows, self._cells),
-                explain_sum(plan, self.first, True, denominator_rows, self._cells),
+                explain_sum(plan, self.first_input, False, used_rows, self._explain_cells),
+                explain_sum(plan, self.first_input, True, denominator_rows, self._explain_cells),
             )
             names, values = (
                 " / ".join(str(text) for text in texts)
@@ -442,13 +470,13 @@ class AggregateCells(Result):
             )
             formula = f"{names}{response_text} over {count_text} = {values}"
         else:
-            formula = f"{_RULES.get(rule.rule, rule.rule)} of {count_text}"
-            children = self._cells(plan.parts[0], used_rows)
+            formula = f"{_PHRASE_BY_RULE.get(rule.rule, rule.rule)} of {count_text}"
+            children = self._explain_cells(plan.parts[0], used_rows)
         reasons = pd.Series(
             [str(cells.states[int(cells.codes[row])]) for row in unused_rows], dtype=object
         )
         if rule.over:
-            is_zero = (as_floats(self.first[plan.parts[1]]) == 0) & cells.applicable
+            is_zero = (as_floats(self.first_input[plan.parts[1]]) == 0) & cells.applicable
             reasons[is_zero[unused_rows]] = f"{plan.parts[1]} is 0, and it is " + reasons
         counts_by_reason = Counter(reasons)
         notes = [
@@ -465,7 +493,7 @@ class AggregateCells(Result):
                 why_missing += "; skip_missing=True leaves them out" * bool(used_rows)
             elif used_rows:
                 why_missing = "its denominator is 0, and there is no rate of nothing"
-            children = (*children, *self._cells(plan.parts[0], unused_rows))
+            children = (*children, *self._explain_cells(plan.parts[0], unused_rows))
         return replace(
             cell,
             formula=None if why_missing and (unused_rows or not used_rows) else formula,
@@ -481,7 +509,7 @@ _MAX_SEARCHED = 50
 
 
 class ArchivedCells(Result):
-    """A frame that was read from an archive; its cells are found in the responses of their rows.
+    """A frame that was read from an archive; each row may be from another response.
 
     Parameters
     ----------
@@ -490,7 +518,7 @@ class ArchivedCells(Result):
     sources : sequence of Source
         The responses that it was read from.
     finder : ResponseFinder
-        Finds responses.
+        Finds the responses.
     """
 
     def __init__(
@@ -506,7 +534,7 @@ class ArchivedCells(Result):
             return self.describe(position, column, "from the responses in which the row was seen")
         cell, reason = self.describe(position, column), "the archive names no response for this row"
         table, _, name = declared_name.rpartition(":")[2].partition(".")
-        for source in islice(self._responses(position), _MAX_SEARCHED):
+        for source in islice(self._find_sources(position), _MAX_SEARCHED):
             try:
                 response = self._finder.find(source)
             except TrailEnd as end:
@@ -515,17 +543,17 @@ class ArchivedCells(Result):
             if table not in response.tables:
                 continue
             cells = TableCells(response, table)
-            rows = self._rows_like(position, table, cells)
-            if len(rows) == 1 and same(cells.frame[name].iloc[rows[0]], cell.value):
+            rows = self._find_rows_like(position, table, cells)
+            if len(rows) == 1 and are_equal(cells.frame[name].iloc[rows[0]], cell.value):
                 return self.copy_cell(
                     cells.explain(rows[0], name), position, column, "kept in the archive"
                 )
             reason = f"no response at hand has {in_words(cell.value)} in this row"
         return replace(cell, end=reason)
 
-    def _responses(self, position: int) -> Any:
-        """Yield the sources of the responses that a row may be from, the newest first."""
-        row = {str(name): plain(value) for name, value in self.frame.iloc[position].items()}
+    def _find_sources(self, position: int) -> Any:
+        """Yield the sources of the responses that a row may be from, newest first."""
+        row = {str(name): to_json_value(value) for name, value in self.frame.iloc[position].items()}
         fetched_at = str(row.get("fetched_at"))[:19]
         latest = str(row.get("fetched_at") or row["last_seen"])[:19]
         days_filter = f"days={row.get('days')}"
@@ -540,8 +568,11 @@ class ArchivedCells(Result):
             if source.host == row["host"] and moment <= latest and is_candidate:
                 yield source
 
-    def _rows_like(self, position: int, table: str, cells: TableCells) -> list[int]:
-        """Return the positions of a table's rows that have the key of the row at ``position``."""
+    def _find_rows_like(self, position: int, table: str, cells: TableCells) -> list[int]:
+        """Find a response's rows with the key of the row at ``position``; return their positions.
+
+        ``cells`` are the cells of the response's table.
+        """
         frame_columns = {
             (column.of or "").rpartition(":")[2]: name
             for name, column in self.metadata.columns.items()
@@ -551,5 +582,5 @@ class ArchivedCells(Result):
             frame_column = frame_columns.get(f"{table}.{name}")
             if frame_column is None:
                 return []
-            mask &= matching(cells.frame[name], self.frame[frame_column].iloc[position])
+            mask &= equal_cells_mask(cells.frame[name], self.frame[frame_column].iloc[position])
         return np.flatnonzero(mask).tolist()

@@ -1,8 +1,8 @@
 """`Explainer`: explain cells of frames.
 
-A frame carries its recipe (`aatoolkit.metadata.recipe`), by which `replay` makes the frame again
-from the bytes of the responses. The row is looked up in the replayed frame, whose value must equal
-the cell.
+A frame carries its recipe, i.e. the recorded steps that made it (`aatoolkit.metadata.recipe`).
+`replay` repeats these steps, starting from the bytes of the responses. The row is then looked up
+in the replayed frame, and its value there must equal the cell.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from aatoolkit.metadata.recipe import ARCHIVED, END, READ, VIEW, Recipe
 from aatoolkit.metadata.recorded import VERBS, is_changed
 from aatoolkit.sections.aggregation import Aggregation
 from aatoolkit.stats.explain.cells import (
-    CELLS_OF,
+    EXPLAIN_CELL_BY_VERB,
     AggregateCells,
     ArchivedCells,
     Replayed,
@@ -38,10 +38,10 @@ from aatoolkit.stats.explain.cells import (
 from aatoolkit.stats.explain.explanation import (
     Explanation,
     MissingRows,
+    are_equal,
+    equal_cells_mask,
     in_words,
-    matching,
-    plain,
-    same,
+    to_json_value,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
 from aatoolkit.stats.explain.statistics import StatisticCells, Tracer
@@ -52,13 +52,14 @@ _MAX_READ = 200
 """The maximum number of missing values that are explained to list their causes."""
 
 _MAX_CAUSES = 8
+"""The maximum number of causes that are listed."""
 
 
 class Explainer:
     """Explains many numbers, and reads each response once.
 
-    It assumes that a frame does not change after its first use. After you change a frame in place,
-    use a new explainer.
+    It assumes that frames do not change after their first use: create a new explainer after you
+    change a frame in place.
 
     Parameters
     ----------
@@ -76,8 +77,8 @@ class Explainer:
     """
 
     def __init__(self, within: Any = None) -> None:
-        self.evidence = ResponseFinder(within)
-        self._results: dict[Any, Any] = {}
+        self.finder = ResponseFinder(within)
+        self._result_by_call: dict[Any, Any] = {}
 
     def explain(
         self,
@@ -92,11 +93,11 @@ class Explainer:
         frame : pandas.DataFrame
             The frame.
         row : int, label or mapping of str to object, optional
-            The row: its label, its position, or the values of columns that identify it. By
-            default the first row whose value in the column is missing, or the first row of all.
+            The row: its label, its position, or a dict of column values that identify it. By
+            default the first row in which the column is missing; if none is, the first row.
         column : str
-            The column. If only one argument is given after the frame, and it names a column, it
-            is the column.
+            The column. ``explain(frame, "rank")`` is short for ``explain(frame, column="rank")``,
+            unless ``"rank"`` is a label in the index.
 
         Raises
         ------
@@ -107,7 +108,7 @@ class Explainer:
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        flat_frame, metadata = self._cached(_flattened, frame)
+        flat_frame, metadata = self._compute_once(_flatten_with_metadata, frame)
         if column is None and isinstance(row, str) and row not in flat_frame.index:
             row, column = None, row
         if column is None:
@@ -117,19 +118,19 @@ class Explainer:
             )
         check_columns(flat_frame, [column])
         if row is not None:
-            return self._explain_cell(frame, _position_of(flat_frame, frame, row), column)
+            return self._explain_cell(frame, _find_position(flat_frame, frame, row), column)
         if len(flat_frame):
             return self._explain_first_missing(frame, column)
-        state = metadata.columns[column].availability
-        missing_text = f"the frame has no rows; {column} is {state}"
+        availability = metadata.columns[column].availability
+        missing_reason = f"the frame has no rows; {column} is {availability}"
         cell = Explanation(
-            None, column, operation="column", availability=str(state), missing=missing_text
+            None, column, operation="column", availability=str(availability), missing=missing_reason
         )
         try:
-            replayed = self._replay_of(frame)
+            replayed = self._require_replay(frame)
         except TrailEnd as end:
             return replace(cell, end=str(end))
-        return replayed.about(cell) if isinstance(replayed, TableCells) else cell
+        return replayed.add_column_facts(cell) if isinstance(replayed, TableCells) else cell
 
     @staticmethod
     def rows_with(frame: pd.DataFrame, row: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
@@ -143,116 +144,129 @@ class Explainer:
         check_columns(frame, row)
         mask = np.ones(len(frame), bool)
         for name, value in row.items():
-            mask &= matching(frame[name], value)
+            mask &= equal_cells_mask(frame[name], value)
         return mask
 
-    def _cached(self, function: Callable[[pd.DataFrame], T], frame: pd.DataFrame) -> T:
-        """Return ``function(frame)``, which is computed once for each frame."""
+    def _compute_once(self, function: Callable[[pd.DataFrame], T], frame: pd.DataFrame) -> T:
+        """Return ``function(frame)``; a second call with the same frame returns the same result."""
         key = function, id(frame)
-        if key not in self._results:
-            self._results[key] = frame, function(frame)
-        result: T = self._results[key][1]
+        if key not in self._result_by_call:
+            self._result_by_call[key] = frame, function(frame)
+        result: T = self._result_by_call[key][1]
         return result
 
     def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
-        """Explain a cell by the same cell of the frame as made again by its recipe.
+        """Explain a cell of a frame by the same cell of the replayed frame.
 
-        If their values differ, the cell was changed since, and the explanation says so.
+        If the two values differ, the cell was changed after its frame was made, and the explanation
+        says so.
         """
-        (flat, metadata), arrays = self._cached(_flattened, frame), self._cached(arrays_of, frame)
+        (flat_frame, metadata), arrays = (
+            self._compute_once(_flatten_with_metadata, frame),
+            self._compute_once(arrays_of, frame),
+        )
         try:
-            replayed = self._replay_of(frame)
-            replayed_position = self._matching_row(frame, position, replayed, column)
+            replayed = self._require_replay(frame)
+            replayed_position = self._find_replayed_row(frame, position, replayed, column)
             cell = replayed.explain(replayed_position, column)
         except TrailEnd as end:
-            return replace(describe_cell(flat, metadata, position, column), end=str(end))
-        old_value = self._cached(arrays_of, replayed.frame)[column][replayed_position]
+            return replace(describe_cell(flat_frame, metadata, position, column), end=str(end))
+        replayed_value = self._compute_once(arrays_of, replayed.frame)[column][replayed_position]
         stored_reason = stored_of(frame)[0].columns.get(column, NOTHING).availability.reason
-        is_new = metadata.columns[column].availability.reason == OVERWRITTEN != stored_reason
-        if is_new or not same(old_value, arrays[column][position]) or is_changed(flat, column):
-            why = (
-                f"{column} was changed since by a plain pandas step: this was {in_words(old_value)}"
+        is_newly_overwritten = (
+            metadata.columns[column].availability.reason == OVERWRITTEN != stored_reason
+        )
+        if (
+            is_newly_overwritten
+            or not are_equal(replayed_value, arrays[column][position])
+            or is_changed(flat_frame, column)
+        ):
+            change_note = (
+                f"{column} was changed since by a plain pandas step: "
+                f"this was {in_words(replayed_value)}"
             )
-            cell_now = describe_cell(flat, metadata, position, column)
-            return replace(cell_now, end=why, children=(cell,))
-        row = {name: plain(arrays[name][position]) for name in metadata.key if name in arrays}
+            cell_now = describe_cell(flat_frame, metadata, position, column)
+            return replace(cell_now, end=change_note, children=(cell,))
+        row = {
+            name: to_json_value(arrays[name][position]) for name in metadata.key if name in arrays
+        }
         return replace(cell, row=row or cell.row)
 
-    def _matching_row(
+    def _find_replayed_row(
         self, frame: pd.DataFrame, position: int, replayed: Replayed, column: str
     ) -> int:
-        """Return the position in a replayed frame of the row that is at ``position`` in ``frame``.
+        """Find the row ``frame.iloc[position]`` in the replayed frame; return its position there.
 
-        Rows are the same if their keys are equal; without a key, if all shared columns are
-        equal, except the one to be explained. Of several such rows the one with the same label is
-        returned.
+        Two rows match if the values of their key columns are equal. In a frame without a key, all
+        columns that both frames have must be equal, except ``column``, which is to be explained.
+        If several rows match, the one with the same index label is returned.
 
         Raises
         ------
         TrailEnd
-            If there is no such row, or several.
+            If no row matches, or several do.
         """
         arrays, replayed_arrays = (
-            self._cached(arrays_of, side) for side in (frame, replayed.frame)
+            self._compute_once(arrays_of, side) for side in (frame, replayed.frame)
         )
         if column not in replayed_arrays:
             raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
         label_positions = np.zeros(0, np.intp)
         if frame.index.names == replayed.frame.index.names:
-            label_positions = _positions_with_label(replayed.frame, frame.index[position])
-        key = [*replayed.metadata.key]
-        is_keyed = bool(key) and {*key} <= {*arrays} & {*replayed_arrays}
-        names = [name for name in arrays if name in replayed_arrays and name != column]
-        if not names and not is_keyed and len(label_positions) != 1:
+            label_positions = _find_label_positions(replayed.frame, frame.index[position])
+        key_columns = [*replayed.metadata.key]
+        has_key = bool(key_columns) and {*key_columns} <= {*arrays} & {*replayed_arrays}
+        shared_columns = [name for name in arrays if name in replayed_arrays and name != column]
+        if not shared_columns and not has_key and len(label_positions) != 1:
             raise TrailEnd("no column identifies its row any longer")
         positions = np.arange(len(replayed.frame))
-        for columns in [key, names] if is_keyed else [names]:
+        for columns in [key_columns, shared_columns] if has_key else [shared_columns]:
             label_position = label_positions[0] if len(label_positions) == 1 else -1
             if label_position in positions and all(
-                same(replayed_arrays[name][label_position], arrays[name][position])
+                are_equal(replayed_arrays[name][label_position], arrays[name][position])
                 for name in columns
             ):
                 return int(label_position)
             for name in columns:
                 cells = replayed_arrays[name].take(positions).astype(object)
-                positions = positions[[same(cell, arrays[name][position]) for cell in cells]]
+                positions = positions[[are_equal(cell, arrays[name][position]) for cell in cells]]
             if len(positions) == 1:
                 return int(positions[0])
-            if columns is key and not len(positions):
+            if columns is key_columns and not len(positions):
                 raise TrailEnd("no row that was read has its key: the key was changed since")
         if len(positions):
-            advice = f"; keep its key: {', '.join(key)}" if key else ""
+            advice = f"; keep its key: {', '.join(key_columns)}" if key_columns else ""
             raise TrailEnd(f"{len(positions)} rows that were read could be this one{advice}")
         raise TrailEnd("no row that was read is like this one: its row was changed since")
 
-    def _replay_of(self, frame: pd.DataFrame) -> Replayed:
-        """Return the frame as made again by its recipe; raise `TrailEnd` if that is impossible."""
-        replayed = self._cached(self._replay, frame)
+    def _require_replay(self, frame: pd.DataFrame) -> Replayed:
+        """Return the replayed frame; raise `TrailEnd` if the frame cannot be replayed."""
+        replayed = self._compute_once(self._try_replay, frame)
         if isinstance(replayed, str):
             raise TrailEnd(replayed)
         return replayed
 
-    def _replay(self, frame: pd.DataFrame) -> Replayed | str:
-        """Return the frame as made again by its recipe, or the reason why that is impossible."""
+    def _try_replay(self, frame: pd.DataFrame) -> Replayed | str:
+        """Return the replayed frame, or a text: the reason why the frame cannot be replayed."""
         stored_metadata, responses = stored_of(frame)
-        self.evidence.hold(responses)
+        self.finder.add_responses_in_memory(responses)
         if stored_metadata.recipe is None:
             is_foreign = not stored_metadata.columns and not stored_metadata.sources
             reason = "has no metadata, so its origin is not known"
             return f"the frame {reason if is_foreign else 'does not say how it was made'}"
         try:
-            return replay(stored_metadata.recipe, stored_metadata.sources, self.evidence)
+            return replay(stored_metadata.recipe, stored_metadata.sources, self.finder)
         except TrailEnd as end:
             return str(end)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             return f"what the frame says of how it was made is damaged: {error}"
 
     def _explain_first_missing(self, frame: pd.DataFrame, column: str) -> Explanation:
-        """Explain the first missing value of a column, with the causes of all missing values.
+        """Explain the first missing value of a column, and list the causes of all missing values.
 
-        If no value is missing, explain that of the first row.
+        If no value is missing, explain the value in the first row.
         """
-        flat_frame, _ = self._cached(_flattened, frame)
+        flat_frame, _ = self._compute_once(_flatten_with_metadata, frame)
         missing_positions = np.flatnonzero(flat_frame[column].isna().to_numpy())
         if not len(missing_positions):
             note = f"none of {len(flat_frame):,} values is missing"
@@ -267,11 +281,11 @@ class Explainer:
             cells_by_cause.setdefault(
                 missing_cell.missing or missing_cell.end or str(missing_cell.availability), []
             ).append(missing_cell)
-        most_frequent = sorted(
+        most_frequent_causes = sorted(
             cells_by_cause.items(), key=lambda cause_and_cells: -len(cause_and_cells[1])
         )[:_MAX_CAUSES]
         causes = tuple(
-            MissingRows(len(cells), reason, cells[0].row) for reason, cells in most_frequent
+            MissingRows(len(cells), reason, cells[0].row) for reason, cells in most_frequent_causes
         )
         note = f"{len(missing_positions):,} of {len(flat_frame):,} have none"
         if len(missing_positions) > _MAX_READ:
@@ -282,37 +296,37 @@ class Explainer:
         )
 
 
-def _flattened(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMetadata]:
-    """Return a frame with its index levels as columns, and its metadata."""
+def _flatten_with_metadata(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMetadata]:
+    """Return a copy of a frame with its index levels as columns, and the metadata of the copy."""
     flat_frame = flattened(frame)
     return flat_frame, metadata_of(flat_frame)
 
 
-def _position_of(
-    flat: pd.DataFrame, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]
+def _find_position(
+    flat_frame: pd.DataFrame, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]
 ) -> int:
-    """Return the position of a row, which is given by position, label or values of columns.
+    """Return the position of a row that is named by position, by label or by column values.
 
-    A mapping is matched by value. A whole number is a label, as in ``df.loc``, if the index has
-    that label, and otherwise a position. In a frame as it was read the two are the same.
+    A dict holds column values. Anything else is a label, as in ``df.loc``. A whole number that is
+    no label is a position, as in ``df.iloc``; the default index has both alike.
 
     Raises
     ------
     ItemNotFound
         If there is no such row, or several.
     """
-    size = len(frame)
+    row_count = len(frame)
     key = row
     if isinstance(row, Mapping):
         key = dict(row)
-        positions = np.flatnonzero(Explainer.rows_with(flat, row))
+        positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
         description = ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
     else:
-        positions, description = _positions_with_label(frame, row), f"the label {row!r}"
+        positions, description = _find_label_positions(frame, row), f"the label {row!r}"
         if not len(positions):
-            if isinstance(row, int | np.integer) and -size <= row < size:
-                return int(row) % size
-            raise ItemNotFound(f"there is no row {row!r} among {size} rows", key=row)
+            if isinstance(row, int | np.integer) and -row_count <= row < row_count:
+                return int(row) % row_count
+            raise ItemNotFound(f"there is no row {row!r} among {row_count} rows", key=row)
     if len(positions) == 1:
         return int(positions[0])
     if len(positions):
@@ -323,8 +337,8 @@ def _position_of(
     raise ItemNotFound(f"no row has {description}", key=key)
 
 
-def _positions_with_label(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:
-    """Return the positions of the rows that have a label in the index."""
+def _find_label_positions(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:
+    """Return the positions of the rows whose index label equals ``label``."""
     try:
         location = frame.index.get_loc(label)
     except (KeyError, TypeError):
@@ -333,29 +347,30 @@ def _positions_with_label(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.int
 
 
 def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Replayed:
-    """Make a frame again by its recipe, which says how it was made.
+    """Make a frame again by repeating the steps in its recipe.
 
     Parameters
     ----------
     recipe : list
-        The recipe.
+        The steps that made the frame: the kind of the last step, its details, and in these the
+        recipes of the frames that it was given.
     sources : sequence of Source
-        The responses that the recipe refers to by position.
+        The responses; the recipe refers to them by their positions in this sequence.
     finder : ResponseFinder
-        Finds responses.
+        Finds the responses.
 
     Raises
     ------
     TrailEnd
-        If the frame cannot be made again, with the reason.
+        If the frame cannot be made again; its text is the reason.
     """
     kind, *details = recipe
     if kind == READ:
-        position, name = details
-        if not 0 <= position < len(sources):
+        source_position, table_name = details
+        if not 0 <= source_position < len(sources):
             raise TrailEnd("its metadata does not name the response it was read from")
-        response = finder.find(sources[position])
-        table = name.rpartition(":")[2]
+        response = finder.find(sources[source_position])
+        table = table_name.rpartition(":")[2]
         if table not in response.tables:
             raise TrailEnd(f"the response has no table {table} as it is declared now")
         return TableCells(response, table)
@@ -365,7 +380,7 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
             return View(None, changes, recipe_below[1])
         return View(replay(recipe_below, sources, finder), changes)
     if kind == ARCHIVED:
-        return ArchivedCells(finder.archived(details[0], details[1]), sources, finder)
+        return ArchivedCells(finder.read_archived_frame(details[0], details[1]), sources, finder)
     # Each module of frames and statistics registers its verbs in `VERBS` when it is imported.
     for package in ("aatoolkit.frame", "aatoolkit.stats"):
         for module in iter_modules(import_module(package).__path__, f"{package}."):
@@ -376,10 +391,12 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
         )
     verb, arguments, input_recipes = details
     inputs = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
-    function, names = VERBS[verb]
+    function, frame_arguments = VERBS[verb]
     options = {
-        name: _frames(value, inputs) if name in names else _argument(value)
-        for name, value in arguments.items()
+        table_name: _select_input_frames(value, inputs)
+        if table_name in frame_arguments
+        else _restore_argument(value)
+        for table_name, value in arguments.items()
     }
     try:
         with warnings.catch_warnings(), Tracer(inputs) as tracer:
@@ -389,32 +406,38 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
         raise TrailEnd(f"{verb} cannot be replayed: {error}") from None
     if verb == "aggregate":
         return AggregateCells(verb, frame, inputs, options)
-    if verb in CELLS_OF:
+    if verb in EXPLAIN_CELL_BY_VERB:
         return Result(verb, frame, inputs, options)
     return StatisticCells(verb, frame, inputs, options, tracer=tracer)
 
 
-def _frames(value: Any, inputs: Sequence[Replayed]) -> Any:
-    """Return the frame or frames at the positions in ``inputs`` that an argument holds, or None."""
-    if isinstance(value, list):
-        return [inputs[position].frame for position in value]
-    return None if value is None else inputs[value].frame
+def _select_input_frames(positions: Any, inputs: Sequence[Replayed]) -> Any:
+    """Return the input frame at a recorded position, or a list of them for a list of positions.
+
+    None stays None.
+    """
+    if isinstance(positions, list):
+        return [inputs[position].frame for position in positions]
+    return None if positions is None else inputs[positions].frame
 
 
-def _argument(value: Any) -> Any:
-    """Return an argument of a verb, restored from the JSON value that it was recorded as."""
-    if isinstance(value, list):
-        return [_argument(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    (kind, body), *_ = value.items()
+def _restore_argument(json_value: Any) -> Any:
+    """Restore an argument of a method from the JSON value that recorded it.
+
+    For example, ``{"moment": "2026-11-20"}`` becomes ``pd.Timestamp("2026-11-20")``.
+    """
+    if isinstance(json_value, list):
+        return [_restore_argument(item) for item in json_value]
+    if not isinstance(json_value, dict):
+        return json_value
+    (kind, content), *_ = json_value.items()
     if kind == "rule":
         parameters: Any = {
-            name: tuple(fact) if isinstance(fact, list) else fact for name, fact in body.items()
+            name: tuple(fact) if isinstance(fact, list) else fact for name, fact in content.items()
         }
         return Aggregation(**parameters)
     if kind == "grouper":
-        return pd.Grouper(**body)
+        return pd.Grouper(**content)
     if kind == "moment":
-        return pd.Timestamp(body)
-    return {name: _argument(item) for name, item in body.items()}
+        return pd.Timestamp(content)
+    return {name: _restore_argument(item) for name, item in content.items()}

@@ -22,21 +22,21 @@ _MAX_IN_TEXT, _MAX_IN_HTML = 8, 200
 """The maximum number of parts of one number that are written, as text and as HTML."""
 
 
-def plain(value: Any) -> Any:
-    """Return a cell as a JSON value: text, number, list or dict; None for a missing cell.
+def to_json_value(value: Any) -> Any:
+    """Convert a cell to a JSON value: text, number, list or dict; None for a missing cell.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> plain(pd.NA), plain(pd.Timestamp("2026-11-20")), plain([1, None])
-    (None, '2026-11-20', [1, None])
+    >>> to_json_value(pd.Timestamp("2026-11-20")), to_json_value([1, pd.NA])
+    ('2026-11-20', [1, None])
     """
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_json_value(item) for item in value]
     if isinstance(value, dict):
-        return {str(name): plain(item) for name, item in value.items()}
+        return {str(name): to_json_value(item) for name, item in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     if value is None or isinstance(value, bool | int | float | str):
@@ -49,46 +49,52 @@ def plain(value: Any) -> Any:
 
 
 def in_words(value: Any) -> str:
-    """Return a cell as text; ``missing`` for a missing cell.
+    """Return the value of a cell as text; "missing" for a missing cell.
 
     Examples
     --------
     >>> in_words(None), in_words(0.30000000000000004), in_words("Acme")
     ('missing', '0.30000000000000004', 'Acme')
     """
-    json_value = plain(value)
+    json_value = to_json_value(value)
     return "missing" if json_value is None else clipped(str(json_value))
 
 
-def same(value: Any, other: Any) -> bool:
-    """Return whether two cells are equal, whatever their dtypes.
+def are_equal(value: Any, other: Any) -> bool:
+    """Return whether the values of two cells are equal, whatever their dtypes.
 
     Examples
     --------
-    >>> same(3, 3.0), same(None, pd.NA), same("3", 3), same(0.1 + 0.2, 0.3)
+    >>> are_equal(3, 3.0), are_equal(None, pd.NA), are_equal("3", 3), are_equal(0.1 + 0.2, 0.3)
     (True, True, False, True)
     """
-    value, other = plain(value), plain(other)
+    value, other = to_json_value(value), to_json_value(other)
     if isinstance(value, float) and isinstance(other, int | float):
         return abs(value - other) <= 1e-12 * max(abs(value), abs(other))
     return bool(value == other)
 
 
-def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
-    """Return the mask of cells that equal a value; a day or a number may be given as text."""
-    expected_value = plain(value)
+def equal_cells_mask(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
+    """Return the mask of the cells that equal ``value``; a day or number may be given as text.
+
+    Examples
+    --------
+    >>> equal_cells_mask(pd.Series([3.0, 4.5, None]), "3").tolist()
+    [True, False, False]
+    """
+    expected_value = to_json_value(value)
 
     def is_alike(cell: Any) -> bool:
-        value = plain(cell)
+        value = to_json_value(cell)
         if not isinstance(expected_value, str) or value is None or isinstance(value, str):
-            return same(value, expected_value)
+            return are_equal(value, expected_value)
         return expected_value in (str(value), f"{value:g}" if isinstance(value, float) else "")
 
     return np.array([is_alike(cell) for cell in values.astype(object)], bool)
 
 
 def sum_in_words(values: list[object]) -> str:
-    """Return numbers as a sum in text; if they are many, the middle ones are left out.
+    """Write numbers as a sum; if there are more than eight, leave out some in the middle.
 
     Examples
     --------
@@ -103,16 +109,16 @@ def sum_in_words(values: list[object]) -> str:
 
 @dataclass(frozen=True)
 class CitedResponse(Source):
-    """A response that a number was computed from: its `Source`, and where it was found.
+    """A response that a number was computed from: its `Source` and where it was found.
 
     Parameters
     ----------
     status : int, optional
         The HTTP status; None if the response was not found.
     found_in : str, optional
-        Where the bytes were found; None if they were not.
+        Where the bytes were found, such as "in memory"; None if they were not found.
     checked : bool
-        Whether the SHA-256 of the bytes was computed again and is the same.
+        Whether the bytes still have the SHA-256 that was recorded when they were fetched.
     """
 
     status: int | None = None
@@ -135,17 +141,17 @@ class CitedResponse(Source):
 
 @dataclass(frozen=True)
 class ValuePlace:
-    """Where a value is in a response: its JSON path, and the positions and text of its bytes.
+    """Where a value is in a response: its JSON path, the positions of its bytes, and its text.
 
     Parameters
     ----------
     path : str
-        The JSON path. The path of an object's key, rather than its value, ends in ``~``.
+        The JSON path. It ends in ``~`` if it names the key of an object and not its value.
     start, end : int, optional
-        The bytes of the value, ``body[start:end]``; None if the path is not in the response, or its
+        The positions of the bytes, ``body[start:end]``; None if the response lacks the path, or its
         bytes were not found.
     text : str, optional
-        The value as it is written there.
+        The text of the value in the response.
     """
 
     path: str
@@ -160,16 +166,16 @@ class ValuePlace:
 
 @dataclass(frozen=True)
 class StatedAvailability:
-    """What a response says of the availability of a value: whether it could be measured.
+    """A statement in a response on the availability of a value, i.e. whether it was measured.
 
     Parameters
     ----------
     status, cause, reason
         As in `Availability`.
     target, rows : str, optional
-        The JSON path that the statement is about, and the condition that its rows match.
+        The JSON path that the statement is about, and the condition that selects its rows.
     evidence, rule, raw : str, optional
-        The JSON path of the evidence, the rule that read it, and the evidence itself as JSON text.
+        The JSON path of the evidence, the name of the rule that interprets it, and its JSON text.
     sample_size : int, optional
         The number of observations that the value was computed from.
     as_of : str, optional
@@ -209,7 +215,7 @@ class MissingRows:
     why : str
         The reason.
     first : mapping of str to object
-        The values that identify the first of them.
+        The key of the first of these rows: a dict from column to value.
     """
 
     rows: int
@@ -228,35 +234,35 @@ class Explanation:
     value : object
         The value; None where it is missing.
     column : str
-        The column, or the name in a formula.
+        The column of the number, or its name in a formula.
     row : mapping of str to object
-        The values that identify the row.
+        The key of the row: a dict from column to value.
     unit, meaning : str, optional
         The unit, and the description of the column.
     operation : str, optional
-        How it was made: ``read``, or the verb that made it, such as ``aggregate``.
+        How the value was made: ``read`` from a response, or by a method such as ``aggregate``.
     formula : str, optional
-        The formula, with names and with numbers.
+        The formula, in names and in numbers: ``clicks / visits = 3 / 12``.
     rows : int, optional
-        The number of rows that it was computed from.
+        The number of rows that the value was computed from.
     place : ValuePlace, optional
-        Its place in the response.
+        Where the value is in the response.
     response : CitedResponse, optional
-        The response that holds it.
+        The response that contains the value.
     availability : str, optional
-        Whether it could be measured.
+        Whether the value could be measured.
     statements : tuple of StatedAvailability
-        What the response states about its availability, with the evidence.
+        The response's statements about the availability of the value.
     missing : str, optional
-        Why there is no value; None if there is one.
+        The reason why the value is missing; None if it is not missing.
     causes : tuple of MissingRows
-        If no row was named: the reasons of missing values of the column, with numbers of rows.
+        If no row was named: why values of the column are missing, and how many for each reason.
     notes : tuple of str
         Notes, such as how rows were filtered.
     children : tuple of Explanation
-        The numbers that it was computed from.
+        The explanations of the numbers that the value was computed from.
     end : str, optional
-        Why the number is not traced further, if it is not traced to the bytes of a response.
+        Why the value is not traced to the bytes of a response; None if it is.
 
     Examples
     --------
@@ -292,7 +298,7 @@ class Explanation:
     end: str | None = None
 
     def walk(self) -> Iterator[Explanation]:
-        """Yield the explanation and all parts below it, in depth-first order."""
+        """Yield this explanation, its children, their children and so on, depth first."""
         pending_parts = [self]
         while pending_parts:
             part = pending_parts.pop()
@@ -301,28 +307,28 @@ class Explanation:
 
     @property
     def sources(self) -> tuple[CitedResponse, ...]:
-        """The responses that the number was computed from, without duplicates."""
+        """All responses that the number was computed from, without duplicates."""
         return tuple(dict.fromkeys(part.response for part in self.walk() if part.response))
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The reasons why parts are not traced to the bytes of a response, without duplicates."""
+        """The reasons why some numbers are not traced to the bytes of a response."""
         return tuple(dict.fromkeys(part.end for part in self.walk() if part.end))
 
     @property
     def is_complete(self) -> bool:
-        """Whether every part was traced to the bytes of a response."""
+        """Whether every number in the tree is traced to the bytes of a response."""
         return not self.ends
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as a dict of JSON values, without empty fields.
+        """Convert the explanation to a dict of JSON values, without empty fields.
 
         Examples
         --------
         >>> Explanation(3, "n", end="a plain pandas step").to_dict()
         {'value': 3, 'column': 'n', 'end': 'a plain pandas step'}
         """
-        json_fields = {field.name: _as_json(getattr(self, field.name)) for field in fields(self)}
+        json_fields = {field.name: _to_json(getattr(self, field.name)) for field in fields(self)}
         return {
             name: field
             for name, field in json_fields.items()
@@ -330,25 +336,25 @@ class Explanation:
         }
 
     def with_notes(self, *notes: str) -> Explanation:
-        """Return the explanation with further notes."""
+        """Return a copy of the explanation with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 
     @property
     def headline(self) -> str:
         """The column, the row and the value as one line of text."""
-        name = clipped(self.column) + (f", {clipped(_key_text(self.row))}" if self.row else "")
+        name = clipped(self.column) + (f", {clipped(_key_in_words(self.row))}" if self.row else "")
         if self.value is None and self.missing is None and self.operation in _VALUELESS_OPERATIONS:
             return name
         unit_note = f" ({self.unit})" if self.unit and self.value is not None else ""
         return f"{name}: {in_words(self.value)}{unit_note}"
 
     def __repr__(self) -> str:
-        return "\n".join(_lines(_tree(self, _MAX_IN_TEXT, {})))
+        return "\n".join(_indent_tree(_build_tree(self, _MAX_IN_TEXT, {})))
 
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        folds = _tree_html(_tree(self, _MAX_IN_HTML, {}), " open")
+        folds = _tree_to_html(_build_tree(self, _MAX_IN_HTML, {}), " open")
         return f'<div class="tex2jax_ignore aatoolkit-explanation">{folds}</div>'
 
 
@@ -356,70 +362,77 @@ _EMPTY_VALUES: tuple[Any, ...] = (None, [], {})
 _VALUELESS_OPERATIONS = ("path", "column", "rows")
 
 
-def _key_text(row: Mapping[str, Any]) -> str:
+def _key_in_words(row: Mapping[str, Any]) -> str:
+    """Return the key of a row as text, such as ``brand = Acme``."""
     return ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
 
 
-def _as_json(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
+    """Convert the value of a field of an explanation to JSON values."""
     if isinstance(value, Explanation):
         return value.to_dict()
     if isinstance(value, tuple):
-        return [_as_json(item) for item in value]
+        return [_to_json(item) for item in value]
     if isinstance(value, MissingRows | Source | ValuePlace | StatedAvailability):
         return {name: item for name, item in asdict(value).items() if item is not None}
-    return plain(value)
+    return to_json_value(value)
 
 
 Tree = tuple[str, list[str], list[Any]]
 """The first line of an explanation, its further lines, and the trees of its parts."""
 
 
-def _tree(
-    part: Explanation, max_parts: int, seen: dict[str, Any], parent: Explanation | None = None
+def _build_tree(
+    part: Explanation,
+    max_parts: int,
+    written_lines: dict[str, Any],
+    parent: Explanation | None = None,
 ) -> Tree:
-    """Return an explanation as a tree of lines of text, in which no line is repeated.
+    """Build the tree of lines of text of an explanation, in which no line is repeated.
 
-    The tree is a tuple of its first line, further lines, and the trees of at most ``max_parts``
-    parts. ``seen`` collects the lines that were written before.
+    At most ``max_parts`` children of each number are in it. ``written_lines`` collects the lines
+    written so far.
     """
-    lines = [*_lines_about(part, seen, parent)]
-    trees_of_parts = [_tree(child, max_parts, seen, part) for child in part.children[:max_parts]]
+    lines = [*_describe_part(part, written_lines, parent)]
+    trees_of_parts = [
+        _build_tree(child, max_parts, written_lines, part) for child in part.children[:max_parts]
+    ]
     if len(part.children) > max_parts:
         trees_of_parts.append((f"… {len(part.children) - max_parts:,} more", [], []))
     return part.headline, lines, trees_of_parts
 
 
-def _lines_about(
-    part: Explanation, seen: dict[str, Any], parent: Explanation | None
+def _describe_part(
+    part: Explanation, written_lines: dict[str, Any], parent: Explanation | None
 ) -> Iterator[str]:
-    """Yield lines of text about one number, except lines that ``seen`` has already."""
-    if part.meaning and seen.setdefault(part.meaning, part) is part:
+    """Yield lines of text about one number, except those that are in ``written_lines``."""
+    if part.meaning and written_lines.setdefault(part.meaning, part) is part:
         yield clipped(part.meaning)
     if part.formula:
         yield f"= {clipped(part.formula)}"
     if part.missing:
         yield f"missing: {clipped(joined(part.missing))}"
-    state = part.availability
+    availability = part.availability
     if (
-        state
-        and state not in (part.missing or "")
-        and not (parent and parent.availability == state)
+        availability
+        and availability not in (part.missing or "")
+        and not (parent and parent.availability == availability)
     ):
-        yield clipped(joined(state))
-    # Of a missing value those count first that say it was not measured.
+        yield clipped(joined(availability))
+    # For a missing value, the statements that it was not measured come first.
     for statement in sorted(
         part.statements, key=lambda stated: bool(part.missing) and stated.status == "available"
     ):
-        if seen.setdefault(str(statement), part) is part:
+        if written_lines.setdefault(str(statement), part) is part:
             yield f"stated: {statement}"
     if part.place is not None:
         yield clipped(str(part.place))
-    if part.response is not None and seen.get("") != part.response:
-        seen[""] = part.response
+    if part.response is not None and written_lines.get("") != part.response:
+        written_lines[""] = part.response
         yield str(part.response)
     yield from map(clipped, part.notes)
     for cause in part.causes:
-        example = f", such as {clipped(_key_text(cause.first))}" if cause.first else ""
+        example = f", such as {clipped(_key_in_words(cause.first))}" if cause.first else ""
         reason = (
             "are missing for the same reason"
             if cause.why == part.missing
@@ -430,21 +443,21 @@ def _lines_about(
         yield f"the trail ends here: {clipped(part.end)}"
 
 
-def _lines(tree: Tree, indent: str = "") -> Iterator[str]:
-    """Yield the lines of a tree as text, with each part indented below its number."""
+def _indent_tree(tree: Tree, indent: str = "") -> Iterator[str]:
+    """Yield the lines of a tree, with the parts of each number indented below it."""
     headline, lines, trees_of_parts = tree
     yield indent + headline
     yield from (f"{indent}  {line}" for line in lines)
     for tree_of_part in trees_of_parts:
-        yield from _lines(tree_of_part, indent + "  ")
+        yield from _indent_tree(tree_of_part, indent + "  ")
 
 
-def _tree_html(tree: Tree, attribute: str = "") -> str:
-    """Return a tree as HTML, in which each number with lines or parts below it can be folded."""
+def _tree_to_html(tree: Tree, attribute: str = "") -> str:
+    """Convert a tree to HTML, in which the lines and parts below each number can be folded."""
     headline, lines, trees_of_parts = tree
     if not lines and not trees_of_parts:
         return markup(headline)
     items = "".join(
-        f"<li>{item}</li>" for item in (*map(markup, lines), *map(_tree_html, trees_of_parts))
+        f"<li>{item}</li>" for item in (*map(markup, lines), *map(_tree_to_html, trees_of_parts))
     )
     return f"<details{attribute}><summary>{markup(headline)}</summary>\n<ul>{items}</ul></details>"

@@ -1,8 +1,9 @@
 """Responses: find them by their hash, read them again, explain the cells of their tables.
 
-In reading order: `ResponseFinder` finds responses in memory, a study or an archive; `TableCells`
-explains the cells of a table: their path and bytes in the response, what it states about them, and
-why a value is missing; `explain_path` explains which cells hold the value at a JSON path.
+In reading order: `ResponseFinder` finds responses in memory, in a study or in an archive;
+`TableCells` explains the cells of a table by their JSON path and bytes in the response, by what
+the response states about them, and by why a value is missing; `explain_path` lists the cells that
+hold the value at a JSON path.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from aatoolkit.stats.explain.explanation import (
     StatedAvailability,
     ValuePlace,
     in_words,
-    plain,
+    to_json_value,
 )
 
 _NOT_IN_MEMORY = (
@@ -47,7 +48,7 @@ _NOT_IN_MEMORY = (
 
 
 class TrailEnd(Exception):
-    """The reason why a number cannot be traced further; raised and caught in this package only."""
+    """A number cannot be traced further; the text is the reason. Caught within this package."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ class ReadResponse:
     Parameters
     ----------
     source : Source
-        The source that names the response.
+        The host, section, filters, time and SHA-256 that name the response.
     tables : Tables
         The tables of the response.
     body : bytes
@@ -72,8 +73,8 @@ class ReadResponse:
     found_in: str
 
     @cached_property
-    def cited(self) -> CitedResponse:
-        """The response as a `CitedResponse`, i.e. as explanations show it."""
+    def citation(self) -> CitedResponse:
+        """The response as explanations show it: its source, its status and where it was found."""
         payload = self.tables.payload
         digest = hashlib.sha256(self.body).hexdigest()
         return CitedResponse(
@@ -83,29 +84,30 @@ class ReadResponse:
             checked=self.source.sha256 == digest,
         )
 
-    def place(self, path: str) -> ValuePlace:
-        """Return where the value at a path is in the body: its first and last byte, and its text.
+    def locate(self, path: str) -> ValuePlace:
+        """Locate the value at a JSON path: return the positions of its bytes, and its text.
 
-        If the response lacks the path, the result has only the path.
+        If the response does not have the path, the result holds only the path.
         """
-        span = self._index.span(path)
+        span = self._byte_index.span(path)
         if span is None:
             return ValuePlace(path)
         return ValuePlace(path, *span, self.body[slice(*span)].decode(errors="replace"))
 
     @cached_property
-    def _index(self) -> ByteIndex:
+    def _byte_index(self) -> ByteIndex:
+        """The index that finds the bytes of the value at a JSON path."""
         return ByteIndex(self.body)
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
-        """The values that are in no column, by JSON path: each as JSON text, and the reason."""
+        """The values that no column holds: a dict from JSON path to JSON text and reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, reason) for path, value, reason in rows}
 
 
 class ResponseFinder:
-    """Finds responses in stores and in memory, and reads each at most once.
+    """Finds responses in studies, archives and memory, and reads each at most once.
 
     Parameters
     ----------
@@ -115,31 +117,34 @@ class ResponseFinder:
 
     def __init__(self, within: Any = None) -> None:
         self._stores = [*_stores(within)]
-        self._held: dict[HeldResponse, None] = {}
-        self._read: dict[Source, ReadResponse] = {}
+        self._responses_in_memory: dict[HeldResponse, None] = {}
+        self._response_by_source: dict[Source, ReadResponse] = {}
 
-    def hold(self, responses: Iterable[HeldResponse]) -> None:
-        """Add responses in memory to those that `find` searches."""
-        self._held |= dict.fromkeys(responses)
+    def add_responses_in_memory(self, responses: Iterable[HeldResponse]) -> None:
+        """Let `find` search these responses too, which a frame holds in memory."""
+        self._responses_in_memory |= dict.fromkeys(responses)
 
     def find(self, source: Source) -> ReadResponse:
-        """Return the response that a source names.
+        """Return the response that a source names by host, section, filters, time and hash.
 
         Raises
         ------
         TrailEnd
-            If the response is in no store, or is damaged.
+            If the response is neither in memory nor in a study or archive, or is damaged.
         """
-        if source not in self._read:
-            self._read[source] = self._search(source)
-        return self._read[source]
+        if source not in self._response_by_source:
+            self._response_by_source[source] = self._find_in_stores(source)
+        return self._response_by_source[source]
 
-    def _search(self, source: Source) -> ReadResponse:
-        """Return the response that a source names, read again; else raise `TrailEnd`."""
+    def _find_in_stores(self, source: Source) -> ReadResponse:
+        """Search all stores for the response that a source names, and read it again.
+
+        If there is none, or only a damaged one, raise `TrailEnd`.
+        """
         reason = ""
-        for store in (*self._stores, self._held):
+        for store in (*self._stores, self._responses_in_memory):
             try:
-                for place, response in _candidates(store, source):
+                for place, response in _find_candidates(store, source):
                     body = response.body
                     if body is None:
                         continue
@@ -154,8 +159,15 @@ class ResponseFinder:
                 reason = str(error)
         raise TrailEnd(reason or _NOT_IN_MEMORY)
 
-    def archived(self, method: str, options: Mapping[str, Any]) -> pd.DataFrame:
-        """Read a frame again from an archive, by the method and options that it was read with.
+    def read_archived_frame(self, reader_name: str, options: Mapping[str, Any]) -> pd.DataFrame:
+        """Read a frame again from the archive that it was read from.
+
+        Parameters
+        ----------
+        reader_name : str
+            The name of the method of `Archive` that read it, such as ``history``.
+        options : mapping
+            The arguments of that call.
 
         Raises
         ------
@@ -165,7 +177,7 @@ class ResponseFinder:
         for store in self._stores:
             if hasattr(store, "_archived_frame"):
                 try:
-                    frame: pd.DataFrame = store._archived_frame(method, options)
+                    frame: pd.DataFrame = store._archived_frame(reader_name, options)
                 except AAToolkitError as error:
                     raise TrailEnd(str(error)) from None
                 return frame
@@ -173,7 +185,7 @@ class ResponseFinder:
 
 
 def _stores(within: Any) -> Iterator[Any]:
-    """Yield the stores of responses in ``within``: studies, archives, and responses in memory."""
+    """Yield what ``within`` has responses in: each study, each archive, and lists of responses."""
     if isinstance(within, Tables):
         yield within._parts.held
     elif hasattr(within, "_stored_responses"):
@@ -188,10 +200,10 @@ def _stores(within: Any) -> Iterator[Any]:
         )
 
 
-def _candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield the responses of a store that may be the one that a source names.
+def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
+    """Yield the responses of a store that match a source: pairs of place and response.
 
-    Each comes after a description of the store in words, such as "in memory".
+    The place is a text, such as "in memory".
     """
     if hasattr(store, "_stored_responses"):
         for response in store._stored_responses(source):
@@ -212,7 +224,7 @@ _WHY_NOT_TAKEN = {
     "null": "",
     "no value": ", which is no {dtype}",
 }
-"""For each reason in ``tables.extra``, the text on why a value is not in its column."""
+"""Why a value of a response is not in its column: the text by the reason in ``tables.extra``."""
 _REASON_COLUMNS = re.compile(
     r"(?:^|_)(?:state|status|reason|cause|why|because)(?:_|$)", re.IGNORECASE
 )
@@ -220,25 +232,31 @@ _REASON_COLUMNS = re.compile(
 
 
 class _ColumnCells:
-    """The cells of one column: values, units, paths, and what is said of their availability."""
+    """The cells of one column: their values, units and JSON paths, and statements about them.
+
+    A signal is one statement of the response about availability. `signals` pairs it with its
+    extent: whether it is about all cells of the column or some.
+    """
 
     def __init__(self, table: TableCells, name: str) -> None:
-        rows = table.response.tables._parts.rows()[table.name]
+        table_rows = table.response.tables._parts.rows()[table.name]
         frame = table.rows
         self.values = frame[name].array
         self.availability = cells_of(frame, name, table.metadata)
         self.units = row_units(frame, table.metadata, name)
-        self.declared = rows.table[name] if name in rows.table.names else None
-        self.over: Sequence[str] = ()
+        self.declaration = table_rows.table[name] if name in table_rows.table.names else None
+        self.count_columns: Sequence[str] = ()
         self.signals: list[tuple[Signal, str]] = []
-        if self.declared is None:
+        if self.declaration is None:
             return
-        self.path = rows.path_finder(self.declared)
-        count_names = self.declared.aggregate.over or self.declared.aggregate.counts or ()
-        self.over = count_names if {*count_names} <= {*frame.columns} else ()
+        self.path_at = table_rows.path_finder(self.declaration)
+        counts = self.declaration.aggregate.over or self.declaration.aggregate.counts or ()
+        self.count_columns = counts if {*counts} <= {*frame.columns} else ()
         for signal in table.response.tables._parts.signals:
-            is_of_all = signal.scope in ("section", "engine")
-            extent = "all" if is_of_all else reach(signal.target or "", self.declared.pattern)
+            is_about_all_rows = signal.scope in ("section", "engine")
+            extent = (
+                "all" if is_about_all_rows else reach(signal.target or "", self.declaration.pattern)
+            )
             if extent and signal.rule != INFERRED:
                 self.signals.append((signal, extent))
 
@@ -249,7 +267,7 @@ class TableCells:
     Parameters
     ----------
     response : ReadResponse
-        The response.
+        The response, read again.
     name : str
         The name of the table.
     """
@@ -258,158 +276,175 @@ class TableCells:
         self.response, self.name, self.frame = response, name, response.tables[name]
         self.metadata, _ = stored_of(self.frame)  # just read, so that nothing has changed it
         self.rows = pd.DataFrame(self.frame)  # without attrs, which its columns would copy
-        self._key = [key for key in (*self.metadata.key, "_row") if key in self.frame.columns]
-        self._columns: dict[str, _ColumnCells] = {}
+        self._key_columns = [
+            key for key in (*self.metadata.key, "_row") if key in self.frame.columns
+        ]
+        self._cells_by_column: dict[str, _ColumnCells] = {}
 
-    def column(self, column: str) -> _ColumnCells:
+    def cells_of_column(self, column: str) -> _ColumnCells:
         """Return the cells of a column."""
-        if column not in self._columns:
-            self._columns[column] = _ColumnCells(self, column)
-        return self._columns[column]
+        if column not in self._cells_by_column:
+            self._cells_by_column[column] = _ColumnCells(self, column)
+        return self._cells_by_column[column]
 
-    def value(self, position: int, column: str) -> Any:
+    def value_at(self, position: int, column: str) -> Any:
         """Return the value of a column in the row at a position; None if it is missing."""
-        return plain(self.column(column).values[position])
+        return to_json_value(self.cells_of_column(column).values[position])
 
-    def explain(self, position: int, column: str, *, parts: bool = True) -> Explanation:
-        """Explain the value of a column in the row at a position."""
-        cells, value = self.column(column), self.value(position, column)
-        cell = self.about(
-            Explanation(value, column, {name: self.value(position, name) for name in self._key})
+    def explain(self, position: int, column: str, *, with_counts: bool = True) -> Explanation:
+        """Explain the value of a column in the row at a position.
+
+        ``with_counts`` explains the two counts of a rate, too.
+        """
+        cells, value = self.cells_of_column(column), self.value_at(position, column)
+        cell = self.add_column_facts(
+            Explanation(
+                value, column, {name: self.value_at(position, name) for name in self._key_columns}
+            )
         )
-        code = int(cells.availability.codes[position])
-        state, place, notes = str(cells.availability.states[code]), None, []
-        if cells.declared is not None:
-            is_counted = (cells.declared.source or "").lstrip("^")[:1] == "#"
-            path = cells.path(position)
+        state_position = int(cells.availability.codes[position])
+        availability, place, notes = str(cells.availability.states[state_position]), None, []
+        if cells.declaration is not None:
+            is_counted = (cells.declaration.source or "").lstrip("^")[:1] == "#"
+            path = cells.path_at(position)
             if path is not None:
-                place = ValuePlace(path) if is_counted else self.response.place(path)
-            is_spelled = place is not None and place.text is not None
+                place = ValuePlace(path) if is_counted else self.response.locate(path)
+            has_text = place is not None and place.text is not None
             if is_counted:
                 notes.append("counted from its place in the array")
             elif path is not None and path.endswith(KEY_SIGN):
                 notes.append("it is the key of an object")
-            elif path is not None and not is_spelled and value is not None:
+            elif path is not None and not has_text and value is not None:
                 notes.append(
                     "the value is not in the response as such: it was asked for, or stands for null"
                 )
-            if cells.declared.reading is not None and is_spelled:
+            if cells.declaration.reading is not None and has_text:
                 scale_note = (
-                    f", times {cells.declared.scale:g}" if cells.declared.scale is not None else ""
+                    f", times {cells.declaration.scale:g}"
+                    if cells.declaration.scale is not None
+                    else ""
                 )
-                notes.append(f"read as {cells.declared.parse or cells.declared.dtype}{scale_note}")
-        formula, children = self._rate(position, cells, value) if parts else (None, ())
+                notes.append(
+                    f"read as {cells.declaration.parse or cells.declaration.dtype}{scale_note}"
+                )
+        formula, children = (
+            self._explain_rate(position, cells, value) if with_counts else (None, ())
+        )
         return replace(
             cell,
-            unit=cell.unit if cells.units is None else plain(cells.units.iloc[position]),
+            unit=cell.unit if cells.units is None else to_json_value(cells.units.iloc[position]),
             operation="read",
             formula=formula,
             place=place,
-            availability=state,
-            statements=self._statements(position, cells, place),
-            missing=self._why_missing(position, column, place, state) if value is None else None,
+            availability=availability,
+            statements=self._find_statements(position, cells, place),
+            missing=self._why_missing(position, column, place, availability)
+            if value is None
+            else None,
             notes=tuple(notes),
             children=children,
         )
 
-    def about(self, explanation: Explanation) -> Explanation:
-        """Return an explanation with the unit, meaning and availability of its column added."""
-        cells = self.column(explanation.column)
+    def add_column_facts(self, explanation: Explanation) -> Explanation:
+        """Add the response, and the column's unit, meaning and availability, to an explanation."""
+        cells = self.cells_of_column(explanation.column)
         return replace(
             explanation,
-            unit=cells.declared.unit if cells.declared else None,
-            meaning=(cells.declared and cells.declared.doc) or None,
-            response=self.response.cited,
-            statements=self._statements(None, cells, None),
+            unit=cells.declaration.unit if cells.declaration else None,
+            meaning=(cells.declaration and cells.declaration.doc) or None,
+            response=self.response.citation,
+            statements=self._find_statements(None, cells, None),
         )
 
-    def _rate(
+    def _explain_rate(
         self, position: int, cells: _ColumnCells, value: Any
     ) -> tuple[str | None, tuple[Explanation, ...]]:
-        """Return the formula of a rate, and the explanations of its two counts.
+        """Return the formula of a rate, and the explanations of its numerator and denominator.
 
-        Return (None, ()) unless the row has both counts and their quotient is the rate.
+        Return (None, ()) if the row lacks one of the two, or if their quotient is not the rate.
         """
         numerator, denominator = (
-            (self.value(position, count_name) for count_name in cells.over)
-            if cells.over
+            (self.value_at(position, count_name) for count_name in cells.count_columns)
+            if cells.count_columns
             else (None, None)
         )
         if numerator is None or denominator is None or (value is None and denominator):
             return None, ()
         if denominator and abs(numerator / denominator - value) > 5e-7:
             return None, ()
-        count_names = " / ".join(cells.over)
+        count_names = " / ".join(cells.count_columns)
         formula = f"{count_names} = {numerator} / {denominator}, as the response gives it"
         return formula, tuple(
-            self.explain(position, count_name, parts=False) for count_name in cells.over
+            self.explain(position, count_name, with_counts=False)
+            for count_name in cells.count_columns
         )
 
-    def _statements(
+    def _find_statements(
         self, position: int | None, cells: _ColumnCells, place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
-        """Return what the response says of the availability of a cell.
+        """Return the response's statements about the availability of a cell.
 
-        If ``position`` is None, return what it says of the whole column.
-
-        ``place`` is the place of the cell's value in the response.
+        ``place`` is where the response has the cell's value. With ``position=None``, return the
+        statements about the whole column.
         """
         return tuple(
-            _as_statement(signal)
+            _convert_to_statement(signal)
             for signal, extent in cells.signals
-            if (extent == "all" or _is_about(signal, place)) and self._concerns(signal, position)
+            if (extent == "all" or _is_about_place(signal, place))
+            and self._is_about_row(signal, position)
         )
 
-    def _concerns(self, signal: Signal, position: int | None) -> bool:
-        """Return whether a signal of availability is, or may be, about the row at a position."""
+    def _is_about_row(self, signal: Signal, position: int | None) -> bool:
+        """Return whether a statement on availability is, or may be, about the row at a position."""
         return position is None or all(
-            condition.matches([self.value(position, condition.column)])[0]
+            condition.matches([self.value_at(position, condition.column)])[0]
             for condition in signal.rows
             if condition.column in self.frame.columns
         )
 
     def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
-        """Return why a cell has no value, as text.
+        """Return the reason why a cell has no value.
 
-        The reason is taken from what the response has at the path of the cell (``place``), and from
-        what the response says about the availability of the cell (``state``).
+        It combines what the response has at the cell's path (``place``), the cell's availability
+        (``state``), and a column of reasons in the same row, if the table has one.
         """
-        cells = self.column(column)
-        if cells.declared is None:
-            why = f"it is no column of the table {self.name}"
+        cells = self.cells_of_column(column)
+        if cells.declaration is None:
+            reason = f"it is no column of the table {self.name}"
         elif place is None:
-            why = "no record of the response holds this field for the row"
+            reason = "no record of the response holds this field for the row"
         elif place.text is None:
-            why = "the response has no such key here"
+            reason = "the response has no such key here"
         else:
             default = "null" if place.text == "null" else "no value"
-            _, reason = self.response.extra.get(place.path, ("", default))
-            text = _WHY_NOT_TAKEN.get(reason, ", which no column takes").format(
-                dtype=cells.declared.dtype
+            _, extra_reason = self.response.extra.get(place.path, ("", default))
+            why_not_taken = _WHY_NOT_TAKEN.get(extra_reason, ", which no column takes").format(
+                dtype=cells.declaration.dtype
             )
-            why = f"the response holds {in_words(place.text)} here{text}"
+            reason = f"the response holds {in_words(place.text)} here{why_not_taken}"
         if not state.startswith(("available", "unknown")):
-            why += f"; it is {state}"
+            reason += f"; it is {state}"
         # Add the row's own state or reason, unless rows with a value have it, too.
         rows_with_value = self.rows[self.rows[column].notna()]
         for name in filter(_REASON_COLUMNS.search, self.rows.columns):
-            text = self.value(position, name)
-            is_new = isinstance(text, str) and in_words(text) not in why
+            text = self.value_at(position, name)
+            is_new = isinstance(text, str) and in_words(text) not in reason
             if is_new and not rows_with_value[name].eq(text).any():
-                why += f"; its {name} is {in_words(text)}"
+                reason += f"; its {name} is {in_words(text)}"
                 break
-        if cells.over and self.value(position, cells.over[1]) == 0:
-            why += f"; {cells.over[1]} is 0, and there is no rate of nothing"
-        return why
+        if cells.count_columns and self.value_at(position, cells.count_columns[1]) == 0:
+            reason += f"; {cells.count_columns[1]} is 0, and there is no rate of nothing"
+        return reason
 
 
-def _is_about(signal: Signal, place: ValuePlace | None) -> bool:
-    """Return whether a signal about part of a column is about the value at a path."""
+def _is_about_place(signal: Signal, place: ValuePlace | None) -> bool:
+    """Return whether a statement about some cells of a column is about the value at a place."""
     target = format_json_path(target_steps(signal.target or ""))
     return place is not None and bool(narrowest_path(place.path, {target: signal.availability}))
 
 
-def _as_statement(signal: Signal) -> StatedAvailability:
+def _convert_to_statement(signal: Signal) -> StatedAvailability:
+    """Convert a statement of a response from the form that detects it to that which shows it."""
     state = signal.availability
     return StatedAvailability(
         str(state.status),
@@ -430,7 +465,7 @@ _MAX_CELLS = 500
 
 
 def explain_path(tables: Tables, path: str) -> Explanation:
-    """Explain which cells hold the values at a JSON path; see ``Tables.explain``."""
+    """Explain the value at a JSON path: list the cells that hold it; see ``Tables.explain``."""
     bodies = ((held.source, held.body) for held in tables._parts.held)
     read_responses = (
         ReadResponse(source, tables, body, "in memory") for source, body in bodies if body
@@ -439,7 +474,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     try:
         steps = parse_path(path.removesuffix(KEY_SIGN))
         target = format_json_path(steps) + KEY_SIGN * path.endswith(KEY_SIGN)
-        place = response.place(target) if response else ValuePlace(target)
+        place = response.locate(target) if response else ValuePlace(target)
     except ValueError as error:
         raise ArgumentError(str(error), argument="path") from None
     explanation = Explanation(
@@ -447,9 +482,9 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         target,
         operation="path",
         place=place,
-        response=response.cited if response else None,
+        response=response.citation if response else None,
         statements=tuple(
-            _as_statement(signal)
+            _convert_to_statement(signal)
             for signal in tables._parts.signals
             if signal.path and is_within(signal.path, target)
         ),
@@ -458,7 +493,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         return replace(explanation, end="the bytes of the response are no longer in memory")
     if place.start is None:
         return replace(explanation, missing="the response has no such path")
-    cells = [*_cells_at(tables, response, target)]
+    cells = [*_explain_cells_at(tables, response, target)]
     extra_values = [
         Explanation(value, "tables.extra", {"path": extra_path}, operation="extra", notes=(reason,))
         for extra_path, (value, reason) in response.extra.items()
@@ -470,15 +505,15 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     )
 
 
-def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
-    """Yield the explanations of the cells whose values are at a JSON path or below it."""
+def _explain_cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
+    """Yield an explanation of each cell whose value is at a JSON path or below it."""
     for name, rows in tables._parts.rows().items():
         cells = TableCells(response, name)
         for column in rows.table.columns:
             if path != "$" and reach(path.removesuffix(KEY_SIGN), column.pattern) is None:
                 continue
             for position in range(len(cells.frame)):
-                cell_path = cells.column(column.name).path(position)
+                cell_path = cells.cells_of_column(column.name).path_at(position)
                 if cell_path is not None and is_within(cell_path, path):
-                    cell = cells.explain(position, column.name, parts=False)
+                    cell = cells.explain(position, column.name, with_counts=False)
                     yield replace(cell, column=f"{name}.{column.name}")

@@ -1,7 +1,7 @@
-"""Explanations of statistics: the formula of each number, down to the cells of the input frames.
+"""Explain statistics: the formula of each number, down to the cells of the input frames.
 
-The statistic runs once more while a `Tracer` is set. Then its numbers are `Traced` numbers, which
-remember how they were computed.
+The statistic runs once more while a `Tracer` is set as ``TRACER``. Then its numbers are `Traced`:
+objects that behave as numbers and remember how they were computed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.stats.explain.cells import Replayed, Result, explain_sum
-from aatoolkit.stats.explain.explanation import Explanation, plain, sum_in_words
+from aatoolkit.stats.explain.explanation import Explanation, sum_in_words, to_json_value
 from aatoolkit.stats.sums import ClusterSums
 from aatoolkit.stats.trace import (
     DRAWN,
@@ -50,8 +50,8 @@ class Tracer:
             id(replayed.frame): (replayed.frame, replayed.explain) for replayed in inputs
         }
         self._cells: dict[Any, Explanation] = {}
-        self._numbers: Mapping[str, Any] = {}
-        self._order: Any = None
+        self._traced_columns: Mapping[str, Any] = {}
+        self._row_order: Any = None
 
     def __enter__(self) -> Tracer:
         self._token = TRACER.set(self)
@@ -63,10 +63,10 @@ class Tracer:
     def derive(
         self, frame: pd.DataFrame, source: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
-        """Register a frame whose cells are explained by the cells of the frame ``source``.
+        """Register a frame that was derived from ``source``, whose cells explain its own.
 
-        ``rows`` are the positions in ``source`` of the rows of ``frame``, or None if equal.
-        ``names`` has the names of columns in ``source`` by their names in ``frame``.
+        ``rows`` are the positions in ``source`` of the rows of ``frame``; None if both have the
+        same rows. ``names`` is a dict from column name in ``frame`` to column name in ``source``.
         """
         explain = self._frames[id(source)][1]
 
@@ -78,8 +78,11 @@ class Tracer:
             self._frames[id(frame)] = frame, explain_derived
 
     def keep(self, values: Mapping[str, Any], order: Any) -> dict[str, Any]:
-        """Keep the traced columns of a result, and return them as plain numbers."""
-        self._numbers, self._order = values, order
+        """Keep the columns of a result with their traces; return them as plain numbers.
+
+        ``order`` has the position before sorting of each row of the result; None if not sorted.
+        """
+        self._traced_columns, self._row_order = values, order
         return {
             name: [*map(plain_value, column)]
             if isinstance(column, list | tuple)
@@ -88,12 +91,12 @@ class Tracer:
         }
 
     def number(self, position: int, column: str) -> Explanation | None:
-        """Explain the number in a row and column of the result; None if it has no trace."""
-        node = self._numbers.get(column)
-        row = int(position if self._order is None else self._order[position])
+        """Explain the number in a row and column of the result; return None if it has no trace."""
+        node = self._traced_columns.get(column)
+        row = int(position if self._row_order is None else self._row_order[position])
         if isinstance(node, list | tuple):
             node = node[row]
-        return ExplanationMaker().number(node, row) if isinstance(node, Traced) else None
+        return TracedExplainer().number(node, row) if isinstance(node, Traced) else None
 
     def rows(
         self,
@@ -105,20 +108,21 @@ class Tracer:
         formula: str,
         row: Mapping[str, Any] | None = None,
     ) -> Explanation:
-        """Explain a number by the cells of some columns and rows of a frame.
+        """Explain a number by cells of a frame: all cells in some columns and rows.
 
-        Without ``row`` the number is the value of a single cell, whose key identifies it.
+        ``row`` is the key of the number. Without it, the number is the value of the first of these
+        cells, and has its key.
         """
-        explain = self._explain(frame)
+        explain = self._cell_explainer(frame)
         cells = tuple(
             cell for position in rows for column in columns for cell in explain(column, [position])
         )
         if row is None and cells:
             value, row = cells[0].value, cells[0].row
         return Explanation(
-            plain(value),
+            to_json_value(value),
             name,
-            plain(row or {}),
+            to_json_value(row or {}),
             operation=DRAWN,
             formula=formula,
             rows=len(rows),
@@ -127,15 +131,18 @@ class Tracer:
         )
 
     def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
-        """Explain a value that was given and not computed, such as the day of a row."""
-        return Explanation(plain(value), name, plain(row), operation=SETTING)
+        """Explain a value that is an argument or a label, such as the day of a row."""
+        return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING)
 
     def total(self, sums: ClusterSums, name: str, pair: int, is_denominator: bool) -> Explanation:
-        """Explain the numerator or denominator of one pair, i.e. of a group and a cluster."""
+        """Explain the numerator or denominator of one cluster in one group.
+
+        ``pair`` is the position in ``sums`` of this pair of group and cluster.
+        """
         key = (id(sums), name, pair, is_denominator)
         if key not in self._cells:
             rows = sums.rows[np.flatnonzero(sums.pair == pair)].tolist()
-            explain = self._explain(sums.frame)
+            explain = self._cell_explainer(sums.frame)
             if sums.is_count and is_denominator:
                 formula, cells = f"one {sums.cluster_column}", explain(sums.plan.parts[0], rows)
                 count_cell = Explanation(
@@ -146,14 +153,14 @@ class Tracer:
             count_cell = replace(
                 count_cell, end=_TOO_MANY_REASON if rows and not count_cell.children else None
             )
-            self._cells[key] = replace(count_cell, row=plain(sums.row(pair)))
+            self._cells[key] = replace(count_cell, row=to_json_value(sums.row(pair)))
         return self._cells[key]
 
-    def _explain(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
+    def _cell_explainer(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
         """Return a function ``(column, rows)`` that explains cells of this frame.
 
-        The function takes the name of a column and the positions of rows, and returns one
-        explanation for each of these cells; an empty tuple if there would be too many explanations.
+        It takes the name of a column and the positions of rows, and returns the explanations of
+        these cells; an empty tuple if there would be too many.
         """
         explain = self._frames[id(frame)][1]
 
@@ -169,14 +176,14 @@ class Tracer:
 
 
 class StatisticCells(Result):
-    """The result of a statistic that was run again to explain how each number was computed.
+    """The result of a statistic that ran again while a tracer recorded its computations.
 
     Parameters
     ----------
     *arguments
         As for `Result`.
     tracer : Tracer
-        The tracer that recorded how the numbers were computed.
+        The tracer.
     """
 
     def __init__(self, *arguments: Any, tracer: Tracer) -> None:
@@ -189,10 +196,12 @@ class StatisticCells(Result):
         for name in ("method", "verdict", "why"):
             columns = [
                 column_name
-                for column_name in map(str, self.flat.columns)
+                for column_name in map(str, self.flat_frame.columns)
                 if column_name == name or column_name.endswith(f"_{name}")
             ]
-            texts[name] = plain(self.flat[columns[0]].iloc[position]) if columns else None
+            texts[name] = (
+                to_json_value(self.flat_frame[columns[0]].iloc[position]) if columns else None
+            )
         notes = [
             f"{column_name}: {texts[column_name]}"
             for column_name in ("method", "verdict")
@@ -216,28 +225,28 @@ class StatisticCells(Result):
         )
 
 
-class ExplanationMaker:
-    """Makes explanations of traced numbers; a part that was explained before is only named."""
+class TracedExplainer:
+    """Explains traced numbers; a number that was explained before is named and not repeated."""
 
     def __init__(self) -> None:
-        self._seen: set[tuple[int, int | None]] = set()
+        self._explained_parts: set[tuple[int, int | None]] = set()
 
     def number(self, node: Traced, position: int | None = None) -> Explanation:
-        """Explain a number, or the element of an array at a position."""
+        """Explain a single number, or the element of an array at a position."""
         position = position if node.is_vector else None
-        value = plain(node.value if position is None else node.value[position])
+        value = to_json_value(node.value if position is None else node.value[position])
         leaf: Explanation | None = None
         if node.op == LEAF and node.cells is not None:
             leaf = node.cells(position or 0)
         if node.op == SETTING or (leaf is not None and leaf.operation == SETTING):
             return leaf or Explanation(value, node.name, operation=SETTING)
-        row = _key_of(node, position) if position is not None else {}
-        if (id(node), position) in self._seen:
+        row = _find_key(node, position) if position is not None else {}
+        if (id(node), position) in self._explained_parts:
             return Explanation(value, node.name, row, operation="above")
-        self._seen.add((id(node), position))
+        self._explained_parts.add((id(node), position))
         if leaf is not None:
             return replace(leaf, column=node.name)
-        children = tuple(self._parts(node, position))
+        children = tuple(self._explain_parts(node, position))
         operation, formula = DRAWN, node.description
         if node.op != DRAWN:
             operation, numbers = "formula", formula_text(node, position, in_numbers=True)
@@ -254,7 +263,8 @@ class ExplanationMaker:
             children=children,
         )
 
-    def _parts(self, node: Traced, position: int | None) -> Iterable[Explanation]:
+    def _explain_parts(self, node: Traced, position: int | None) -> Iterable[Explanation]:
+        """Yield an explanation of each operand of a number."""
         for part, part_position in parts_of(node, position):
             if part.is_vector and part_position is None:
                 yield from (self.number(part, element) for element in range(len(part.value)))
@@ -262,21 +272,21 @@ class ExplanationMaker:
                 yield self.number(part, part_position)
 
 
-def _key_of(node: Traced, position: int) -> dict[str, Any]:
-    """Return the values, by column, that identify the element of an array at a position.
+def _find_key(node: Traced, position: int) -> dict[str, Any]:
+    """Return the key of the element of an array at a position: a dict from column to value.
 
-    They are the key of its group, or the key of the row that its first operand was read from.
+    It is the key of the element's group or, for a formula, that of its first operand.
     """
     if node.cells is not None:
         cell = node.cells(position)
-        return dict(cell.row) if node.op == LEAF else plain(cell)
+        return dict(cell.row) if node.op == LEAF else to_json_value(cell)
     if node.op == STACKED:
         rows = [
-            _key_of(node.args[0], int(index))
+            _find_key(node.args[0], int(index))
             for index in np.flatnonzero(node.index == position)[:1]
         ]
         return {name: value for row in rows for name, value in row.items() if name != "day"}
     if node.op == TAKEN:
         position = int(node.index[position])
     vectors = (arg for arg in node.args if isinstance(arg, Traced) and arg.is_vector)
-    return next((_key_of(arg, position) for arg in vectors), {})
+    return next((_find_key(arg, position) for arg in vectors), {})
