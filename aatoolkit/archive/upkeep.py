@@ -82,11 +82,11 @@ class UpkeepReport:
     busy: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        removal = f"{self.rows:,} rows removed, " if self.rows else ""
         busy_note = f", {len(self.busy)} tables were busy" if self.busy else ""
         return (
-            f"<UpkeepReport: {removal}{self.files[0]:,} files of {self.bytes[0]:,} bytes are now "
-            f"{self.files[1]:,} of {self.bytes[1]:,}; {counted(self.hosts, 'host')}{busy_note}>"
+            f"<UpkeepReport: {counted(self.rows, 'row')} removed, {self.files[0]:,} files of "
+            f"{self.bytes[0]:,} bytes are now {self.files[1]:,} of {self.bytes[1]:,}; "
+            f"{counted(self.hosts, 'host')} left{busy_note}>"
         )
 
 

@@ -189,8 +189,10 @@ def _first_text(fields: Mapping[str, Any], *names: str) -> str | None:
 
 
 def _texts_in(error_fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Return the texts in the list that is the field ``name``; an empty tuple if there is none."""
-    return tuple(text for text in error_fields.get(name) or () if isinstance(text, str))
+    """Return the texts in the field ``name``, which is a list or one text; empty without one."""
+    value = error_fields.get(name)
+    texts = value if isinstance(value, tuple) else (value,)
+    return tuple(text for text in texts if text and isinstance(text, str))
 
 
 # --- what may be kept --------------------------------------------------------------------------

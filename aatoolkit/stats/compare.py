@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Status, combine
-from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.arrow_schema import declared
@@ -464,6 +464,10 @@ def decompose(
 ) -> pd.DataFrame:
     """Decompose the change of a rate or mean; see ``df.aa.decompose``."""
     check_level(level)
+    names = flattened(now).columns
+    if by not in [*names]:
+        problem = unknown("column", by, names)
+        raise ItemNotFound(f"{problem}; name the one to decompose over by by=", key=by)
     before, before_rules, refusal = window_before(now, before, column, rules)
     sides = [
         cluster_sums(frame, column, None, by, rule)

@@ -378,10 +378,10 @@ def window_before(
     ItemNotFound
         If the response gives neither the measure nor its counts for the window before.
     """
-    if before is not None:
-        return before, rules, why_overlapping(now, before, measure)
     flat_frame = flattened(now)
     check_columns(flat_frame, [measure])
+    if before is not None:
+        return before, rules, why_overlapping(now, before, measure)
     metadata, measure_of = metadata_of(flat_frame), previous_names(flat_frame)
     rule, counts = rule_of(metadata, measure)
     window_rules = dict(rules or {})

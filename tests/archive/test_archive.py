@@ -121,8 +121,9 @@ def test_windows_that_overlap_are_never_added(filled: aa.Archive) -> None:
     same = both.aa.aggregate("source_domain", columns=["citation_count"])
     assert same["citation_count"].sum() == both["citation_count"].sum() / 6
     part = both.drop(columns="source_domain")
-    with pytest.raises(AvailabilityError, match="overlap"):
+    with pytest.raises(AvailabilityError, match="overlap.*'fetched_at'"):
         part.aa.aggregate("domain_type", columns=["citation_count"])
+    assert len(part.aa.aggregate("fetched_at", columns=["citation_count"])) == 6
     day = filled.read("domains", hosts="acme.example", since=FIRST, until=FIRST)
     live = aa.demo().read("domains", days=7).main
     assert day["citation_count"].sum() == live["citation_count"].sum()
@@ -375,6 +376,7 @@ def test_forgetting_removes_and_says_what_is_left(place: Path, days: Days) -> No
     assert report.rows > 0
     assert archive.verify(replay=True)
     assert archive.read("domains")["fetched_at"].dt.date.nunique() == 3
+    assert repr(archive.forget("globe.example")).startswith("<UpkeepReport: 0 rows removed")
     assert archive.forget("globex.example").hosts == 1
     assert archive.verify(replay=True)
     assert {*archive.read("domains")["host"]} == {"acme.example"}
