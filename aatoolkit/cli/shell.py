@@ -19,6 +19,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from pkgutil import iter_modules
 from types import SimpleNamespace
@@ -29,7 +30,14 @@ import click
 import aatoolkit as aa
 from aatoolkit._util.defaults import DEADLINE, WORKERS
 from aatoolkit._util.text import json_text, visible
-from aatoolkit.errors import ArgumentError, ScopeError, did_you_mean, near_matches
+from aatoolkit.errors import (
+    AAToolkitError,
+    ArgumentError,
+    NotVisible,
+    ScopeError,
+    did_you_mean,
+    near_matches,
+)
 from aatoolkit.scope import DAYS, FILTERS
 
 if TYPE_CHECKING:
@@ -208,6 +216,14 @@ def command(
             except ScopeError as error:
                 if error.parameter == "host":
                     error.args = (f"{error}; the order is {group.name} {usage}",)
+                raise
+            except NotVisible as error:
+                from aatoolkit.http import cache_info
+
+                with suppress(AAToolkitError):  # the cache may be damaged
+                    read_hosts = {info.host for info in cache_info().hosts}
+                    if suggestion := did_you_mean(near_matches(values["host"], read_hosts)):
+                        error.args = (f"{error}; {suggestion}",)
                 raise
 
         group.add_command(
