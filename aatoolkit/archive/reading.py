@@ -20,12 +20,13 @@ from aatoolkit.archive.responses import USABLE, source_of
 from aatoolkit.archive.schema import (
     FRAMES,
     HISTORY_COLUMNS,
+    OWN_SCHEMAS,
     STATEMENT_TABLES,
     StoredTable,
     declaration_of,
     stored_tables,
 )
-from aatoolkit.archive.snapshot import OTHER_TABLES, Selection, Snapshot, identifier, quoted
+from aatoolkit.archive.snapshot import Selection, Snapshot, identifier, quoted
 from aatoolkit.archive.store import MOMENT, ArchiveStore
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
@@ -397,7 +398,7 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
         tables[table] = [table] if table in tables else path
         tables[f"{section}__{table}"] = path
     return {
-        **{name: name for name in OTHER_TABLES},
+        **{name: name for name in OWN_SCHEMAS},
         "columns": lambda: _columns_of(snapshot),
         **tables,
     }

@@ -16,10 +16,11 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from aatoolkit._util.text import counted, visible
-from aatoolkit.archive.responses import RESPONSES, SCHEMA, USABLE, ArchivedResponse, groups_of
+from aatoolkit.archive.responses import USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.schema import (
     CHANGES,
     FRAMES,
+    RESPONSES,
     STATEMENT_TABLES,
     Change,
     StoredTable,
@@ -215,9 +216,8 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     new_rows = schema.empty_table()
     if name == RESPONSES and before is not None:
         begun_runs = read_runs(store)[0].begun
-        new_rows = _moved_bodies(
-            Snapshot(store, begun_runs, {RESPONSES: table}), quoted(before)
-        ).cast(schema)
+        snapshot = Snapshot(store, begun_runs, {RESPONSES: table})
+        new_rows = _moved_bodies(snapshot, quoted(before)).select(schema.names).cast(schema)
         if new_rows.num_rows:
             same_body = in_list("sha256", {*new_rows["sha256"].to_pylist()})
             condition = f"(({condition}) OR ({same_body} AND fetched_at >= {_literal(before)}))"
@@ -245,7 +245,6 @@ def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
     Equal bodies are stored once, in the earliest row. In the result, the first row with each body
     stores it. ``before`` is the moment, as an SQL literal.
     """
-    names = ", ".join(SCHEMA.names)
     return snapshot.query(
         f"""
         WITH lost AS (
@@ -263,7 +262,7 @@ def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
                 coalesce(body, CASE WHEN is_first THEN moved END) AS body)
             FROM later LEFT JOIN lost USING (host, section, scope, sha256)
         )
-        SELECT {names} FROM heirs
+        SELECT * FROM heirs
         """,
         RESPONSES,
     )
