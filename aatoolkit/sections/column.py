@@ -237,8 +237,12 @@ def _form(name: str, doc: str, dtype: str, **preset: Any) -> ShortForm:
 
     form.__name__ = form.__qualname__ = name
     form.__doc__ = doc
+    FORMS[dtype, preset.get("unit")] = form
     return form
 
+
+FORMS: dict[tuple[str, str | None], ShortForm] = {}
+"""The short forms by dtype and unit, without those of other parameters; drafts are of them."""
 
 text = _form("text", "A column of text.", "string")
 flag = _form("flag", "A column of booleans.", "boolean")
