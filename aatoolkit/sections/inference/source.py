@@ -19,7 +19,7 @@ from aatoolkit.sections.inference.relations import PROVED, ColumnFinding, Relati
 
 _WIDTH, _MAX_LITERAL, _MAX_UNBROKEN = 120, 80, 40
 _CONSTANTS = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]
-_SHORT_FORMS = {
+_SHORT_FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
     **columns.FORMS,
     ("Int64", COUNT): columns.count,
     ("Float64", FRACTION): columns.fraction,
