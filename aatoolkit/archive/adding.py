@@ -149,17 +149,21 @@ def add_groups(
     ):
         writer = writer or RunWriter(store, index, derive_tables)
         now = datetime.now(UTC)
-        grouped_rows: list[list[ArchivedResponse]] = []
-        for outcomes, _ in batch:
-            grouped_rows.append([])
-            for question, result in outcomes:
-                if isinstance(result, Payload):
-                    grouped_rows[-1].append(ArchivedResponse.of(writer.run, result))
-                else:
-                    errors[question] = result
-                    grouped_rows[-1].append(
-                        ArchivedResponse.of_error(writer.run, question, result, now)
-                    )
+        grouped_rows = [
+            [
+                ArchivedResponse.of(writer.run, result)
+                if isinstance(result, Payload)
+                else ArchivedResponse.of_error(writer.run, question, result, now)
+                for question, result in outcomes
+            ]
+            for outcomes, _ in batch
+        ]
+        errors |= {
+            question: result
+            for outcomes, _ in batch
+            for question, result in outcomes
+            if isinstance(result, AAToolkitError)
+        }
         new_responses = writer.put(row for group_rows in grouped_rows for row in group_rows)
         new_by_identity = {row.identity: row for row in new_responses if row.error is None}
         underived_rows: list[ArchivedResponse] = []
@@ -174,7 +178,7 @@ def add_groups(
                 writer.take([(row, tables) for row, tables in rows_and_tables if row is not None])
         writer.take(zip(underived_rows, derive_tables(underived_rows), strict=True))
     if writer is None:
-        return AddReport(None, 0, 0, skipped, errors)
+        return AddReport(None, skipped=skipped)
     run = writer.commit()
     return AddReport(run, writer.responses, len(resumed), skipped, errors, writer.problems)
 

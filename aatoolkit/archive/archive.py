@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -432,8 +433,7 @@ class Archive(metaclass=Chaptered):
         >>> aa.Archive(tempfile.mkdtemp()).as_of("2026-10-01")  # doctest: +ELLIPSIS
         <Archive at ... as of 2026-10-01 23:59:59, empty>
         """
-        archive = Archive.__new__(Archive)
-        archive.__dict__.update(self.__dict__)
+        archive = copy(self)
         archive._until = moment(when, "when", is_last=True)
         return archive
 
@@ -631,6 +631,7 @@ class Archive(metaclass=Chaptered):
         problems = upkeep.rebuild(self._store, options, progress)
         return AddReport(None, problems=problems)
 
+    @typed
     def study(
         self,
         path: str | os.PathLike[str],
@@ -658,21 +659,19 @@ class Archive(metaclass=Chaptered):
             If the folder is not empty.
         """
         selection = Selection.of(hosts, since, until, scope).before(self._until)
-        with self._store.typed():
-            snapshot = self._snapshot()
-            study = Study.create(path, **about)
-            if study.records:
-                raise StudyError(
-                    f"a study is in {study.path}; name another folder, or merge the two by "
-                    "study.merge",
-                    path=str(study.path),
-                )
-            store = StudyResponses(study)
-            with study:
-                for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
-                    for payload in (response.payload() for response in group):
-                        store.put(response_of(payload), stale=payload.stale)
-            return study
+        snapshot = self._snapshot()
+        study = Study.create(path, **about)
+        if study.records:
+            raise StudyError(
+                f"a study is in {study.path}; name another folder, or merge the two by study.merge",
+                path=study.path,
+            )
+        store = StudyResponses(study)
+        with study:
+            for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
+                for payload in (response.payload() for response in group):
+                    store.put(response_of(payload), stale=payload.stale)
+        return study
 
     def _writable(self) -> None:
         self._snapshot()

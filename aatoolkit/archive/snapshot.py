@@ -80,7 +80,7 @@ def _new_database() -> Any:
     """Return a new DuckDB connection in memory that installs no extensions."""
     config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     connection = duckdb().connect(config=config)
-    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")
     return connection
 
 
@@ -302,7 +302,6 @@ class Snapshot:
             If the query cannot be computed.
         """
         with _database(os.getpid()).cursor() as connection:
-            connection.execute("SET TimeZone = 'UTC'")
             for view, source in {**{name: name for name in names}, **views}.items():
                 if isinstance(source, pa.Table):
                     connection.register(view, source)

@@ -289,7 +289,7 @@ class ArchiveStore:
         exceptions = engine().exceptions
         try:
             yield
-        except (exceptions.TableNotFoundError, exceptions.SchemaMismatchError):
+        except exceptions.TableNotFoundError:
             raise
         except exceptions.CommitFailedError as error:
             raise ArchiveConflict(

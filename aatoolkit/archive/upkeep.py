@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from aatoolkit._util.text import counted, visible
 from aatoolkit.archive.responses import USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.schema import (
-    CHANGES,
     FRAMES,
+    OWN_SCHEMAS,
     RESPONSES,
     STATEMENT_TABLES,
     Change,
@@ -98,7 +98,7 @@ def names_of(store: ArchiveStore) -> list[str]:
 
 def all_tables(store: ArchiveStore) -> dict[str, Any]:
     """Open all tables of an archive, and return them by name."""
-    tables = {name: store.open(name) for name in (*names_of(store), RUNS, CHANGES)}
+    tables = {name: store.open(name) for name in (*stored_tables(store), *OWN_SCHEMAS)}
     return {name: table for name, table in tables.items() if table is not None}
 
 
@@ -333,7 +333,7 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
         (CHECKSUMS, f"the file {name} is not what was written") for name in checksums.damaged
     ]
     # Files are compared before any is read as a table: reading a damaged file would fail.
-    names = dict.fromkeys((RUNS, CHANGES, RESPONSES, *STATEMENT_TABLES, *checksums.files))
+    names = dict.fromkeys((*OWN_SCHEMAS, *checksums.files))
     problems += [(name, problem) for name in names for problem in checksums.problems(name)]
     response_count = 0
     if not problems:
