@@ -631,7 +631,6 @@ class Archive(metaclass=Chaptered):
         problems = upkeep.rebuild(self._store, options, progress)
         return AddReport(None, problems=problems)
 
-    @typed
     def study(
         self,
         path: str | os.PathLike[str],
@@ -659,19 +658,20 @@ class Archive(metaclass=Chaptered):
             If the folder is not empty.
         """
         selection = Selection.of(hosts, since, until, scope).before(self._until)
-        snapshot = self._snapshot()
-        study = Study.create(path, **about)
-        if study.records:
-            raise StudyError(
-                f"a study is in {study.path}; name another folder, or merge the two by study.merge",
-                path=study.path,
-            )
-        store = StudyResponses(study)
-        with study:
-            for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
-                for payload in (response.payload() for response in group):
-                    store.put(response_of(payload), stale=payload.stale)
-        return study
+        with self._store.typed():
+            snapshot = self._snapshot()
+            study = Study.create(path, **about)
+            if study.records:
+                raise StudyError(
+                    f"a study is in {study.path}; name another folder, or merge the two by study.merge",
+                    path=study.path,
+                )
+            store = StudyResponses(study)
+            with study:
+                for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
+                    for payload in (response.payload() for response in group):
+                        store.put(response_of(payload), stale=payload.stale)
+            return study
 
     def _writable(self) -> None:
         self._snapshot()

@@ -435,19 +435,10 @@ def _json_values(values: pd.Series) -> list[Any]:
     from pandas.api.types import is_datetime64_any_dtype
 
     from aatoolkit.frame.csv import as_texts
+    from aatoolkit.stats.explain.explanation import plain
 
     cells = as_texts(values) if is_datetime64_any_dtype(values.dtype) else values
-    return [
-        None if is_missing else _json_value(cell)
-        for cell, is_missing in zip(cells.to_numpy(object), values.isna(), strict=True)
-    ]
-
-
-def _json_value(cell: Any) -> Any:
-    """Return the value of a cell as a JSON value; a cell may be a list."""
-    if isinstance(cell, str) or not hasattr(cell, "__iter__"):
-        return cell.item() if hasattr(cell, "item") else cell
-    return [_json_value(item) for item in cell]
+    return [*map(plain, cells.to_numpy(object))]
 
 
 def _csv(frame: pd.DataFrame, _: str) -> bytes:
