@@ -663,7 +663,8 @@ class Archive(metaclass=Chaptered):
             study = Study.create(path, **about)
             if study.records:
                 raise StudyError(
-                    f"a study is in {study.path}; name another folder, or merge the two by study.merge",
+                    f"a study is in {study.path}; name another folder, or merge the two by "
+                    "study.merge",
                     path=study.path,
                 )
             store = StudyResponses(study)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -35,13 +36,9 @@ from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.merge import unique_key
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach
-from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import Recipe
 from aatoolkit.normalizer.columns import to_frame
 from aatoolkit.scope import FILTERS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FILTERS = tuple(f"filter_{name}" for name in FILTERS)
 _RESPONSE_KEY = ("run", "section", "sha256", "fetched_at", "host", "days", *_FILTERS)
@@ -54,14 +51,8 @@ _MOST_STATEMENTS = 400
 """If a frame had more statements about rows, they are combined over all rows."""
 
 
-@dataclass(frozen=True)
-class ResponseState:
-    """A response's source, and the availability that it states for a table's columns, as JSON."""
-
-    host: str
-    fetched_at: datetime
-    states: str
-    source: Source
+ResponseState = dict[str, Any]
+"""The row of a response, with the availability that it states for a table's columns, as JSON."""
 
 
 class TableReader:
@@ -167,7 +158,7 @@ class TableReader:
         same_response_sql = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
         )
-        rows = self.snapshot.rows(
+        states = self.snapshot.rows(
             "SELECT a.* EXCLUDE (body), f.states FROM "
             f'(SELECT * FROM frames WHERE section = $1 AND "table" = $2 AND {selection.where}) '
             f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {same_response_sql} "
@@ -182,10 +173,6 @@ class TableReader:
             "responses",
             values=[self.section_and_table["section"]],
         )
-        states = [
-            ResponseState(row["host"], row["fetched_at"], row["states"], source_of(row))
-            for row in rows
-        ]
         return states, len(failed_requests)
 
     def _frame(
@@ -230,7 +217,7 @@ class TableReader:
         metadata = FrameMetadata(
             {name: columns.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
-            tuple(dict.fromkeys(response.source for response in responses)),
+            tuple(dict.fromkeys(map(source_of, responses))),
             recipe=recipe,
         )
         return attach(frame, metadata)
@@ -252,7 +239,7 @@ class TableReader:
         }
         groups: dict[str, list[ResponseState]] = {}
         for response in responses:
-            groups.setdefault(response.states, []).append(response)
+            groups.setdefault(response["states"], []).append(response)
         metadata_by_states = {text: FrameMetadata.loads(text).columns for text in groups}
         conditions = _conditions(groups, moment_column)
         columns = {}
@@ -289,7 +276,7 @@ def _conditions(
     Each item is the key of a group and its conditions: on the host and, if the host is in several
     groups, on the time of fetch. Return None if there would be too many items.
     """
-    hosts = {text: sorted({row.host for row in group}) for text, group in groups.items()}
+    hosts = {text: sorted({row["host"] for row in group}) for text, group in groups.items()}
     group_counts = Counter(host for names in hosts.values() for host in names)
     conditions: list[tuple[str, tuple[Condition, ...]]] = []
     for text, group in groups.items():
@@ -297,7 +284,7 @@ def _conditions(
         if own_hosts:
             conditions.append((text, (Condition("host", "in", own_hosts),)))
         for host in [host for host in hosts[text] if group_counts[host] > 1]:
-            moments = sorted({row.fetched_at for row in group if row.host == host})
+            moments = sorted({row["fetched_at"] for row in group if row["host"] == host})
             times = tuple(time.astimezone(UTC).isoformat() for time in moments)
             row_conditions = Condition("host", "in", (host,)), Condition(moment_column, "in", times)
             conditions.append((text, row_conditions))

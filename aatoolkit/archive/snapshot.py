@@ -280,7 +280,7 @@ class Snapshot:
                 raise ArchiveError("it is no regular file; take it away", path=path)
         has_runs = name not in (RUNS, CHANGES)
         hidden = read_runs(self.store)[0].begun - self.committed if has_runs else frozenset[str]()
-        size = sum(row["size_bytes"] or 0 for row in self.store.actions(name, table))
+        size = sum(row["size_bytes"] for row in self.store.actions(name, table))
         fields, own_schema = [*pa.schema(table.schema().to_arrow())], OWN_SCHEMAS.get(name)
         names = {field.name for field in fields}
         new_fields = [f for f in own_schema or CONTEXT_FIELDS if f.name not in names]

@@ -142,7 +142,7 @@ def _sweep(store: ArchiveStore) -> None:
 def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
     sizes_by_month: dict[str | None, list[int]] = {}
     for row in store.actions(name, table):
-        sizes_by_month.setdefault(row.get("partition.month"), []).append(row["size_bytes"] or 0)
+        sizes_by_month.setdefault(row.get("partition.month"), []).append(row["size_bytes"])
     with store.errors(name):
         for month, sizes in sizes_by_month.items():
             partitions = None if month is None else [("month", "=", month)]
@@ -271,7 +271,7 @@ def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
 def _count_files(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
     """Return the number of data files of tables, and their total size in bytes."""
     rows = [row for name, table in tables.items() for row in store.actions(name, table)]
-    return len(rows), sum(row["size_bytes"] or 0 for row in rows)
+    return len(rows), sum(row["size_bytes"] for row in rows)
 
 
 _RESPONSE_KEY = ("run", "host", "days", *(f"filter_{name}" for name in FILTERS), "fetched_at")

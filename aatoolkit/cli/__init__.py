@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from click.shell_completion import shell_complete
 
             return shell_complete(app, {}, "aatoolkit", "_AATOOLKIT_COMPLETE", completion)
-        if any(map(shell.is_token_option, words)):
+        if any(word.partition("=")[0] in shell.TOKEN_OPTIONS for word in words):
             raise click.UsageError(shell.NO_TOKEN)
         with _warnings_as_notes(), app.make_context("aatoolkit", words) as context:
             status = int(app.invoke(context) or 0)

@@ -65,10 +65,8 @@ NO_TOKEN = (
 )
 
 
-def is_token_option(word: str) -> bool:
-    """Return whether a word is an option for a token, such as ``--token``; these are refused."""
-    name = word.partition("=")[0]
-    return name in ("--token", "-token", "--bearer", "--api-key", "--password")
+TOKEN_OPTIONS = ("--token", "-token", "--bearer", "--api-key", "--password")
+"""Options for a token, which are refused."""
 
 
 def problem_of(error: click.UsageError) -> str:

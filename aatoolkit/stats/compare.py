@@ -326,7 +326,7 @@ def _compare_group(
         name, variance_words = ("days", ", long-run variance") if is_by_day else (cluster, "")
         method = f"two samples of {name}, linearised{variance_words}, Welch"
         return change, method, _why_untested(change, shared_count, name), ()
-    if not sides[0].of_rows:
+    if sides[0].plan.rule.over or sides[0].plan.rule.by:  # no mean of single rows
         return change, "", "nothing says how it differs between answers; name what repeats", ()
     smaller_size = int(min(number(change.size_after), number(change.size_before)))
     method = "Welch's t; takes answers for independent"

@@ -110,11 +110,6 @@ class ClusterSums:
         """Whether the column is a count, which has no denominator."""
         return self.plan.rule.rule == "sum"
 
-    @property
-    def of_rows(self) -> bool:
-        """Whether the column is averaged over rows, without weights."""
-        return self.plan.rule.over is None and self.plan.rule.by is None
-
     @cached_property
     def keys(self) -> dict[tuple[Any, ...], int]:
         """The position of each group, by its key; a missing value in a key is None."""

@@ -330,11 +330,8 @@ class TableCells:
 
         Return (None, ()) unless the row has both counts and their quotient is the rate.
         """
-        numerator, denominator = (
-            (self.value(position, count_name) for count_name in cells.over)
-            if cells.over
-            else (None, None)
-        )
+        counts = [self.value(position, count_name) for count_name in cells.over]
+        numerator, denominator = counts or (None, None)
         if numerator is None or denominator is None or (value is None and denominator):
             return None, ()
         if denominator and abs(numerator / denominator - value) > 5e-7:
