@@ -10,7 +10,9 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import counted, visible, wrapped_in_ipython
@@ -18,18 +20,13 @@ from aatoolkit.archive.responses import USABLE, ArchivedResponse, Question, Resp
 from aatoolkit.archive.snapshot import Snapshot, in_list, quoted
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writing import DerivedResponse, RunWriter, derive
-from aatoolkit.client.client import Client
+from aatoolkit.client.client import Client, Project
 from aatoolkit.client.reading import ReadingOptions, in_order, progress_bar
 from aatoolkit.errors import AAToolkitError, ArchiveError, ArgumentError, NotAuthorized, ScopeError
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.study.recording import refuse_token
 from aatoolkit.study.study import Study
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from aatoolkit.client.client import Project
 
 PUT_RESPONSES = 340
 PUT_BYTES = 1 << 25
@@ -41,7 +38,7 @@ Group = tuple[list[Outcome], list[DerivedResponse] | None]
 """The outcomes of requests for one host and scope, and the tables derived from the usable ones;
 None if they are not derived yet."""
 
-Target = tuple["Project", Scope, list[str]]
+Target = tuple[Project, Scope, list[str]]
 """A project, a scope, and the sections to request."""
 
 
@@ -83,8 +80,6 @@ class AddReport:
     @property
     def failures(self) -> pd.DataFrame:
         """A frame of failures: ``host``, ``section``, ``scope``, ``error``, ``message``."""
-        import pandas as pd
-
         errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
         errors += [((None, name, None), error) for name, error in self.problems.items()]
         rows = [(*request, type(error).__name__, str(error)) for request, error in errors]
@@ -149,17 +144,21 @@ def add_groups(
     ):
         writer = writer or RunWriter(store, index, derive_tables)
         now = datetime.now(UTC)
-        grouped_rows: list[list[ArchivedResponse]] = []
-        for outcomes, _ in batch:
-            grouped_rows.append([])
-            for question, result in outcomes:
-                if isinstance(result, Payload):
-                    grouped_rows[-1].append(ArchivedResponse.of(writer.run, result))
-                else:
-                    errors[question] = result
-                    grouped_rows[-1].append(
-                        ArchivedResponse.of_error(writer.run, question, result, now)
-                    )
+        grouped_rows = [
+            [
+                ArchivedResponse.of(writer.run, result)
+                if isinstance(result, Payload)
+                else ArchivedResponse.of_error(writer.run, question, result, now)
+                for question, result in outcomes
+            ]
+            for outcomes, _ in batch
+        ]
+        errors |= {
+            question: result
+            for outcomes, _ in batch
+            for question, result in outcomes
+            if isinstance(result, AAToolkitError)
+        }
         new_responses = writer.put(row for group_rows in grouped_rows for row in group_rows)
         new_by_identity = {row.identity: row for row in new_responses if row.error is None}
         underived_rows: list[ArchivedResponse] = []
@@ -174,7 +173,7 @@ def add_groups(
                 writer.take([(row, tables) for row, tables in rows_and_tables if row is not None])
         writer.take(zip(underived_rows, derive_tables(underived_rows), strict=True))
     if writer is None:
-        return AddReport(None, 0, 0, skipped, errors)
+        return AddReport(None, skipped=skipped)
     run = writer.commit()
     return AddReport(run, writer.responses, len(resumed), skipped, errors, writer.problems)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -432,8 +433,7 @@ class Archive(metaclass=Chaptered):
         >>> aa.Archive(tempfile.mkdtemp()).as_of("2026-10-01")  # doctest: +ELLIPSIS
         <Archive at ... as of 2026-10-01 23:59:59, empty>
         """
-        archive = Archive.__new__(Archive)
-        archive.__dict__.update(self.__dict__)
+        archive = copy(self)
         archive._until = moment(when, "when", is_last=True)
         return archive
 
@@ -665,7 +665,7 @@ class Archive(metaclass=Chaptered):
                 raise StudyError(
                     f"a study is in {study.path}; name another folder, or merge the two by "
                     "study.merge",
-                    path=str(study.path),
+                    path=study.path,
                 )
             store = StudyResponses(study)
             with study:

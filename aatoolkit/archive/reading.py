@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -20,12 +21,13 @@ from aatoolkit.archive.responses import USABLE, source_of
 from aatoolkit.archive.schema import (
     FRAMES,
     HISTORY_COLUMNS,
+    OWN_SCHEMAS,
     STATEMENT_TABLES,
     StoredTable,
     declaration_of,
     stored_tables,
 )
-from aatoolkit.archive.snapshot import OTHER_TABLES, Selection, Snapshot, identifier, quoted
+from aatoolkit.archive.snapshot import Selection, Snapshot, identifier, quoted
 from aatoolkit.archive.store import MOMENT, ArchiveStore
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
@@ -34,13 +36,9 @@ from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.merge import unique_key
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach
-from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import Recipe
 from aatoolkit.normalizer.columns import to_frame
 from aatoolkit.scope import FILTERS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FILTERS = tuple(f"filter_{name}" for name in FILTERS)
 _RESPONSE_KEY = ("run", "section", "sha256", "fetched_at", "host", "days", *_FILTERS)
@@ -53,14 +51,8 @@ _MOST_STATEMENTS = 400
 """If a frame had more statements about rows, they are combined over all rows."""
 
 
-@dataclass(frozen=True)
-class ResponseState:
-    """A response's source, and the availability that it states for a table's columns, as JSON."""
-
-    host: str
-    fetched_at: datetime
-    states: str
-    source: Source
+ResponseState = dict[str, Any]
+"""The row of a response, with the availability that it states for a table's columns, as JSON."""
 
 
 class TableReader:
@@ -166,7 +158,7 @@ class TableReader:
         same_response_sql = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
         )
-        rows = self.snapshot.rows(
+        states = self.snapshot.rows(
             "SELECT a.* EXCLUDE (body), f.states FROM "
             f'(SELECT * FROM frames WHERE section = $1 AND "table" = $2 AND {selection.where}) '
             f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {same_response_sql} "
@@ -181,10 +173,6 @@ class TableReader:
             "responses",
             values=[self.section_and_table["section"]],
         )
-        states = [
-            ResponseState(row["host"], row["fetched_at"], row["states"], source_of(row))
-            for row in rows
-        ]
         return states, len(failed_requests)
 
     def _frame(
@@ -229,7 +217,7 @@ class TableReader:
         metadata = FrameMetadata(
             {name: columns.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
-            tuple(dict.fromkeys(response.source for response in responses)),
+            tuple(dict.fromkeys(map(source_of, responses))),
             recipe=recipe,
         )
         return attach(frame, metadata)
@@ -251,7 +239,7 @@ class TableReader:
         }
         groups: dict[str, list[ResponseState]] = {}
         for response in responses:
-            groups.setdefault(response.states, []).append(response)
+            groups.setdefault(response["states"], []).append(response)
         metadata_by_states = {text: FrameMetadata.loads(text).columns for text in groups}
         conditions = _conditions(groups, moment_column)
         columns = {}
@@ -288,7 +276,7 @@ def _conditions(
     Each item is the key of a group and its conditions: on the host and, if the host is in several
     groups, on the time of fetch. Return None if there would be too many items.
     """
-    hosts = {text: sorted({row.host for row in group}) for text, group in groups.items()}
+    hosts = {text: sorted({row["host"] for row in group}) for text, group in groups.items()}
     group_counts = Counter(host for names in hosts.values() for host in names)
     conditions: list[tuple[str, tuple[Condition, ...]]] = []
     for text, group in groups.items():
@@ -296,7 +284,7 @@ def _conditions(
         if own_hosts:
             conditions.append((text, (Condition("host", "in", own_hosts),)))
         for host in [host for host in hosts[text] if group_counts[host] > 1]:
-            moments = sorted({row.fetched_at for row in group if row.host == host})
+            moments = sorted({row["fetched_at"] for row in group if row["host"] == host})
             times = tuple(time.astimezone(UTC).isoformat() for time in moments)
             row_conditions = Condition("host", "in", (host,)), Condition(moment_column, "in", times)
             conditions.append((text, row_conditions))
@@ -397,7 +385,7 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
         tables[table] = [table] if table in tables else path
         tables[f"{section}__{table}"] = path
     return {
-        **{name: name for name in OTHER_TABLES},
+        **{name: name for name in OWN_SCHEMAS},
         "columns": lambda: _columns_of(snapshot),
         **tables,
     }

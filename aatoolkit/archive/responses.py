@@ -18,35 +18,13 @@ import orjson
 import pyarrow as pa
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.schema import CONTEXT_FIELDS
+from aatoolkit.archive.schema import OWN_SCHEMAS, RESPONSES
 from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.archive.store import ArchiveStore, RunLog
 from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
 from aatoolkit.metadata.column import Source
 from aatoolkit.payload import Payload, window_of
 from aatoolkit.scope import FILTERS, Scope
-
-RESPONSES = "responses"
-
-SCHEMA = pa.schema(
-    [
-        *CONTEXT_FIELDS,
-        *pa.schema(
-            {
-                "section": pa.string(),
-                "scope": pa.string(),
-                "status": pa.int64(),
-                "size": pa.int64(),
-                "stale": pa.bool_(),
-                "url": pa.string(),
-                "headers": pa.string(),
-                "error": pa.string(),
-                "has_body": pa.bool_(),
-                "body": pa.binary(),
-            }
-        ),
-    ]
-)
 
 _CODEC = "zstd"
 _COMPRESSION_LEVEL = 9
@@ -230,13 +208,13 @@ class ArchivedResponse:
 
 def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
     """Return responses as rows of the table ``responses``, with compressed bodies."""
-    codec = pa.Codec(_CODEC, _COMPRESSION_LEVEL)
+    codec, schema = pa.Codec(_CODEC, _COMPRESSION_LEVEL), OWN_SCHEMAS[RESPONSES]
     rows = []
     for response in responses:
         body = None if response.body is None else codec.compress(response.body, asbytes=True)
-        values = {name: getattr(response, name) for name in SCHEMA.names if hasattr(response, name)}
+        values = {name: getattr(response, name) for name in schema.names if hasattr(response, name)}
         rows.append({**values, **response.context, "body": body})
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+    return pa.Table.from_pylist(rows, schema=schema)
 
 
 def from_row(row: Mapping[str, Any]) -> ArchivedResponse:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.store import MOMENT, ArchiveStore, engine, retry
+from aatoolkit.archive.store import MOMENT, RUNS, RUNS_SCHEMA, ArchiveStore, retry
 from aatoolkit.errors import ArchiveError
 from aatoolkit.jsontree.coerce import ARROW
 from aatoolkit.normalizer.column_availability import SIGNAL
@@ -58,6 +58,31 @@ STATEMENT_TABLES = {
     name: pa.schema([*CONTEXT_FIELDS, *own]) for name, own in STATEMENT_SCHEMAS.items()
 }
 """The schemas of ``frames`` (column metadata and sizes of tables) and ``availability``."""
+
+CHANGES = "changes"
+_CHANGE_COLUMNS = ("section", "table", "column", "change", "before", "after")
+CHANGES_SCHEMA = pa.schema({"at": MOMENT, **dict.fromkeys(_CHANGE_COLUMNS, pa.string())})
+
+RESPONSES = "responses"
+_RESPONSE_FIELDS = {
+    "section": pa.string(),
+    "scope": pa.string(),
+    "status": pa.int64(),
+    "size": pa.int64(),
+    "stale": pa.bool_(),
+    "url": pa.string(),
+    "headers": pa.string(),
+    "error": pa.string(),
+    "has_body": pa.bool_(),
+    "body": pa.binary(),
+}
+OWN_SCHEMAS = {
+    RUNS: RUNS_SCHEMA,
+    RESPONSES: pa.schema([*CONTEXT_FIELDS, *pa.schema(_RESPONSE_FIELDS)]),
+    **STATEMENT_TABLES,
+    CHANGES: CHANGES_SCHEMA,
+}
+"""The schemas of the tables that no section declares. In older archives they have fewer columns."""
 
 HISTORY_COLUMNS = ("first_seen", "last_seen", "last_changed", "revisions")
 """The columns that a history has in addition to those of its table."""
@@ -220,10 +245,6 @@ def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 # -- the tables of an archive ------------------------------------------------------------------
 
-CHANGES = "changes"
-_CHANGE_COLUMNS = ("section", "table", "column", "change", "before", "after")
-CHANGES_SCHEMA = pa.schema({"at": MOMENT, **dict.fromkeys(_CHANGE_COLUMNS, pa.string())})
-
 Change = tuple[str, str, str | None, str, str | None, str | None]
 """Section, table, column, change, before, after."""
 
@@ -295,28 +316,27 @@ def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
             problems=tuple(problems),
         )
     stored_names = {field.name for field in table.schema().fields}
-    new_columns = {
-        name: column for name, column in declared_table.columns.items() if name not in stored_names
-    }
-    if not new_columns and old_table.prefix == declared_table.prefix:
+    if {
+        *declared_table.schema().names
+    } <= stored_names and old_table.prefix == declared_table.prefix:
         return table
+    new_columns = declared_table.columns.keys() - stored_names
     old_columns = (
         column for column in old_table.table.columns if column.name not in declaration.names
     )
     extended_table = replace(
         declared_table, table=replace(declaration, columns=(*declaration.columns, *old_columns))
     )
+    table = store.create(declared_table.name, declared_table.schema())
     with store.errors(declared_table.name):
-        if new_columns:
-            schema = pa.schema({name: ARROW[column.dtype] for name, column in new_columns.items()})
-            table.alter.add_columns(engine().Schema.from_arrow(schema).fields)
         table.alter.set_table_properties(extended_table.configuration(), raise_if_not_exists=False)
     section_and_table = (declared_table.section, declaration.name)
     add_changes(
         store,
         [
             (*section_and_table, name, "new column", None, column.dtype)
-            for name, column in new_columns.items()
+            for name, column in declared_table.columns.items()
+            if name in new_columns
         ],
     )
     return store.open(declared_table.name)

@@ -23,13 +23,18 @@ import pyarrow as pa
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
-from aatoolkit.archive.schema import CHANGES, STATEMENT_TABLES, path_of
-from aatoolkit.archive.store import REMEDY, RUNS, ArchiveStore, duckdb, one_line, read_runs
+from aatoolkit.archive.schema import CHANGES, CONTEXT_FIELDS, OWN_SCHEMAS, path_of
+from aatoolkit.archive.store import (
+    EXTENDED,
+    REMEDY,
+    RUNS,
+    ArchiveStore,
+    duckdb,
+    one_line,
+    read_runs,
+)
 from aatoolkit.errors import ArchiveError, ScopeError, unknown
 from aatoolkit.scope import FILTERS, Scope
-
-OTHER_TABLES = (RUNS, "responses", *STATEMENT_TABLES, CHANGES)
-"""The tables of an archive that are not declared by sections."""
 
 # -- SQL ---------------------------------------------------------------------------------------
 
@@ -75,7 +80,7 @@ def _new_database() -> Any:
     """Return a new DuckDB connection in memory that installs no extensions."""
     config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     connection = duckdb().connect(config=config)
-    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")
     return connection
 
 
@@ -216,18 +221,18 @@ class VisibleFiles:
         The runs whose rows are not visible.
     size : int
         The bytes of the files.
+    schema : pyarrow.Schema or None
+        The columns of the table, and those that this version stores but the table lacks.
+    is_extended : bool
+        Whether files may lack columns of the schema.
     """
 
     table: Any | None
     paths: tuple[str, ...] = ()
     hidden_runs: frozenset[str] = frozenset()
     size: int = 0
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The Arrow schema of the table."""
-        assert self.table is not None
-        return pa.schema(self.table.schema().to_arrow())
+    schema: Any = None
+    is_extended: bool = False
 
 
 class Snapshot:
@@ -275,8 +280,13 @@ class Snapshot:
                 raise ArchiveError("it is no regular file; take it away", path=path)
         has_runs = name not in (RUNS, CHANGES)
         hidden = read_runs(self.store)[0].begun - self.committed if has_runs else frozenset[str]()
-        size = sum(row["size_bytes"] or 0 for row in self.store.actions(name, table))
-        return VisibleFiles(table, paths, hidden, size)
+        size = sum(row["size_bytes"] for row in self.store.actions(name, table))
+        fields, own_schema = [*pa.schema(table.schema().to_arrow())], OWN_SCHEMAS.get(name)
+        names = {field.name for field in fields}
+        new_fields = [f for f in own_schema or CONTEXT_FIELDS if f.name not in names]
+        is_extended = EXTENDED in table.metadata().configuration or name in self._extended_tables
+        schema = pa.schema([*fields, *new_fields])
+        return VisibleFiles(table, paths, hidden, size, schema, is_extended or bool(new_fields))
 
     def query(
         self, sql: str, *names: str, values: list[Any] | None = None, **views: Any
@@ -292,7 +302,6 @@ class Snapshot:
             If the query cannot be computed.
         """
         with _database(os.getpid()).cursor() as connection:
-            connection.execute("SET TimeZone = 'UTC'")
             for view, source in {**{name: name for name in names}, **views}.items():
                 if isinstance(source, pa.Table):
                     connection.register(view, source)
@@ -325,21 +334,20 @@ class Snapshot:
             )
         if files.hidden_runs:
             where += f" AND NOT {in_list('run', files.hidden_runs)}"
-        sources, is_extended = [], path in self._extended_tables
+        sources = []
         if files.paths and self.store.is_local:
             is_partitioned = bool(files.table.metadata().partition_columns)
             paths = ", ".join(map(quoted, files.paths))
             sources.append(
                 f"read_parquet([{paths}], hive_partitioning={is_partitioned}, "
-                f"hive_types_autocast=false, union_by_name={is_extended})"
+                f"hive_types_autocast=false, union_by_name={files.is_extended})"
             )
         elif files.paths:
             with self.store.errors(path):
                 rows = self.store.dataset(path, files.table)
             connection.register(f"{view} with rows", rows)
             sources.append(identifier(f"{view} with rows"))
-        if is_extended or not sources:
-            # Files lack columns that were added later, and there may be no file.
+        if files.is_extended or not sources:  # there may be no file
             connection.register(f"{view} without rows", files.schema.empty_table())
             sources.append(identifier(f"{view} without rows"))
         union_sql = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
@@ -357,7 +365,7 @@ class Snapshot:
 
     @cached_property
     def _extended_tables(self) -> frozenset[str]:
-        """The tables that got columns later; their older files lack these columns."""
+        """The declared tables that got columns; versions before `EXTENDED` recorded only that."""
         return frozenset(
             path_of(row["section"], row["table"])
             for row in self.store.rows_of(CHANGES) or []

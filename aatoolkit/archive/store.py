@@ -50,6 +50,9 @@ MOMENT = pa.timestamp("us", tz="UTC")
 TRIES = 20
 """How often a commit is tried if other writers commit first."""
 
+EXTENDED = "aatoolkit.extended"
+"""The property of a table that got columns later; its older files lack these columns."""
+
 _FILE_FACTS = ("size_bytes", "num_records", "partition.month")
 REMEDY = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
 
@@ -214,11 +217,19 @@ class ArchiveStore:
         is_partitioned: bool = True,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
-        """Open a table and return it; create it first if it does not exist."""
+        """Open a table and return it; create it, or add columns of the schema, if necessary."""
         deltalake = engine()
         table = self.open(name)
         if table is not None:
-            return table
+            names = {field.name for field in table.schema().fields}
+            new_fields = [field for field in schema if field.name not in names]
+            if not new_fields:
+                return table
+            with self.errors(name):
+                # First, for readers must not expect the columns in the older files.
+                table.alter.set_table_properties({EXTENDED: "true"}, raise_if_not_exists=False)
+                table.alter.add_columns(deltalake.Schema.from_arrow(pa.schema(new_fields)).fields)
+            return self.open(name)
         with self.errors(name), contextlib.suppress(deltalake.exceptions.DeltaError):
             deltalake.DeltaTable.create(
                 self.uri(name),
@@ -278,7 +289,7 @@ class ArchiveStore:
         exceptions = engine().exceptions
         try:
             yield
-        except (exceptions.TableNotFoundError, exceptions.SchemaMismatchError):
+        except exceptions.TableNotFoundError:
             raise
         except exceptions.CommitFailedError as error:
             raise ArchiveConflict(

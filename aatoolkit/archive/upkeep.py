@@ -16,10 +16,11 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from aatoolkit._util.text import counted, visible
-from aatoolkit.archive.responses import RESPONSES, SCHEMA, USABLE, ArchivedResponse, groups_of
+from aatoolkit.archive.responses import USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.schema import (
-    CHANGES,
     FRAMES,
+    OWN_SCHEMAS,
+    RESPONSES,
     STATEMENT_TABLES,
     Change,
     StoredTable,
@@ -82,11 +83,11 @@ class UpkeepReport:
     busy: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        removal = f"{self.rows:,} rows removed, " if self.rows else ""
         busy_note = f", {len(self.busy)} tables were busy" if self.busy else ""
         return (
-            f"<UpkeepReport: {removal}{self.files[0]:,} files of {self.bytes[0]:,} bytes are now "
-            f"{self.files[1]:,} of {self.bytes[1]:,}; {counted(self.hosts, 'host')}{busy_note}>"
+            f"<UpkeepReport: {counted(self.rows, 'row')} removed, {self.files[0]:,} files of "
+            f"{self.bytes[0]:,} bytes are now {self.files[1]:,} of {self.bytes[1]:,}; "
+            f"{counted(self.hosts, 'host')} left{busy_note}>"
         )
 
 
@@ -97,7 +98,7 @@ def names_of(store: ArchiveStore) -> list[str]:
 
 def all_tables(store: ArchiveStore) -> dict[str, Any]:
     """Open all tables of an archive, and return them by name."""
-    tables = {name: store.open(name) for name in (*names_of(store), RUNS, CHANGES)}
+    tables = {name: store.open(name) for name in (*stored_tables(store), *OWN_SCHEMAS)}
     return {name: table for name, table in tables.items() if table is not None}
 
 
@@ -141,7 +142,7 @@ def _sweep(store: ArchiveStore) -> None:
 def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
     sizes_by_month: dict[str | None, list[int]] = {}
     for row in store.actions(name, table):
-        sizes_by_month.setdefault(row.get("partition.month"), []).append(row["size_bytes"] or 0)
+        sizes_by_month.setdefault(row.get("partition.month"), []).append(row["size_bytes"])
     with store.errors(name):
         for month, sizes in sizes_by_month.items():
             partitions = None if month is None else [("month", "=", month)]
@@ -215,9 +216,8 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     new_rows = schema.empty_table()
     if name == RESPONSES and before is not None:
         begun_runs = read_runs(store)[0].begun
-        new_rows = _moved_bodies(
-            Snapshot(store, begun_runs, {RESPONSES: table}), quoted(before)
-        ).cast(schema)
+        snapshot = Snapshot(store, begun_runs, {RESPONSES: table})
+        new_rows = _moved_bodies(snapshot, quoted(before)).select(schema.names).cast(schema)
         if new_rows.num_rows:
             same_body = in_list("sha256", {*new_rows["sha256"].to_pylist()})
             condition = f"(({condition}) OR ({same_body} AND fetched_at >= {_literal(before)}))"
@@ -245,7 +245,6 @@ def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
     Equal bodies are stored once, in the earliest row. In the result, the first row with each body
     stores it. ``before`` is the moment, as an SQL literal.
     """
-    names = ", ".join(SCHEMA.names)
     return snapshot.query(
         f"""
         WITH lost AS (
@@ -263,7 +262,7 @@ def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
                 coalesce(body, CASE WHEN is_first THEN moved END) AS body)
             FROM later LEFT JOIN lost USING (host, section, scope, sha256)
         )
-        SELECT {names} FROM heirs
+        SELECT * FROM heirs
         """,
         RESPONSES,
     )
@@ -272,7 +271,7 @@ def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
 def _count_files(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
     """Return the number of data files of tables, and their total size in bytes."""
     rows = [row for name, table in tables.items() for row in store.actions(name, table)]
-    return len(rows), sum(row["size_bytes"] or 0 for row in rows)
+    return len(rows), sum(row["size_bytes"] for row in rows)
 
 
 _RESPONSE_KEY = ("run", "host", "days", *(f"filter_{name}" for name in FILTERS), "fetched_at")
@@ -334,7 +333,7 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
         (CHECKSUMS, f"the file {name} is not what was written") for name in checksums.damaged
     ]
     # Files are compared before any is read as a table: reading a damaged file would fail.
-    names = dict.fromkeys((RUNS, CHANGES, RESPONSES, *STATEMENT_TABLES, *checksums.files))
+    names = dict.fromkeys((*OWN_SCHEMAS, *checksums.files))
     problems += [(name, problem) for name in names for problem in checksums.problems(name)]
     response_count = 0
     if not problems:

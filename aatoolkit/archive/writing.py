@@ -15,8 +15,6 @@ import pyarrow as pa
 from aatoolkit import sections
 from aatoolkit.archive import schema
 from aatoolkit.archive.responses import (
-    RESPONSES,
-    SCHEMA,
     USABLE,
     ArchivedResponse,
     Identity,
@@ -28,13 +26,22 @@ from aatoolkit.archive.schema import (
     CONTEXT,
     CONTEXT_FIELDS,
     FRAMES,
+    OWN_SCHEMAS,
+    RESPONSES,
     STATEMENT_SCHEMAS,
-    STATEMENT_TABLES,
     StoredTable,
     fit_to_schema,
 )
 from aatoolkit.archive.snapshot import Snapshot, in_list
-from aatoolkit.archive.store import RUNS, ArchiveStore, RunLog, add_checksums, log, new_run
+from aatoolkit.archive.store import (
+    RUNS,
+    ArchiveStore,
+    RunLog,
+    add_checksums,
+    log,
+    new_run,
+    retry,
+)
 from aatoolkit.availability import Status
 from aatoolkit.client.reading import ReadingOptions
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
@@ -61,7 +68,7 @@ class DerivedResponse:
     tables : mapping of str to pyarrow.Table
         The tables that have rows, by name.
     statement_rows : list of tuple
-        Pairs of the name of a table of `STATEMENT_TABLES`, and a row of it without context columns.
+        Pairs of the name of a table of `STATEMENT_SCHEMAS`, and a row of it, without context.
     error : AAToolkitError or None
         The error, if no tables could be derived.
     """
@@ -256,7 +263,7 @@ class RunWriter:
             log(self.store, self.run, "begun", check=self._check_begin)
             self._has_begun = True
         if rows:
-            self.store.append(self._table(RESPONSES, SCHEMA), to_arrow(rows))
+            self.store.append(self._table(RESPONSES), to_arrow(rows))
         failed_count = sum(row.error is not None for row in rows)
         self.failed += failed_count
         self.responses += len(rows) - failed_count
@@ -293,7 +300,7 @@ class RunWriter:
             try:
                 table = self._tables.get(name)
                 names = set() if table is None else {field.name for field in table.schema().fields}
-                if table is None or not {*stored_table.columns} <= names:
+                if table is None or not {*stored_table.schema().names} <= names:
                     table = self._tables[name] = schema.create_or_extend(self.store, stored_table)
                 rows = buffer.rows(name, pa.schema(table.schema().to_arrow()))
             except ArchiveConflict:
@@ -305,7 +312,7 @@ class RunWriter:
             if rows is not None:
                 self.store.append(table, rows)
         for name, rows in buffer.statement_tables():
-            self.store.append(self._table(name, STATEMENT_TABLES[name]), rows)
+            self.store.append(self._table(name), rows)
 
     def commit(self) -> str | None:
         """Commit the run; return its name, or None if it has no new response.
@@ -381,7 +388,7 @@ class RunWriter:
         )
         return {tuple(row.values()) for row in rows}
 
-    def _table(self, name: str, columns: pa.Schema) -> Any:
+    def _table(self, name: str) -> Any:
         if name not in self._tables:
-            self._tables[name] = self.store.create(name, columns)
+            self._tables[name] = retry(lambda: self.store.create(name, OWN_SCHEMAS[name]))
         return self._tables[name]

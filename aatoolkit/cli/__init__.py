@@ -23,7 +23,14 @@ from click.exceptions import Exit
 
 from aatoolkit.cli import shell
 from aatoolkit.cli.app import app as app
-from aatoolkit.errors import AAToolkitError, ArgumentError, BadRequest, ItemNotFound, ScopeError
+from aatoolkit.errors import (
+    AAToolkitError,
+    ArgumentError,
+    BadRequest,
+    ItemNotFound,
+    NotVisible,
+    ScopeError,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from click.shell_completion import shell_complete
 
             return shell_complete(app, {}, "aatoolkit", "_AATOOLKIT_COMPLETE", completion)
-        if any(map(shell.is_token_option, words)):
+        if any(word.partition("=")[0] in shell.TOKEN_OPTIONS for word in words):
             raise click.UsageError(shell.NO_TOKEN)
         with _warnings_as_notes(), app.make_context("aatoolkit", words) as context:
             status = int(app.invoke(context) or 0)
@@ -80,12 +87,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # An argument that is a flag has the same name here.
         text = re.sub(r"\b([a-z]+)=True\b", r"--\1", str(error))
         shell.note(f"aatoolkit: {text}")
-        return 2 if isinstance(error, ArgumentError | BadRequest | ItemNotFound | ScopeError) else 1
+        return 2 if isinstance(error, _WRONG_VALUES) else 1
     except OSError as error:
         shell.note(f"aatoolkit: {error.filename or 'output'}: {error.strerror or error}")
         return 1
     return status
 
+
+_WRONG_VALUES = (ArgumentError, BadRequest, ItemNotFound, NotVisible, ScopeError)
 
 _QUERY_INTERRUPTED = "Query interrupted"
 """How DuckDB says that Ctrl-C ended a query."""

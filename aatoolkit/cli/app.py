@@ -70,7 +70,7 @@ Exit codes:
   0    done
   1    something failed: the service, the network or a file
   2    the command was not understood, or a value is wrong:
-       a name, or a study or folder that is not there
+       a name or host, or a study or folder that is not there
   130  interrupted by Ctrl-C
 
 \b
@@ -868,15 +868,17 @@ def explain(args: Args) -> int:
     the bytes.
     """
     from aatoolkit._util.files import write_whole
+    from aatoolkit.study.files import PACKED
 
     terms = [word.partition("=") for word in args.where]
     if malformed_words := ["".join(term) for term in terms if not (term[0] and term[1])]:
         raise ArgumentError(f"{malformed_words[0]!r} is not NAME=VALUE", argument="where")
     row = {name: value for name, _, value in terms} if terms else args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
-    explanation = _open_store(args.store).explain(
-        args.table, row, args.column, host=args.host, scope=scope
-    )
+    path, packed = args.store, args.store / PACKED
+    is_archive = (path / "responses" / "_delta_log").is_dir()
+    store = aa.Archive(path) if is_archive else _study(packed if packed.is_file() else path)
+    explanation = store.explain(args.table, row, args.column, host=args.host, scope=scope)
     if args.out is not None:
         write_whole(args.out, _PAGE_TEMPLATE.format(explanation._repr_html_()).encode())
         note(f"written: {args.out}")
@@ -885,15 +887,6 @@ def explain(args: Args) -> int:
     for reason in explanation.ends:
         note(f"the trail ends early: {reason}")
     return 0 if explanation.is_complete else 1
-
-
-def _open_store(path: Path) -> Any:
-    """Open what is at a path: an archive, a study (also packed in a zip file) or a publication."""
-    from aatoolkit.study.files import PACKED
-
-    if (path / "responses" / "_delta_log").is_dir():
-        return aa.Archive(path)
-    return _study(path / PACKED if (path / PACKED).is_file() else path)
 
 
 _PAGE_TEMPLATE = """<!doctype html><html lang="en"><head><meta charset="utf-8">

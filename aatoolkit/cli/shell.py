@@ -19,6 +19,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from pkgutil import iter_modules
 from types import SimpleNamespace
@@ -29,7 +30,14 @@ import click
 import aatoolkit as aa
 from aatoolkit._util.defaults import DEADLINE, WORKERS
 from aatoolkit._util.text import json_text, visible
-from aatoolkit.errors import ArgumentError, ScopeError, did_you_mean, near_matches
+from aatoolkit.errors import (
+    AAToolkitError,
+    ArgumentError,
+    NotVisible,
+    ScopeError,
+    did_you_mean,
+    near_matches,
+)
 from aatoolkit.scope import DAYS, FILTERS
 
 if TYPE_CHECKING:
@@ -57,10 +65,8 @@ NO_TOKEN = (
 )
 
 
-def is_token_option(word: str) -> bool:
-    """Return whether a word is an option for a token, such as ``--token``; these are refused."""
-    name = word.partition("=")[0]
-    return name in ("--token", "-token", "--bearer", "--api-key", "--password")
+TOKEN_OPTIONS = ("--token", "-token", "--bearer", "--api-key", "--password")
+"""Options for a token, which are refused."""
 
 
 def problem_of(error: click.UsageError) -> str:
@@ -208,6 +214,14 @@ def command(
             except ScopeError as error:
                 if error.parameter == "host":
                     error.args = (f"{error}; the order is {group.name} {usage}",)
+                raise
+            except NotVisible as error:
+                from aatoolkit.http import cache_info
+
+                with suppress(AAToolkitError):  # the cache may be damaged
+                    read_hosts = {info.host for info in cache_info().hosts}
+                    if suggestion := did_you_mean(near_matches(values["host"], read_hosts)):
+                        error.args = (f"{error}; {suggestion}",)
                 raise
 
         group.add_command(
@@ -419,19 +433,10 @@ def _json_values(values: pd.Series) -> list[Any]:
     from pandas.api.types import is_datetime64_any_dtype
 
     from aatoolkit.frame.csv import as_texts
+    from aatoolkit.stats.exto_json_value.explanation import plain
 
     cells = as_texts(values) if is_datetime64_any_dtype(values.dtype) else values
-    return [
-        None if is_missing else _json_value(cell)
-        for cell, is_missing in zip(cells.to_numpy(object), values.isna(), strict=True)
-    ]
-
-
-def _json_value(cell: Any) -> Any:
-    """Return the value of a cell as a JSON value; a cell may be a list."""
-    if isinstance(cell, str) or not hasattr(cell, "__iter__"):
-        return cell.item() if hasattr(cell, "item") else cell
-    return [_json_value(item) for item in cell]
+    return [*map(plain, cells.to_numpy(object))]
 
 
 def _csv(frame: pd.DataFrame, _: str) -> bytes:

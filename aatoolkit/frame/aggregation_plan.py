@@ -274,14 +274,16 @@ class _Planner:
         units = row_units(frame, self.metadata, name)
         if units is not None and self._is_mixed(name, units):
             unit_names = ", ".join(sorted({*map(str, units[frame[name].notna()])})[:3])
-            raise Refused(f"a group mixes units ({unit_names}); choose one metric, or add it to by")
+            raise Refused(
+                f"a group mixes units ({unit_names}); choose one metric, or add it to by="
+            )
         if rule.within and rule.within not in self.groups.keys.columns:
             texts = frame[rule.within].astype("string")
             declaration = declared(self.metadata.columns[rule.within])
             if declaration is not None and declaration.unit == ISO_4217:
                 texts = texts.str.strip().str.upper()
             if self._is_mixed(name, texts):
-                reason = f"a group holds more than one {rule.within}; add {rule.within!r} to by"
+                reason = f"a group holds more than one {rule.within}; add {rule.within!r} to by="
                 raise Refused(reason)
         if plan.of:
             self._check_across(plan)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 def as_texts(values: pd.Series) -> pd.Series:
     """Return a column as texts: times in ISO 8601 (UTC), lists in JSON; missing stays missing.
 
-    Items of a list that JSON has no type for, such as dates and decimals, are text.
+    Items of a list that JSON has no type for, such as dates, durations and decimals, are text.
     """
     suffix = ""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
@@ -67,12 +68,16 @@ def as_texts(values: pd.Series) -> pd.Series:
         if isinstance(value, pd.Timestamp):
             moment = value.isoformat()
             return f"{moment}Z" if suffix else moment.removesuffix("T00:00:00")
+        if isinstance(value, timedelta | np.timedelta64):
+            return str(pd.Timedelta(value))
         is_list = isinstance(value, (tuple, list, np.ndarray))
         return json.dumps([*value], ensure_ascii=False, default=item) if is_list else str(value)
 
     def item(value: Any) -> Any:
-        if isinstance(value, np.bool_ | np.number | np.ndarray):
-            return value.tolist()
+        if isinstance(value, np.ndarray):
+            return [*value]
+        if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+            return value.item()
         return None if pd.isna(value) else text(value)
 
     return values.astype("object").map(text, na_action="ignore")

@@ -234,7 +234,7 @@ class Duplicates:
         if table in self._metadata.repeated and is_summed:
             raise Refused(f"{row_text} were repeated by a join or stacked twice; {remedy}")
         if overlapping and is_of_several:
-            raise Refused(f"the responses overlap: {_two_of(overlapping)}; {remedy}")
+            raise Refused(f"the responses overlap: {_two_of(overlapping)}; {remedy}, {_APART}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
         """Return the columns that identify a table's rows, and which of these the frame lacks.
@@ -339,12 +339,15 @@ def _two_of(scopes: Iterable[ResponseScope]) -> str:
     return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
 
 
+_APART = "or aggregate by what tells them apart, such as 'fetched_at' of an archive"
+
+
 def _difference(name: str, overlapping: Sequence[ResponseScope]) -> str:
     """Return the reason of a refusal: rows with the same key differ in a column."""
     if overlapping:
         return (
             f"the responses overlap and {name} differs in them: {_two_of(overlapping)}; aggregate "
-            "each alone, or by a column that tells them apart"
+            f"each alone, {_APART}"
         )
     return f"rows with the same key differ in {name}; aggregate the frames before you join them"
 

@@ -92,16 +92,18 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     check_columns(frame, names)
     if not keys_by:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
-    zoned_names = _zoned_day_columns(keys_by, frame)  # days have no time zone
-    naive_columns = {name: frame[name].dt.tz_localize(None) for name in zoned_names}
-    frame = frame.assign(**naive_columns)
+    for key in keys_by:
+        if isinstance(key, pd.Grouper) and not isinstance(key.freq, pd.offsets.Tick | None):
+            times: Any = frame.get(key.key)  # days have no time zone
+            if getattr(getattr(times, "dt", None), "tz", None) is not None:
+                frame = frame.assign(**{str(key.key): times.dt.tz_localize(None)})
     try:  # pandas bins no times of Arrow
-        times = {
+        binned_columns = {
             column: numpy_times(frame[column])
             for column in _binned_columns(keys_by)
             if column in frame.columns
         }
-        grouped_rows = frame.assign(**times).groupby(
+        grouped_rows = frame.assign(**binned_columns).groupby(
             list(dict.fromkeys(keys_by)), dropna=False, observed=observed
         )
         sizes, ids = grouped_rows.size(), grouped_rows.ngroup()
@@ -134,17 +136,6 @@ def _binned_columns(by: By) -> list[str]:
     """Return the names of the time columns that are grouped into periods, such as weeks."""
     keys = (key for key in _as_list(by) if isinstance(key, pd.Grouper) and key.freq is not None)
     return [str(key.key) for key in keys]
-
-
-def _zoned_day_columns(by: By, frame: pd.DataFrame) -> list[str]:
-    """Return the names of columns of zoned times that are grouped into days or longer periods."""
-    return [
-        str(key.key)
-        for key in _as_list(by)
-        if isinstance(key, pd.Grouper)
-        and not isinstance(key.freq, pd.offsets.Tick | None)
-        and getattr(getattr(frame.get(key.key), "dt", None), "tz", None) is not None
-    ]
 
 
 def numpy_times(values: pd.Series) -> pd.Series:

@@ -106,23 +106,14 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
                 grains[table] = tuple(new_names.get(name, name) for name in grain)
     tables_of_sides = [{*tables_of(metadata)} for metadata in described_inputs]
     repeated_tables = {table for metadata in described_inputs for table in metadata.repeated}
-    repeated_tables |= set().union(
-        *(
-            tables
-            for tables, is_repeated in zip(tables_of_sides, are_repeated, strict=True)
-            if is_repeated
-        )
-    )
+    repeated_tables |= {
+        table
+        for tables, is_repeated in zip(tables_of_sides, are_repeated, strict=True)
+        if is_repeated
+        for table in tables
+    }
     known_tables = {table for metadata in input_metadata for table in metadata.grains}
-    new_table = next(
-        (
-            table
-            for metadata in described_inputs
-            for table in metadata.grains
-            if table not in known_tables
-        ),
-        "",
-    )
+    new_table = next((name for name in grains if is_joined(name) and name not in known_tables), "")
     for name in shared_keys:
         key_metadata = [metadata.columns.get(name, NOTHING) for metadata in input_metadata]
         column = _key_metadata(

@@ -163,14 +163,13 @@ class ResponseCache:
         if not row:
             return None
         try:
-            response = _load(row[0][0], key, request)
+            return _load(row[0][0], key, request)
         except ValueError:
             self._use(
                 lambda connection: connection.execute(_DELETE, (key,)), writes=True, commit=True
             )
             warn("a cached response is damaged and is not used; it is requested again")
             return None
-        return response
 
     def put(self, response: Response) -> None:
         """Store a response and wait until it is written; skip one that is larger than the limit."""

@@ -51,7 +51,8 @@ class BaseUrl:
             raise _refusal("is not a URL")
         if parts.scheme not in _PORTS:
             raise _refusal("does not begin with https://")
-        is_dotted = any(map(_is_dot_segment, parts.path.split("/")))
+        segments = [unquote(segment) for segment in parts.path.split("/")]
+        is_dotted = "." in segments or ".." in segments or any(set(s) & {*"/\\"} for s in segments)
         if is_dotted or any(sign in text for sign in "@?#"):
             raise _refusal("has a user, a query, a fragment or . or .. in its path; leave it out")
         host = _address(host_name)
@@ -89,12 +90,6 @@ def _address(text: str) -> str | None:
         return None if "%" in text else str(ipaddress.ip_address(text))
     except ValueError:
         return canonical_name(text)
-
-
-def _is_dot_segment(segment: str) -> bool:
-    """Return whether a path segment, URL-decoded, is ``.`` or ``..``, or contains a slash."""
-    text = unquote(segment)
-    return text in (".", "..") or "/" in text or "\\" in text
 
 
 def _refusal(reason: str) -> ArgumentError:

@@ -183,14 +183,14 @@ def _error_texts(body: bytes, mask: Mask) -> dict[str, Any]:
 
 def _first_text(fields: Mapping[str, Any], *names: str) -> str | None:
     """Return the first text that is not empty among the fields ``names``; None if there is none."""
-    return next(
-        (fields[name] for name in names if isinstance(fields.get(name), str) and fields[name]), None
-    )
+    return next((text for name in names for text in _texts_in(fields, name)[:1]), None)
 
 
 def _texts_in(error_fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Return the texts in the list that is the field ``name``; an empty tuple if there is none."""
-    return tuple(text for text in error_fields.get(name) or () if isinstance(text, str))
+    """Return the texts in the field ``name``, which is a list or one text; empty without one."""
+    value = error_fields.get(name)
+    texts = value if isinstance(value, tuple) else (value,)
+    return tuple(text for text in texts if text and isinstance(text, str))
 
 
 # --- what may be kept --------------------------------------------------------------------------

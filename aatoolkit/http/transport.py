@@ -166,17 +166,15 @@ class _Connection(HTTPConnection):
         new_socket = super()._new_conn()
         try:
             _CURRENT.attempt.watch(new_socket)
-            self._check(new_socket)
+            # TLS verifies the host by its certificate; plain HTTP must not leave this machine.
+            if not isinstance(self, HTTPSConnection):
+                address = new_socket.getpeername()[0].partition("%")[0]
+                if not ipaddress.ip_address(address).is_loopback:
+                    raise NotLoopback
         except BaseException:
             new_socket.close()
             raise
         return new_socket
-
-    def _check(self, open_socket: socket.socket) -> None:
-        """Raise `NotLoopback` if the socket leads to another machine: plain HTTP must not."""
-        # The connection may already be reset, and then it has no peer.
-        if not ipaddress.ip_address(open_socket.getpeername()[0].partition("%")[0]).is_loopback:
-            raise NotLoopback
 
     def send(self, data: Any) -> None:
         """Send bytes with the token inserted; no log and no cache sees them."""
@@ -187,8 +185,7 @@ class _Connection(HTTPConnection):
 
 
 class _TLSConnection(_Connection, HTTPSConnection):
-    def _check(self, open_socket: socket.socket) -> None:
-        """Do nothing, and so accept any address: TLS verifies the host by its certificate."""
+    """An encrypted connection."""
 
 
 class _TLSSocket(ssl.SSLSocket):
@@ -457,12 +454,8 @@ class Transport(HTTPAdapter):
     def _facts(self, request: Request, attempt: Attempt) -> dict[str, Any]:
         """Return the attributes of an error: the URL, the status, the beginning of the body."""
         text = excerpt(self._masked(bytes(attempt.body[:_CHUNK_SIZE])))
-        has_status = attempt.status is not None
-        return {
-            "url": request.url,
-            "status": attempt.status,
-            "excerpt": text if has_status else None,
-        }
+        text_if_any = None if attempt.status is None else text
+        return {"url": request.url, "status": attempt.status, "excerpt": text_if_any}
 
     def repeats_token(self, text: bytes) -> bool:
         """Return whether a text contains the token of the requests."""

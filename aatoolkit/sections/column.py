@@ -237,8 +237,12 @@ def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortFor
 
     make_column.__name__ = make_column.__qualname__ = name
     make_column.__doc__ = doc
+    FORMS[dtype, preset.get("unit")] = make_column
     return make_column
 
+
+FORMS: dict[tuple[str, str | None], ShortForm] = {}
+"""The short forms by dtype and unit, without those of other parameters; drafts are of them."""
 
 text = _make_short_form("text", "A column of text.", "string")
 flag = _make_short_form("flag", "A column of booleans.", "boolean")

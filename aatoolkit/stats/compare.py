@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Status, combine
-from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.arrow_schema import declared
@@ -326,7 +326,7 @@ def _compare_group(
         name, variance_words = ("days", ", long-run variance") if is_by_day else (cluster, "")
         method = f"two samples of {name}, linearised{variance_words}, Welch"
         return change, method, _why_untested(change, shared_count, name), ()
-    if not sides[0].of_rows:
+    if sides[0].plan.rule.over or sides[0].plan.rule.by:  # no mean of single rows
         return change, "", "nothing says how it differs between answers; name what repeats", ()
     smaller_size = int(min(number(change.size_after), number(change.size_before)))
     method = "Welch's t; takes answers for independent"
@@ -464,6 +464,10 @@ def decompose(
 ) -> pd.DataFrame:
     """Decompose the change of a rate or mean; see ``df.aa.decompose``."""
     check_level(level)
+    names = flattened(now).columns
+    if by not in [*names]:
+        problem = unknown("column", by, names)
+        raise ItemNotFound(f"{problem}; name the one to decompose over by by=", key=by)
     before, before_rules, refusal = window_before(now, before, column, rules)
     sides = [
         cluster_sums(frame, column, None, by, rule)

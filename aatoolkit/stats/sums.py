@@ -110,11 +110,6 @@ class ClusterSums:
         """Whether the column is a count, which has no denominator."""
         return self.plan.rule.rule == "sum"
 
-    @property
-    def of_rows(self) -> bool:
-        """Whether the column is averaged over rows, without weights."""
-        return self.plan.rule.over is None and self.plan.rule.by is None
-
     @cached_property
     def keys(self) -> dict[tuple[Any, ...], int]:
         """The position of each group, by its key; a missing value in a key is None."""
@@ -378,10 +373,10 @@ def window_before(
     ItemNotFound
         If the response gives neither the measure nor its counts for the window before.
     """
-    if before is not None:
-        return before, rules, why_overlapping(now, before, measure)
     flat_frame = flattened(now)
     check_columns(flat_frame, [measure])
+    if before is not None:
+        return before, rules, why_overlapping(now, before, measure)
     metadata, measure_of = metadata_of(flat_frame), previous_names(flat_frame)
     rule, counts = rule_of(metadata, measure)
     window_rules = dict(rules or {})

@@ -19,16 +19,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from aatoolkit.frame.groupby import as_floats
 from aatoolkit.metadata.recorded import recorded
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -404,7 +402,9 @@ def _write_formula(
     is_sum = op in (TOTAL, COUNT, STACKED, COUNTED)
     is_atom = not op or (node.name and not is_outermost)
     if is_atom or (is_sum and in_numbers):
-        text = node.name if op and not in_numbers else _short_text(_element(node, position))
+        value = plain_value(node)
+        value = value if position is None or np.ndim(value) == 0 else value[position]
+        text = node.name if op and not in_numbers else _short_text(value)
         return text, 3 if text.startswith("-") else 9
     args = node.args
 
@@ -428,12 +428,6 @@ def _write_formula(
         return f"-{write(args[0], 3)}", 3
     function = {STACKED: TOTAL, COUNTED: COUNT}.get(op) or _NAMES.get(op, op)
     return f"{function}({', '.join(write(arg, 0) for arg in args)})", 9
-
-
-def _element(node: Any, position: int | None) -> Any:
-    """Return the element of an array at a position; a single number is returned as it is."""
-    value = plain_value(node)
-    return value if position is None or np.ndim(value) == 0 else value[position]
 
 
 # --- distributions ----------------------------------------------------------------------------

@@ -26,13 +26,12 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
-from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, stand_in
+from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, Client, stand_in
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.study.comparing import ResultComparison, compare_results, frames_in
 from aatoolkit.study.recording import RERUN_RESULTS, RERUN_STUDY, path_of_rerun, replaying_client
 
 if TYPE_CHECKING:
-    from aatoolkit.client.client import Client
     from aatoolkit.study.study import Study
 
 _START_SECONDS = 60

@@ -26,7 +26,6 @@ from aatoolkit.errors import (
     StudyError,
     warn,
 )
-from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.tables import quietly
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
@@ -65,7 +64,6 @@ from aatoolkit.study.recording import (
     Hashes,
     Recorder,
     Replay,
-    StoredResponse,
     StudyResponses,
     format_profiles,
     format_tables,
@@ -87,6 +85,8 @@ _FORMAT = "aatoolkit-study"
 _VERSION = 1
 
 Recorded = TypeVar("Recorded", Project, Client)
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 class Study(metaclass=Chaptered):
@@ -284,16 +284,14 @@ class Study(metaclass=Chaptered):
         StudyError
             If the manifest is damaged, or does not match the seal.
         """
-        records: tuple[Record, ...] = self._parse_once(
-            MANIFEST, self._read(MANIFEST), lambda text: tuple(parse_lines(text))
-        )
-        return records
+        return tuple(self._parse_once(MANIFEST, self._read(MANIFEST), parse_lines))
 
-    def _parse_once(self, name: str, source: Any, parse: Callable[[Any], Any]) -> Any:
+    def _parse_once(self, name: str, source: S, parse: Callable[[S], T]) -> T:
         """Return ``parse(source)``; the result is cached by ``name`` until the source changes."""
         if name not in self._cache or self._cache[name][0] != source:
             self._cache[name] = source, parse(source)
-        return self._cache[name][1]
+        result: T = self._cache[name][1]
+        return result
 
     @property
     def _current(self) -> tuple[Record, ...]:
@@ -302,14 +300,7 @@ class Study(metaclass=Chaptered):
         If a request has several responses, this is the last usable response; if none is usable, the
         last error.
         """
-        return tuple(self._latest().values())
-
-    def _latest(self) -> Mapping[tuple[str, ...], Record]:
-        """Return the record that a replay uses for each request, by the key of the request."""
-        latest_records: Mapping[tuple[str, ...], Record] = self._parse_once(
-            "latest", self.records, _latest
-        )
-        return latest_records
+        return self._parse_once("latest", self.records, _latest)
 
     @property
     def _hosts(self) -> tuple[str, ...]:
@@ -329,9 +320,7 @@ class Study(metaclass=Chaptered):
         """
         if not self._files.has(PROFILES):
             return {}
-        profiles: Mapping[str, Profile] = self._parse_once(
-            PROFILES, self._read(PROFILES), parse_profiles
-        )
+        profiles = self._parse_once(PROFILES, self._read(PROFILES), parse_profiles)
         if not profiles:
             raise self._unusable(f"{PROFILES} does not hold profiles")
         return profiles
@@ -951,8 +940,7 @@ class Study(metaclass=Chaptered):
     def _store_name(self) -> str:
         return f"the study {self.path.name}"
 
-    def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
-        return stored_responses(self, source)
+    _stored_responses = stored_responses
 
     # -- reading files -------------------------------------------------------------------------
 
@@ -1019,11 +1007,11 @@ class Study(metaclass=Chaptered):
         return code(repr(self))
 
 
-def _latest(records: Iterable[Record]) -> dict[tuple[str, ...], Record]:
-    """Return a record for each request, by its key: the last usable one, else the last error."""
+def _latest(records: Iterable[Record]) -> tuple[Record, ...]:
+    """Return a record for each request, sorted: the last usable one, else the last error."""
     latest: dict[tuple[str, ...], Record] = {}
     for record in records:
         latest_record = latest.get(record.request.key)
         if latest_record is None or record.error is None or latest_record.error is not None:
             latest[record.request.key] = record
-    return {key: latest[key] for key in sorted(latest)}
+    return tuple(latest[key] for key in sorted(latest))

@@ -8,7 +8,9 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import deltalake
 import pandas as pd
+import pyarrow as pa
 import pytest
 from archive_files import files_of
 
@@ -121,8 +123,9 @@ def test_windows_that_overlap_are_never_added(filled: aa.Archive) -> None:
     same = both.aa.aggregate("source_domain", columns=["citation_count"])
     assert same["citation_count"].sum() == both["citation_count"].sum() / 6
     part = both.drop(columns="source_domain")
-    with pytest.raises(AvailabilityError, match="overlap"):
+    with pytest.raises(AvailabilityError, match="'fetched_at' of an archive"):
         part.aa.aggregate("domain_type", columns=["citation_count"])
+    assert len(part.aa.aggregate("fetched_at", columns=["citation_count"])) == 6
     day = filled.read("domains", hosts="acme.example", since=FIRST, until=FIRST)
     live = aa.demo().read("domains", days=7).main
     assert day["citation_count"].sum() == live["citation_count"].sum()
@@ -351,6 +354,29 @@ def test_declarations_grow_and_change(place: Path) -> None:
     assert changes.loc["changed unit", ["before", "after"]].tolist() == ["fraction", "percent"]
 
 
+def test_an_archive_from_before_a_column_or_a_filter_was_stored(place: Path, days: Days) -> None:
+    archive = aa.Archive(place)
+    archive.add(days(1))
+    before = archive.read("ranking")
+    for log in place.rglob("_delta_log"):
+        table = deltalake.DeltaTable(log.parent)
+        late = ["stale", "note", "before", "filter_brand", "sample_size"]
+        rows = pa.table(table.to_pyarrow_table())
+        rows = rows.drop_columns([name for name in late if name in rows.column_names])
+        deltalake.write_deltalake(table, rows, mode="overwrite", schema_mode="overwrite")
+    assert aa.Archive(place).read("ranking").equals(before)
+    assert aa.Archive(place).sql("SELECT count(stale) FROM responses").fetchall() == [(0,)]
+    assert aa.Archive(place).compact(keep_hours=0)  # which records the files as they are
+    archive = aa.Archive(place)
+    assert archive.add(days(2)).responses == len(before["host"].unique()) * len(SECTIONS)
+    assert archive.verify(replay=True)
+    counts = archive.sql("SELECT count(stale), count(*) FROM responses").fetchall()
+    assert counts == [(4, 8)]
+    assert len(archive.history("ranking", "ranking_history"))
+    assert archive.forget(before=FIRST + timedelta(days=1)).rows
+    assert len(archive.read("ranking")) == len(before)
+
+
 # --- keeping ----------------------------------------------------------------------------------
 
 
@@ -375,6 +401,7 @@ def test_forgetting_removes_and_says_what_is_left(place: Path, days: Days) -> No
     assert report.rows > 0
     assert archive.verify(replay=True)
     assert archive.read("domains")["fetched_at"].dt.date.nunique() == 3
+    assert repr(archive.forget("globe.example")).startswith("<UpkeepReport: 0 rows removed")
     assert archive.forget("globex.example").hosts == 1
     assert archive.verify(replay=True)
     assert {*archive.read("domains")["host"]} == {"acme.example"}

@@ -203,7 +203,7 @@ def test_money_adds_up_within_one_currency() -> None:
         ["x", "EUR", 1.0],
         ["y", "USD", 3.0],
     ]
-    with pytest.raises(AvailabilityError, match="more than one currency; add 'currency' to by"):
+    with pytest.raises(AvailabilityError, match="more than one currency; add 'currency' to by="):
         result.aa.aggregate(columns="price_min")
     with pytest.raises(ArgumentError, match="is said by rules="):
         result.aa.aggregate("brand", {"price_min": "sum"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -50,3 +51,11 @@ def test_in_lists_what_json_lacks_is_text() -> None:
     texts = as_texts(pd.Series(lists))
     assert texts[0] == '["2026-01-01", "1.50", "2026-01-01T10:00:00+00:00", null]'
     assert texts[1] == "[3]"
+
+
+def test_a_duration_is_written_as_one_in_lists_too() -> None:
+    duration = pd.Timedelta("1 days 02:00:00")
+    forms = [duration, duration.to_numpy(), np.array([duration]), duration.to_pytimedelta()]
+    values = pd.Series([duration, forms, np.array(["NaT"], "m8[ns]")], dtype=object)
+    text = str(duration)
+    assert as_texts(values).tolist() == [text, json.dumps([text, text, [text], text]), "[null]"]

@@ -49,7 +49,8 @@ def open_study(folder: Path) -> Any:
 
     class Responses(StudyResponses):
         def get(self, request: Request) -> Response | None:
-            record = study._latest().get(request.key)
+            records = {record.request.key: record for record in study._current}
+            record = records.get(request.key)
             return None if record is None else record.response(study._body(record))
 
     return Responses(study)

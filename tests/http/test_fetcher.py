@@ -291,8 +291,9 @@ def test_a_refused_parameter_is_named(scripted: Any, fetcher: Any, reply: Any) -
     error = fails(errors.BadRequest, fetcher())
     assert (error.parameter, error.suggestions) == ("engine", ("chatgpt",))
     assert "refused the parameter engine (400): Unknown engine" in str(error)
-    scripted.script = reply({"allowed": ["gemini"]}, 400)
-    assert fails(errors.BadRequest, fetcher()).suggestions == ("gemini",)
+    for allowed in (["gemini"], "gemini"):
+        scripted.script = reply({"allowed": allowed}, 400)
+        assert fails(errors.BadRequest, fetcher()).suggestions == ("gemini",)
     source = {"detail": f"no {TOKEN}", "source": {"parameter": "topic"}}
     for first in (
         {"errors": [source]},

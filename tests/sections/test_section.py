@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aatoolkit import Column, Section, Table
+from aatoolkit._util.dtypes import DTYPES
 from aatoolkit.jsontree.paths import Each, Entries, Field, format_path, parse_pattern
 from aatoolkit.sections import Rows, integer, keyed, pairs, records, single, text
+from aatoolkit.sections.column import FORMS
 
 TABLE = Table("t", "One row.", records("t"), "brand", (text("brand"),))
 steps = st.lists(st.builds(Field, st.text()) | st.just(Each()) | st.just(Entries())).map(tuple)
@@ -134,6 +136,10 @@ def test_a_section_needs_tables_of_different_names() -> None:
         Section("s", "Nothing.")
     with pytest.raises(ValueError, match="two tables of one name"):
         Section("s", "Twice.", TABLE, TABLE)
+
+
+def test_each_dtype_has_a_short_form_which_drafts_are_written_in() -> None:
+    assert {dtype for dtype, unit in FORMS if unit is None} == {*DTYPES} - {"category"}
 
 
 def test_a_section_is_its_tables() -> None:

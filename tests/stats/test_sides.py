@@ -76,6 +76,9 @@ def test_refusals_name_what_would_do(ranking: aa.Tables) -> None:
     assert caught.value.argument == "baseline"
     with pytest.raises(ItemNotFound, match="what top_three_rate was in the window before"):
         main.aa.decompose("previous", "top_three_rate", by="brand")
+    for column, by in (("rank", "prompt_id"), ("rank", ["brand"]), ("ranks", "brand")):
+        with pytest.raises(ItemNotFound, match="by=$" if column == "rank" else "mean 'rank'"):
+            main.aa.decompose(main, column, by=by)
     # A prompt's mentions are the same ones in the row of each brand, and do not add over brands.
     with pytest.raises(AvailabilityError, match="nothing shows that it adds over brand"):
         by_prompt.aa.compare("previous", "share_of_voice")

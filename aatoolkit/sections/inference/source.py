@@ -11,7 +11,7 @@ from typing import Any
 from aatoolkit import sections as vocabulary
 from aatoolkit.jsontree.paths import format_path
 from aatoolkit.scope import FILTERS
-from aatoolkit.sections import COUNT, FRACTION, RANK, SCORE, Aggregation, Rule, Section
+from aatoolkit.sections import COUNT, FRACTION, Aggregation, Rule, Section
 from aatoolkit.sections import column as columns
 from aatoolkit.sections.column import camel, snake
 from aatoolkit.sections.inference.analysis import Analysis, declare_column, declare_table
@@ -20,18 +20,9 @@ from aatoolkit.sections.inference.relations import PROVED, ColumnFinding, Relati
 _WIDTH, _MAX_LITERAL, _MAX_UNBROKEN = 120, 80, 40
 _CONSTANTS = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]
 _SHORT_FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
+    **columns.FORMS,
     ("Int64", COUNT): columns.count,
-    ("Int64", RANK): columns.rank,
     ("Float64", FRACTION): columns.fraction,
-    ("Float64", SCORE): columns.score,
-    ("Float64", RANK): columns.position,
-    ("string", None): columns.text,
-    ("Int64", None): columns.integer,
-    ("Float64", None): columns.number,
-    ("boolean", None): columns.flag,
-    ("date", None): columns.date,
-    ("timestamp", None): columns.timestamp,
-    ("list<string>", None): columns.words,
 }
 _PARAMETERS = ("source", "unit", "parse", "year", "scale", "missing", "valid", "aggregate")
 _LITERAL = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")

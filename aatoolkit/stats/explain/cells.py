@@ -554,18 +554,17 @@ class ArchivedCells(Result):
     def _find_sources(self, position: int) -> Any:
         """Yield the sources of the responses that a row may be from, newest first."""
         row = {str(name): to_json_value(value) for name, value in self.frame.iloc[position].items()}
-        fetched_at = str(row.get("fetched_at"))[:19]
         latest = str(row.get("fetched_at") or row["last_seen"])[:19]
         days_filter = f"days={row.get('days')}"
         for source in sorted(
             self._sources, key=lambda source: source.fetched_at or "", reverse=True
         ):
             moment = (source.fetched_at or "")[:19]
-            is_candidate = "fetched_at" not in row or (
-                moment == fetched_at
-                and days_filter in ("days=None", *(source.scope or days_filter).split("&"))
+            is_of_days = days_filter in ("days=None", *(source.scope or days_filter).split("&"))
+            is_candidate = (
+                moment == latest and is_of_days if "fetched_at" in row else moment <= latest
             )
-            if source.host == row["host"] and moment <= latest and is_candidate:
+            if source.host == row["host"] and is_candidate:
                 yield source
 
     def _find_rows_like(self, position: int, table: str, cells: TableCells) -> list[int]:

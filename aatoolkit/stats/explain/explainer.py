@@ -8,6 +8,7 @@ in the replayed frame, and its value there must equal the cell.
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -276,16 +277,10 @@ class Explainer:
             self._explain_cell(frame, position, column)
             for position in missing_positions[:_MAX_READ].tolist()
         ]
-        cells_by_cause: dict[str, list[Explanation]] = {}
-        for missing_cell in missing_cells:
-            cells_by_cause.setdefault(
-                missing_cell.missing or missing_cell.end or str(missing_cell.availability), []
-            ).append(missing_cell)
-        most_frequent_causes = sorted(
-            cells_by_cause.items(), key=lambda cause_and_cells: -len(cause_and_cells[1])
-        )[:_MAX_CAUSES]
+        reasons = [cell.missing or cell.end or str(cell.availability) for cell in missing_cells]
         causes = tuple(
-            MissingRows(len(cells), reason, cells[0].row) for reason, cells in most_frequent_causes
+            MissingRows(count, reason, missing_cells[reasons.index(reason)].row)
+            for reason, count in Counter(reasons).most_common(_MAX_CAUSES)
         )
         note = f"{len(missing_positions):,} of {len(flat_frame):,} have none"
         if len(missing_positions) > _MAX_READ:

@@ -363,11 +363,8 @@ class TableCells:
 
         Return (None, ()) if the row lacks one of the two, or if their quotient is not the rate.
         """
-        numerator, denominator = (
-            (self.value_at(position, count_name) for count_name in cells.count_columns)
-            if cells.count_columns
-            else (None, None)
-        )
+        counts = [self.value_at(position, count_name) for count_name in cells.count_columns]
+        numerator, denominator = counts or (None, None)
         if numerator is None or denominator is None or (value is None and denominator):
             return None, ()
         if denominator and abs(numerator / denominator - value) > 5e-7:
