@@ -433,10 +433,10 @@ def _json_values(values: pd.Series) -> list[Any]:
     from pandas.api.types import is_datetime64_any_dtype
 
     from aatoolkit.frame.csv import as_texts
-    from aatoolkit.stats.exto_json_value.explanation import plain
+    from aatoolkit.stats.exto_json_value.explanation import to_json_value
 
     cells = as_texts(values) if is_datetime64_any_dtype(values.dtype) else values
-    return [*map(plain, cells.to_numpy(object))]
+    return [*map(to_json_value, cells.to_numpy(object))]
 
 
 def _csv(frame: pd.DataFrame, _: str) -> bytes:
