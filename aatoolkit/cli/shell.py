@@ -433,7 +433,7 @@ def _json_values(values: pd.Series) -> list[Any]:
     from pandas.api.types import is_datetime64_any_dtype
 
     from aatoolkit.frame.csv import as_texts
-    from aatoolkit.stats.exto_json_value.explanation import to_json_value
+    from aatoolkit.stats.explain.explanation import to_json_value
 
     cells = as_texts(values) if is_datetime64_any_dtype(values.dtype) else values
     return [*map(to_json_value, cells.to_numpy(object))]

@@ -60,8 +60,8 @@ def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     """Return a schema with the metadata in the keys ``aatoolkit`` and ``PANDAS_ATTRS``."""
     keys = {
         **(schema.metadata or {}),
-        PANDAS: _json({ATTRIBUTE: pack(metadata.dumps())}),
-        KEY: _json(_body(metadata)),
+        PANDAS: _to_json({ATTRIBUTE: pack(metadata.dumps())}),
+        KEY: _to_json(_make_body(metadata)),
     }
     return schema.with_metadata(keys)
 
@@ -116,7 +116,7 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
     )
 
 
-def _body(metadata: FrameMetadata) -> dict[str, Any]:
+def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
     """Return the value of the key ``aatoolkit``, for readers of the file that lack this package.
 
     It has the key of the frame, a list of states, and the metadata of each column. The ``state`` of
@@ -131,12 +131,12 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
         "version": LAYOUT,
         "key": metadata.key,
         "states": [
-            _without_empty(dict(zip(("status", "cause", "reason"), state, strict=True)))
+            _drop_empty(dict(zip(("status", "cause", "reason"), state, strict=True)))
             for state in states
         ],
         "columns": {
             name: ({"state": position} if (position := states.index(states_by_name[name])) else {})
-            | _without_empty(_declared_fields(column))
+            | _drop_empty(_describe_declaration(column))
             for name, column in columns
         },
     }
@@ -145,7 +145,7 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
     return body | ({"declarations": declarations} if declarations else {})
 
 
-def _declared_fields(column: ColumnMetadata) -> dict[str, str | None]:
+def _describe_declaration(column: ColumnMetadata) -> dict[str, str | None]:
     """Return the unit, aggregation rule and description of a column; empty if undeclared."""
     declaration = declared(column)
     if declaration is None:
@@ -158,12 +158,12 @@ def _declared_fields(column: ColumnMetadata) -> dict[str, str | None]:
     }
 
 
-def _without_empty(fields: Mapping[str, str | None]) -> dict[str, str]:
+def _drop_empty(fields: Mapping[str, str | None]) -> dict[str, str]:
     """Return the fields without those whose value is None or empty."""
     return {name: value for name, value in fields.items() if value}
 
 
-def _json(value: Any) -> bytes:
+def _to_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -226,7 +226,7 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     False
     """
     if not isinstance(table, pa.Table):
-        table = _as_arrow(table)
+        table = _to_arrow(table)
     kinds, pieces = [], []
     for name, values in zip(table.column_names, table.columns, strict=True):
         try:
@@ -235,13 +235,15 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
             raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
         kinds.append([name, kind])
         pieces += encoded_values
-    digest = hashlib.sha256(_HASH_TITLE + _json({"columns": kinds, "rows": table.num_rows}) + b"\n")
+    digest = hashlib.sha256(
+        _HASH_TITLE + _to_json({"columns": kinds, "rows": table.num_rows}) + b"\n"
+    )
     for piece in pieces:
         digest.update(piece)
     return digest.hexdigest()
 
 
-def _as_arrow(frame: pd.DataFrame) -> pa.Table:
+def _to_arrow(frame: pd.DataFrame) -> pa.Table:
     """Convert a frame to Arrow, with the named levels of its index as the first columns."""
     levels = [name for name in frame.index.names if name is not None]
     flat_frame = frame.reset_index(levels) if levels else frame.copy(deep=False)

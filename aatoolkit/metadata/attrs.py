@@ -80,16 +80,21 @@ class FrameMetadata:
         """Return the frame's columns that identify a row of ``table``; None if it has no key."""
         if table in self.grains:
             return self.grains[table]
-        names = {column.of: name for name, column in self.columns.items()}
-        return tuple(names.get(f"{table}.{name}", name) for name in declared_key(table)) or None
+        name_by_declared_column = {column.of: name for name, column in self.columns.items()}
+        return (
+            tuple(
+                name_by_declared_column.get(f"{table}.{name}", name) for name in declared_key(table)
+            )
+            or None
+        )
 
     def holds(self, name: str) -> bool:
-        """Return whether a column has metadata and still holds the values that were read."""
+        """Whether a column has metadata and still holds the values that were read."""
         column = self.columns.get(name, NOTHING)
         return bool(column.of) or column.availability.status != Status.UNKNOWN
 
     def is_lost(self, name: str) -> bool:
-        """Return whether the values of a column were overwritten or moved since they were read."""
+        """Whether the values of a column were overwritten or moved since they were read."""
         return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
 
     def dumps(self) -> str:
@@ -304,8 +309,8 @@ _PENDING = FrameMetadata().dumps()
 class LazyAttrs(dict[Any, Any]):
     """A dict that makes the text of the metadata when it is first read, compared or copied.
 
-    Copies and pickles are plain dicts. Compiled code that bypasses the methods of the dict reads
-    the text of empty metadata.
+    Copies and pickles are plain dicts. Compiled code that bypasses the dict's methods sees a
+    placeholder instead: metadata with nothing in it.
 
     Parameters
     ----------
@@ -371,10 +376,12 @@ def attach(
 
     ``responses`` are the responses in memory that the frame was read from.
     """
-    other_attrs = _other_attrs(frame)
+    other_attrs = _copy_other_attrs(frame)
     frame.attrs = {}
     frame_copy = frame.copy(deep=False)
-    _put(frame, other_attrs, _MetadataInMemory(lambda: frame_copy, lambda: metadata, responses))
+    _set_attrs(
+        frame, other_attrs, _MetadataInMemory(lambda: frame_copy, lambda: metadata, responses)
+    )
     return frame
 
 
@@ -389,12 +396,12 @@ def frame_with(
     again, as the frame may have been changed by then.
     """
     frame = rows()
-    _put(frame, {}, _MetadataInMemory(rows, metadata, responses))
+    _set_attrs(frame, {}, _MetadataInMemory(rows, metadata, responses))
     return frame
 
 
 def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
-    """Return the metadata of a frame as far as it still holds: one entry per column, in order.
+    """Return the metadata of a frame that still holds: one entry per column, in order.
 
     The status of a column without metadata is unknown, and so is that of a column whose values were
     changed since they were read.
@@ -428,7 +435,10 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     for name in {*level_names} - {*names} if not levels else ():
         del columns[name]
     key = tuple(name for name in metadata.key if name in names or name in level_names)
-    repeated_tables = {*metadata.repeated, *fingerprint_check.repeated(columns_of_tables(columns))}
+    repeated_tables = {
+        *metadata.repeated,
+        *fingerprint_check.repeated(columns_of_tables(columns)),
+    }
     return FrameMetadata(
         columns, key, metadata.sources, metadata.grains, tuple(sorted(repeated_tables))
     )
@@ -450,7 +460,7 @@ def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
 
 
 def has_metadata(frame: pd.DataFrame) -> bool:
-    """Return whether a frame has metadata, damaged or not."""
+    """Whether a frame has metadata, damaged or not."""
     return ATTRIBUTE in frame.attrs
 
 
@@ -459,7 +469,7 @@ def text_of(frame: pd.DataFrame) -> str | None:
     return frame.attrs.get(ATTRIBUTE)
 
 
-def _in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
+def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
     """Return the metadata object of a frame in memory; None if the frame has only its text."""
     attrs = frame.attrs
     if isinstance(attrs, LazyAttrs) and attrs.is_pending:
@@ -472,13 +482,13 @@ def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
     """Replace the metadata of a frame whose rows were not changed since it was attached."""
-    in_memory = _in_memory(frame)
+    in_memory = _find_in_memory(frame)
     if in_memory is None:
         attach(frame, metadata, responses=responses)
     else:
-        _put(
+        _set_attrs(
             frame,
-            _other_attrs(frame),
+            _copy_other_attrs(frame),
             _MetadataInMemory(in_memory.rows, lambda: metadata, responses),
         )
 
@@ -488,7 +498,7 @@ def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint 
 
     A frame that was pickled has only the fingerprint of a sample of its rows, or None.
     """
-    in_memory = _in_memory(frame)
+    in_memory = _find_in_memory(frame)
     return metadata.fingerprint if in_memory is None else in_memory.fingerprint
 
 
@@ -500,14 +510,16 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, .
     MetadataError
         If the metadata is damaged, or of a newer major version.
     """
-    in_memory = _in_memory(frame)
+    in_memory = _find_in_memory(frame)
     if in_memory is not None:
         return in_memory.metadata, in_memory.responses
     text = text_of(frame)
     return (FrameMetadata() if text is None else FrameMetadata.loads(text)), ()
 
 
-def _put(frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory) -> None:
+def _set_attrs(
+    frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory
+) -> None:
     """Set the attrs of a frame to ``other_attrs`` and metadata, whose text is made when read."""
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
@@ -515,7 +527,7 @@ def _put(frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _Metada
     object.__setattr__(frame, "_attrs", LazyAttrs(other_attrs, in_memory))
 
 
-def _other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
+def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
     """Return the attrs of a frame without its metadata."""
     # the method of dict, as those of `LazyAttrs` would make the text
     return {name: value for name, value in dict.items(frame.attrs) if name != ATTRIBUTE}
@@ -535,7 +547,7 @@ def with_row_states(
 
 
 def rows_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
-    """Return the availability of the rows of a frame, as a `RowStatus`.
+    """Return a `RowStatus`, which computes the availability of the rows of a frame.
 
     Only columns that still hold the values that were read decide which rows a statement concerns.
     """

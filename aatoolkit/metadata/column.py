@@ -161,14 +161,14 @@ class RowStatus:
             return [other_rows], np.zeros(self._row_count, np.int64)
         cache_key = (other_rows, tuple(statements))
         if cache_key not in self._states:
-            matches = np.column_stack([self._match(statement) for statement in statements])
+            matches = np.column_stack([self._mask_matches(statement) for statement in statements])
             packed_rows = np.packbits(matches, axis=1)
             _, first_rows, codes = np.unique(
                 packed_rows, axis=0, return_index=True, return_inverse=True
             )
             positions_by_state = [np.flatnonzero(matches[row]).tolist() for row in first_rows]
             states = [
-                self._state(other_rows, [statements[position] for position in positions])
+                self._combine_matches(other_rows, [statements[position] for position in positions])
                 for positions in positions_by_state
             ]
             self._states[cache_key] = states, codes.reshape(-1).astype(np.int64)
@@ -181,7 +181,7 @@ class RowStatus:
             column, availability=combine([state, *column.absent]), other_rows=column.elsewhere
         )
 
-    def _match(self, statement: Statement) -> Mask:
+    def _mask_matches(self, statement: Statement) -> Mask:
         """Return the mask of the rows that meet the conditions of a statement.
 
         A condition on a column that is missing or was changed matches all rows.
@@ -197,7 +197,9 @@ class RowStatus:
             mask &= self._masks[condition]
         return mask
 
-    def _state(self, other_rows: Availability, matches: Sequence[Statement]) -> Availability:
+    def _combine_matches(
+        self, other_rows: Availability, matches: Sequence[Statement]
+    ) -> Availability:
         """Return the availability of a row to which the statements ``matches`` apply."""
         column_sets = [{condition.column for condition in statement.rows} for statement in matches]
         are_certain = [names <= self._usable_columns for names in column_sets]
@@ -232,9 +234,9 @@ StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability,
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Return for each column what is known of the availability of its values, as JSON values.
+    """Return the statements of each column, by column name, as JSON values.
 
-    That is a list of three: the column's statements, each with an availability and with conditions
+    Each column has a list of three: its statements, each with an availability and with conditions
     on the rows it holds for; the availability of all other rows of the frame; and a list of
     availabilities of rows that are absent from the frame. Columns without statements and without
     absent rows are left out.
@@ -263,14 +265,14 @@ def load_statements(body: Mapping[str, Any]) -> dict[str, StatementFields]:
     availabilities of rows that are absent from the frame.
     """
 
-    def condition(body: Sequence[Any]) -> Condition:
+    def load_condition(body: Sequence[Any]) -> Condition:
         column, operator, values = body
         return Condition(column, operator, tuple(values))
 
     return {
         name: (
             tuple(
-                Statement(load_state(state), tuple(map(condition, condition_items)))
+                Statement(load_state(state), tuple(map(load_condition, condition_items)))
                 for state, condition_items in statements
             ),
             load_state(elsewhere),

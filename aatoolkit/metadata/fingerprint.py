@@ -91,16 +91,16 @@ def _hash_present(values: Array) -> Hashes:
     else:
         array = values.to_numpy(object)
         if not isinstance(values.dtype, pd.StringDtype):
-            array = np.array([_text(value) for value in array], dtype=object)
+            array = np.array([_to_text(value) for value in array], dtype=object)
     return pd.util.hash_array(array, categorize=len(values) >= _MIN_TEXTS)
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     """Return a value as text; a list becomes the joined texts of its items."""
     if isinstance(value, str):
         return value
     is_list = isinstance(value, (list, tuple, np.ndarray))
-    return "\x1f".join(map(_text, value)) if is_list else str(value)
+    return "\x1f".join(map(_to_text, value)) if is_list else str(value)
 
 
 class HashedRows:
@@ -232,9 +232,9 @@ def fingerprint_of(
     """
     index, arrays = rows.index, arrays_of(rows)
     names = [name for name in names if name in arrays]
-    positions = _sample_positions(len(rows)) if sample else slice(None)
+    positions = _choose_sample_positions(len(rows)) if sample else slice(None)
     sampled_arrays = {name: arrays[name][positions] for name in (*names, *key) if name in arrays}
-    label_hashes = _label_hashes(index[positions])
+    label_hashes = _hash_labels(index[positions])
     cell_hashes = {name: hash_cells(array) for name, array in sampled_arrays.items()}
     label_columns = [name for name in names if arrays[name].dtype.kind not in "biuf"]
     if sample or index.is_unique:
@@ -261,7 +261,7 @@ def fingerprint_of(
 
 
 def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
-    """Return a dict of the arrays of columns and index levels, of those with a unique name."""
+    """Return the arrays of columns and index levels by name; repeated names are left out."""
     rows = pd.DataFrame(rows)  # without attrs, which each of its columns would copy
     names = [str(name) for name in rows.columns]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
@@ -274,7 +274,7 @@ def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
     return {name: array for name, array in arrays.items() if name not in repeated_names}
 
 
-def _sample_positions(size: int) -> Positions:
+def _choose_sample_positions(size: int) -> Positions:
     """Return the positions of rows to sample: the first rows, then others at equal distances.
 
     A frame of at most `SAMPLE_SIZE` rows is sampled as a whole.
@@ -289,7 +289,7 @@ def index_names(index: pd.Index) -> tuple[str | None, ...]:
     return tuple(None if name is None else str(name) for name in index.names)
 
 
-def _label_hashes(index: pd.Index) -> list[Hashes]:
+def _hash_labels(index: pd.Index) -> list[Hashes]:
     return [hash_cells(index.get_level_values(level).array) for level in range(index.nlevels)]
 
 
@@ -313,7 +313,7 @@ def _truncate(cells: Hashes, sample: bool = False) -> Hashes:
     return cells & np.uint64(_CELL_BITS if sample else _FULL_CELL_BITS)
 
 
-def _row_counts(columns: Iterable[Hashes]) -> pd.Series:
+def _count_rows(columns: Iterable[Hashes]) -> pd.Series:
     """Return a Series of how often each row occurs, indexed by the hash of the row."""
     hashes = row_hashes([*map(_truncate, columns)])
     return pd.Index(hashes).value_counts()
@@ -329,8 +329,8 @@ def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
     frames : iterable of list of array
         The hashes of the same columns of each frame.
     """
-    counts = _row_counts(rows)
-    counts_read = pd.concat([*map(_row_counts, frames)]).groupby(level=0).max()
+    counts = _count_rows(rows)
+    counts_read = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
     return bool((counts > counts_read.reindex(counts.index, fill_value=0)).any())
 
 
@@ -397,7 +397,7 @@ class FingerprintCheck:
         return self._index.to_numpy().astype(np.intp), unchanged_columns
 
     def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return the tables of which some row occurs in the frame more often than when it was read.
+        """Return the tables with a row that occurs more often in the frame than when it was read.
 
         Parameters
         ----------
@@ -416,7 +416,7 @@ class FingerprintCheck:
         for table, columns in tables.items():
             names = [name for name in columns if self.change(name) is None]
             if names and has_more_rows(
-                [*map(self._hashes, names)], [self._origin.hashes_of(names)]
+                [*map(self._hash_column, names)], [self._origin.hashes_of(names)]
             ):
                 repeated_tables.add(table)
         return repeated_tables
@@ -427,7 +427,7 @@ class FingerprintCheck:
         return values is not None and bool(values.isna().all())
 
     def change(self, name: str) -> str | None:
-        """Return why a column does not hold the values that were read; None if it does."""
+        """Return the reason why a column no longer holds the values read; None if it holds them."""
         return self._changes.get(name) if name in self._origin.cells else MOVED
 
     @cached_property
@@ -452,9 +452,9 @@ class FingerprintCheck:
         differ, or they are equal but may be sums of groups; see `_possible_sums`.
         """
         matches = []
-        for match in filter(None, (find() for find in (self._by_label, self._by_key))):
+        for match in filter(None, (find() for find in (self._match_by_label, self._match_by_key))):
             differences = {name for name in self._columns if self._differs(name, match)}
-            possible_sums = self._possible_sums(match.mask, differences)
+            possible_sums = self._find_possible_sums(match.mask, differences)
             matches.append(
                 (match, differences, dict.fromkeys(differences, OVERWRITTEN) | possible_sums)
             )
@@ -462,7 +462,7 @@ class FingerprintCheck:
                 break
         return matches
 
-    def _possible_sums(self, is_matched: Mask, differences: set[str]) -> dict[str, str]:
+    def _find_possible_sums(self, is_matched: Mask, differences: set[str]) -> dict[str, str]:
         """Return the columns whose values may be sums of groups, each with the reason.
 
         After a groupby the labels of groups can equal the labels of rows, and a sum can equal the
@@ -487,7 +487,7 @@ class FingerprintCheck:
             return {} if is_accepted else dict.fromkeys(self._columns, MOVED)
         zero_hashes = hash_cells(pd.array([0, None], "Int64"))
         is_varied = any(
-            len(np.setdiff1d(self._hashes(name)[is_matched], zero_hashes)) >= _MIN_DIFFERENT
+            len(np.setdiff1d(self._hash_column(name)[is_matched], zero_hashes)) >= _MIN_DIFFERENT
             for name in number_columns
         )
         if differences or not (has_text or is_varied) or not is_matched.any():
@@ -496,7 +496,7 @@ class FingerprintCheck:
             return {}
         return {name: MOVED for name in self._columns if self._origin.cells[name][0]}
 
-    def _hashes(self, name: str) -> Hashes:
+    def _hash_column(self, name: str) -> Hashes:
         """Return the hashes of the cells of a column, which are cached."""
         if name not in self._cell_hashes:
             self._cell_hashes[name] = hash_cells(self._arrays[name])
@@ -508,15 +508,17 @@ class FingerprintCheck:
             return True
         (read_hashes,), mask = self._origin.hashes_of([name]), match.mask
         is_complete = self._origin.is_complete or mask.all()
-        hashes = self._hashes(name)[mask] if is_complete else hash_cells(self._arrays[name][mask])
+        hashes = (
+            self._hash_column(name)[mask] if is_complete else hash_cells(self._arrays[name][mask])
+        )
         hashes = _truncate(hashes, self._origin.is_sample)
         if match.read_rows.is_unique:
             return not np.array_equal(read_hashes[match.positions[mask]], hashes)
-        cells_read = _combine(match.read_rows.hashes, read_hashes)
-        return not np.isin(_combine(match.hashes[mask], hashes), cells_read).all()
+        cells_read = _combine_hashes(match.read_rows.hashes, read_hashes)
+        return not np.isin(_combine_hashes(match.hashes[mask], hashes), cells_read).all()
 
     def _has_likely_missing(self, name: str) -> bool:
-        """Return whether dropping or repeating rows can explain how many values are missing.
+        """Whether the number of missing values can result from dropping or repeating rows.
 
         If it cannot, values of the column were filled or removed.
         """
@@ -531,7 +533,7 @@ class FingerprintCheck:
             return False  # more were missing than rows are gone: some were filled
         return missing_now * read_row_count <= missing_before * max(row_count, read_row_count)
 
-    def _by_label(self) -> RowMatch | None:
+    def _match_by_label(self) -> RowMatch | None:
         """Return the match of the frame's rows by label; None if the frame has new labels."""
         origin = self._origin
         if index_names(self._index) != origin.index or not {*origin.label_columns} <= {
@@ -540,26 +542,28 @@ class FingerprintCheck:
             return None
         if origin.span is not None and not origin.is_complete and not self._is_within_span:
             return None
-        columns = [*_label_hashes(self._index), *map(self._hashes, origin.label_columns)]
-        match = self._match(columns, origin.by_label, is_by_key=False)
+        columns = [*_hash_labels(self._index), *map(self._hash_column, origin.label_columns)]
+        match = self._match_rows(columns, origin.by_label, is_by_key=False)
         is_sampled_range = origin.span is not None and not origin.is_complete
-        return match if is_sampled_range or self._is_match(match) else None
+        return match if is_sampled_range or self._has_enough_matches(match) else None
 
-    def _by_key(self) -> RowMatch | None:
+    def _match_by_key(self) -> RowMatch | None:
         """Return the match of the frame's rows by key; None if the key is gone or changed."""
         has_key = all(name in self._arrays and self._has_likely_missing(name) for name in self._key)
         if not len(self._origin.keys) or not has_key:
             return None
-        columns = [self._hashes(name) for name in self._key]
-        match = self._match(columns, self._origin.by_key, is_by_key=True)
-        return match if self._is_match(match) else None
+        columns = [self._hash_column(name) for name in self._key]
+        match = self._match_rows(columns, self._origin.by_key, is_by_key=True)
+        return match if self._has_enough_matches(match) else None
 
-    def _match(self, columns: list[Hashes], read_rows: HashedRows, *, is_by_key: bool) -> RowMatch:
+    def _match_rows(
+        self, columns: list[Hashes], read_rows: HashedRows, *, is_by_key: bool
+    ) -> RowMatch:
         """Return the match of rows by ``columns``: the hashes of their labels or keys."""
         hashes = row_hashes(columns, self._origin.is_sample)
         return RowMatch(hashes, read_rows, read_rows.positions(hashes), is_by_key)
 
-    def _is_match(self, match: RowMatch) -> bool:
+    def _has_enough_matches(self, match: RowMatch) -> bool:
         """Return whether enough rows match: all if all rows were hashed, else at least one."""
         return bool(match.mask.all() if self._origin.is_complete else match.mask.any())
 
@@ -570,6 +574,6 @@ class FingerprintCheck:
         return bool(span and read_span and read_span[0] <= span[0] and span[1] <= read_span[1])
 
 
-def _combine(rows: Hashes, cells: Hashes) -> Hashes:
+def _combine_hashes(rows: Hashes, cells: Hashes) -> Hashes:
     """Return one hash per cell, combined from its own hash and the hash of its row."""
     return (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E37_79B9_7F4A_7C15) + cells

@@ -56,7 +56,7 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            call = _signature(function).bind(*args, **kwargs)
+            call = _find_signature(function).bind(*args, **kwargs)
             for name in inputs:  # an iterator is read once
                 frames = call.arguments.get(name)
                 if isinstance(frames, Iterator):
@@ -88,14 +88,14 @@ def checked_once() -> Iterator[None]:
 
 
 @cache
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
+def _find_signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(function)
 
 
 def record(
     result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], inputs: Iterable[str]
 ) -> None:
-    """Attach a recipe to a result: the method that made it, its arguments and its inputs.
+    """Attach a recipe to the result of a method: its name, its arguments and its input frames.
 
     Parameters
     ----------
@@ -209,14 +209,17 @@ def attach_changed(
 
 
 def serialized(frame: pd.DataFrame) -> str:
-    """Return the metadata of a frame as far as it still holds, as JSON text."""
+    """Return the metadata of a frame that still holds, as JSON text."""
     recipe = current_recipe(frame)[0] if stored_of(frame)[0].recipe else None
     verified_metadata = replace(metadata_of(frame, levels=True), recipe=recipe)
     return str(text_of(attach(frame.copy(deep=False), verified_metadata)))
 
 
 def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
-    """Return a frame's recipe with the changes by plain pandas, its sources and held responses."""
+    """Return a frame's recipe, its sources, and its responses that are in memory.
+
+    The recipe includes the changes that plain pandas made.
+    """
     metadata, responses = stored_of(frame)
     changes: dict[str, Any] = {}
     if metadata.recipe is None:

@@ -72,7 +72,7 @@ SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size",
 
 
 class TableStatements:
-    """What a response says of the availability of one table's columns, as `Statement` objects.
+    """The statements of a response about the availability of one table's columns.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class TableStatements:
         self._section_state = section_state(self._signals) or UNKNOWN
 
     def describe(
-        self, column: Column, name: str, is_absent: bool, is_measured: bool, path: PathOfRow
+        self, column: Column, name: str, is_absent: bool, is_measured: bool, path_of_row: PathOfRow
     ) -> ColumnMetadata:
         """Return the metadata of one column, with its availability.
 
@@ -123,71 +123,71 @@ class TableStatements:
         """
         if is_absent and self._section_state.status not in EMPTY:
             return ColumnMetadata(name, _ABSENT)
-        base = self._column_state(column)
+        column_state = self._find_column_state(column)
         statements: list[Statement] = []
         if column.name not in self._table.key:
-            statements, group_states = self._group_statements(column)
-            row_statements, row_states = self._row_statements(column, path)
+            statements, group_states = self._make_group_statements(column)
+            row_statements, row_states = self._make_row_statements(column, path_of_row)
             statements += row_statements
-            if base.status not in EMPTY and column.dtype in NUMBERS and not column.is_label:
-                base = _combine_with_rows(base, group_states)
-            base = _combine_with_rows(base, row_states)
-            if statements and base == UNKNOWN and is_measured:
-                base = _MEASURED
-        if is_measured and base.status in EMPTY:
-            base = combine([base, _MEASURED])
+            if column_state.status not in EMPTY and column.dtype in NUMBERS and not column.is_label:
+                column_state = _combine_with_rows(column_state, group_states)
+            column_state = _combine_with_rows(column_state, row_states)
+            if statements and column_state == UNKNOWN and is_measured:
+                column_state = _MEASURED
+        if is_measured and column_state.status in EMPTY:
+            column_state = combine([column_state, _MEASURED])
         columns = {condition.column for statement in statements for condition in statement.rows}
         values = {name: np.array(self._values(name), object) for name in columns}
-        states, _ = RowStatus(values, self._size, values).states(base, statements)
-        return ColumnMetadata(name, combine(states), tuple(statements), base)
+        states, _ = RowStatus(values, self._size, values).states(column_state, statements)
+        return ColumnMetadata(name, combine(states), tuple(statements), column_state)
 
-    def denied_rows(self, column: Column, is_valid: Mask, path: PathOfRow) -> Mask:
+    def mask_denied_rows(self, column: Column, is_valid: Mask, path_of_row: PathOfRow) -> Mask:
         """Return a mask of the rows whose number the response denies.
 
-        ``is_valid`` is a mask of the rows that have a value. ``path`` is a function from a row
-        position to the JSON path of the value, or None.
+        ``is_valid`` is a mask of the rows that have a value. ``path_of_row`` is a function from a
+        row position to the JSON path of the value, or None.
         """
-        states = self._cell_states(column)
-        denied_rows: Mask = is_valid & self._denied_by_engine(
-            self._column_state(column).status in EMPTY
+        states = self._find_cell_states(column)
+        denied_mask: Mask = is_valid & self._mask_denied_engines(
+            self._find_column_state(column).status in EMPTY
         )
         for row in np.flatnonzero(is_valid).tolist() if states else ():
-            stated_path = narrowest_path(path(row), states)
+            stated_path = narrowest_path(path_of_row(row), states)
             if stated_path:
-                denied_rows[row] = states[stated_path].status in EMPTY
-        return denied_rows
+                denied_mask[row] = states[stated_path].status in EMPTY
+        return denied_mask
 
     @property
-    def denies_some(self) -> bool:
+    def may_deny(self) -> bool:
         """Whether the response may deny some number, judged without the values of columns."""
         if not any(map(denies, self._signals)):
             return False
         is_empty = self._section_state.status in EMPTY
         return any(map(denies, self._narrow_signals)) or bool(
-            self._denied_by_engine(is_empty).any()
+            self._mask_denied_engines(is_empty).any()
         )
 
     @cached_property
-    def _engines(self) -> dict[Any, bool]:
-        """For each engine that the response mentions in a signal, whether it has no numbers.
+    def _denial_by_engine(self) -> dict[Any, bool]:
+        """By engine that the response states something about, whether it states a lack of numbers.
 
         It is empty if the table has no column of engines.
         """
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
-    def _denied_by_engine(self, is_empty: bool) -> Mask:
-        """Return a mask of the rows whose engine was not measured, as the response says.
+    def _mask_denied_engines(self, is_empty: bool) -> Mask:
+        """Return a mask of the rows whose engine was not measured, according to the response.
 
-        Rows of engines that the response says nothing of get ``is_empty``.
+        It has ``is_empty`` for engines about which the response states nothing.
         """
-        if not self._engines:
+        if not self._denial_by_engine:
             return np.full(self._size, is_empty)
         return np.array(
-            [self._engines.get(name, is_empty) for name in self._values("engine")], bool
+            [self._denial_by_engine.get(name, is_empty) for name in self._values("engine")], bool
         )
 
-    def _cell_states(self, column: Column) -> dict[str, Availability]:
+    def _find_cell_states(self, column: Column) -> dict[str, Availability]:
         """Return the stated availability of single values of a column, by JSON path.
 
         A path leads to such a value, or to the row or object that contains it.
@@ -198,7 +198,7 @@ class TableStatements:
             if reach(signal.target or "", column.pattern) == "some"
         }
 
-    def _column_state(self, column: Column) -> Availability:
+    def _find_column_state(self, column: Column) -> Availability:
         """Return the availability of a whole column.
 
         It comes from the narrowest statement about the column, or else from the section.
@@ -211,12 +211,12 @@ class TableStatements:
                 states.setdefault(len(target_steps(target)), []).append(signal.availability)
         return combine(states[max(states)]) if states else self._section_state
 
-    def _group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return statements about engines and days, and the states that make the column partial.
+    def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
+        """Return statements about engines and days, and availabilities that the column shares.
 
         The statements have conditions on the columns of engines or days. If the table lacks such a
-        column, its numbers are sums over engines or days; the state of an engine or a day is then
-        in the second list, as ``partial``.
+        column, its numbers are sums over engines or days; the availability of an engine or a day is
+        then in the second list, as ``partial``, because it makes the whole column partial.
         """
         statements = []
         group_states = []
@@ -241,22 +241,22 @@ class TableStatements:
                 group_states.append(replace(state, status=Status.PARTIAL))
         return statements, list(dict.fromkeys(group_states))
 
-    def _row_statements(
-        self, column: Column, path: PathOfRow
+    def _make_row_statements(
+        self, column: Column, path_of_row: PathOfRow
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about single rows of a column, and the states of rows without key.
+        """Return the statements about single rows of a column, or else the rows' availabilities.
 
         The statements have conditions on the key. If the key cannot identify the rows, there are no
-        statements, and the second list has the states of the rows; otherwise it is empty.
+        statements, and the second list has the availabilities of the rows; otherwise it is empty.
         """
-        states = self._cell_states(column)
+        states = self._find_cell_states(column)
         rows_by_state: dict[Availability, list[int]] = {}
         for row in range(self._size) if states else ():
-            stated_path = narrowest_path(path(row), states)
+            stated_path = narrowest_path(path_of_row(row), states)
             if stated_path:
                 rows_by_state.setdefault(states[stated_path], []).append(row)
         conditions_by_state = {
-            state: self._key_conditions(rows_in_state)
+            state: self._make_key_conditions(rows_in_state)
             for state, rows_in_state in rows_by_state.items()
         }
         if not all(conditions_by_state.values()):
@@ -267,10 +267,10 @@ class TableStatements:
             for conditions in conditions_by_state[state]
         ], []
 
-    def _key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
-        """Return alternative conditions on the key that only these rows meet.
+    def _make_key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
+        """Return conditions on the key that select exactly these rows, as a list of tuples.
 
-        A row meets them if it meets all conditions of one tuple. The list is empty if the key
+        A row is selected if it meets all conditions of one tuple. The list is empty if the key
         cannot identify the rows.
         """
         names = self._table.key
@@ -341,7 +341,7 @@ def denies(signal: Signal) -> bool:
 
 
 def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str | None:
-    """Return the longest path among the keys of ``states`` that leads to a value or around it.
+    """Return the longest key of ``states`` that is the path of a value or of what contains it.
 
     Return an empty text if there is none, and None if ``path`` is None.
 
@@ -411,10 +411,10 @@ def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str
     return str(section if has_reason else table_state)
 
 
-def signal_table(signals: list[Signal]) -> pd.DataFrame:
-    """Return what a response says of its availability as a DataFrame, one row per signal.
+def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
+    """Return signals (statements of a response about availability) as a DataFrame, one row each.
 
-    If it says nothing, there is one row with the status ``unknown``.
+    Without signals, there is one row with the status ``unknown``.
     """
     signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
     return listing(

@@ -26,10 +26,10 @@ from aatoolkit.jsontree.vectors import MISSING, RowIndex, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import READ
 from aatoolkit.normalizer.column_availability import WHY, TableStatements
-from aatoolkit.normalizer.rows import DriftReport, TableRows, values_at
+from aatoolkit.normalizer.rows import DriftReport, TableRows, take_values
 from aatoolkit.sections.section import Column
 
-Member = tuple[Column, Vector, RowIndex]
+ColumnValues = tuple[Column, Vector, RowIndex]
 """A column, the vector of its values, and for each row of the table its position in the vector."""
 
 Block = tuple[str, pa.Array, Sequence[str]]
@@ -72,10 +72,10 @@ class BuiltTable:
         self._positions: dict[str, tuple[int, int]] = dict.fromkeys(self.table.names, (0, 0))
         if rows.absent_path and not self.table.is_optional:
             report.record("absent", rows.absent_path, 1)
-        groups: dict[str, list[Member]] = {}
+        groups: dict[str, list[ColumnValues]] = {}
         for column in self.table.columns:
             vector, index = rows.values_of(column.source or "")
-            if self._is_host(column, vector, report):
+            if self._must_hold_host(column, vector, report):
                 hosts = pa.array([source.host] * self.size, pa.string())
                 self._blocks.append(("string", hosts, [column.name]))
             else:
@@ -83,22 +83,22 @@ class BuiltTable:
                 group = groups.setdefault(column.name if is_separate else column.dtype, [])
                 group.append((column, vector, index))
         for members in groups.values():
-            if not self._convert(members):
+            if not self._convert_together(members):
                 for member in members:
-                    self._read(*member, report)
+                    self._convert_one_by_one(*member, report)
         for block_number, (_, _, names) in enumerate(self._blocks):
             self._positions |= {
                 name: (block_number, position) for position, name in enumerate(names)
             }
-        statements = self._statements()
-        if self.size and statements.denies_some:
-            self._mask(statements, report)
+        statements = self._make_statements()
+        if self.size and statements.may_deny:
+            self._mask_denied_numbers(statements, report)
 
-    def _statements(self) -> TableStatements:
+    def _make_statements(self) -> TableStatements:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
-    def _is_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
-        """Return whether a column must hold the request's host, because the response has no domain.
+    def _must_hold_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
+        """Whether a column must hold the host of the request, because the response has no domain.
 
         Columns whose field is absent are also added to `absent_columns`, and to the report unless
         they are optional.
@@ -115,33 +115,37 @@ class BuiltTable:
             self.absent_columns.add(column.name)
         return False
 
-    def _convert(self, members: Sequence[Member]) -> bool:
+    def _convert_together(self, members: Sequence[ColumnValues]) -> bool:
         """Convert columns of one dtype together; return False if a value does not fit the dtype."""
         column = members[0][0]
         if column.name in self.rows.plan.parsed:
             return False
         value_types = set().union(*[vector.kinds for _, vector, _ in members])
-        value_lists = [values_at(vector, index) for _, vector, index in members]
+        value_lists = [take_values(vector, index) for _, vector, index in members]
         values = value_lists[0] if len(value_lists) == 1 else [*chain.from_iterable(value_lists)]
         try:
             array = make_exact_array(values, value_types, column.dtype)
         except (ValueError, OverflowError):
             return False
         if column.dtype == "category":
-            null_count, array = array.null_count, _encode(array, column)
+            null_count, array = array.null_count, _encode_categories(array, column)
             if array.null_count > null_count:
                 return False
         self._blocks.append((column.dtype, array, [column.name for column, _, _ in members]))
         return True
 
-    def _read(self, column: Column, vector: Vector, index: RowIndex, report: DriftReport) -> None:
+    def _convert_one_by_one(
+        self, column: Column, vector: Vector, index: RowIndex, report: DriftReport
+    ) -> None:
         """Convert a column value by value.
 
         ``index`` has, for each row of the table, the position of its value in ``vector``. Values
         that do not fit become missing in the column, and are added to the report.
         """
 
-        def rows_of(vector_rows: Sequence[int]) -> RowIndex:  # only those of rows of the table
+        def select_table_rows(
+            vector_rows: Sequence[int],
+        ) -> RowIndex:  # only those of rows of the table
             rows = np.asarray(vector_rows, np.int64)
             return rows[np.isin(rows, index)] if len(rows) else rows
 
@@ -150,13 +154,13 @@ class BuiltTable:
             years = self.rows.values_of(column.year)[0].values
             year = next((value for value in years if value is not MISSING), None)
         parsed = read_as(vector.values, column, year)
-        report.add_extra(vector, rows_of(parsed.missing), "missing")
-        report.add_extra(vector, rows_of(parsed.invalid), "wrong type", column.pattern)
+        report.add_extra(vector, select_table_rows(parsed.missing), "missing")
+        report.add_extra(vector, select_table_rows(parsed.invalid), "wrong type", column.pattern)
         array = parsed.array
         if index is not vector.level.rows:
             array = pc.take(array, pa.array(index, mask=index < 0), memory_pool=POOL)
         if column.valid is not None:
-            valid_flags = values_at(*self.rows.values_of(column.valid.lstrip("!")))
+            valid_flags = take_values(*self.rows.values_of(column.valid.lstrip("!")))
             is_masked = np.array([flag == (column.valid[0] == "!") for flag in valid_flags], bool)
             report.add_extra(vector, np.unique(index[is_masked & (index >= 0)]), "missing")
             array = pc.if_else(is_masked, pa.scalar(None, array.type), array)
@@ -164,33 +168,33 @@ class BuiltTable:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":
             levels = {*column.levels, None}
-            encoded = _encode(array, column)
+            encoded = _encode_categories(array, column)
             new_levels = sorted({*array.unique().to_pylist()} - levels)
             if new_levels:
                 unknown_count = encoded.null_count - array.null_count
                 report.record("new level", column.pattern, unknown_count, json_text(new_levels[0]))
             if new_levels and column.ordered:
                 new_rows = [row for row, value in enumerate(vector.values) if value in new_levels]
-                report.add_extra(vector, rows_of(new_rows), "new level")
+                report.add_extra(vector, select_table_rows(new_rows), "new level")
             elif new_levels:  # undeclared levels come last
-                encoded = _encode(array, column, new_levels)
+                encoded = _encode_categories(array, column, new_levels)
             array = encoded
         self._blocks.append((column.dtype, array, [column.name]))
 
-    def _mask(self, statements: TableStatements, report: DriftReport) -> None:
+    def _mask_denied_numbers(self, statements: TableStatements, report: DriftReport) -> None:
         """Set the numbers that the response states were not measured to missing.
 
         They are added to the report, and so to ``extra``.
         """
         for block_number, (dtype, array, names) in enumerate(self._blocks):
-            is_valid = ~_missing(array).reshape(len(names), self.size)
+            is_valid = ~_make_missing_mask(array).reshape(len(names), self.size)
             mask = np.zeros_like(is_valid)
             for position, name in enumerate(names):
                 if name not in self.rows.plan.measures:
                     continue
                 column = self.table[name]
                 path_of = self.rows.path_finder(column)
-                is_denied = mask[position] = statements.denied_rows(
+                is_denied = mask[position] = statements.mask_denied_rows(
                     column, is_valid[position], path_of
                 )
                 if is_denied.any():
@@ -232,13 +236,13 @@ class BuiltTable:
     def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
         """Return the table as a DataFrame, with its metadata and the responses it comes from."""
         names, blocks, size = tuple(self._positions), self._blocks, self.size
-        rows = partial(_frame_of, names, blocks, size, dtype_backend)
+        rows = partial(_make_frame, names, blocks, size, dtype_backend)
         return attrs.frame_with(rows, lambda: self.metadata, responses)
 
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:
         """The metadata of the table and its columns."""
-        statements = self._statements()
+        statements = self._make_statements()
         columns = {
             column.name: statements.describe(
                 column,
@@ -253,38 +257,40 @@ class BuiltTable:
         return attrs.FrameMetadata(columns, key, (self._source,), recipe=recipe)
 
 
-def _count_distinct(columns: Sequence[pa.Array]) -> int:
-    """Return the number of distinct keys, i.e. of distinct rows in the columns of the key."""
-    if len(columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
+def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
+    """Return the number of distinct keys: of distinct rows, given the columns of the key."""
+    if len(key_columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
         value_lists = [
             column.to_pylist()
             if column.null_count
             else column.to_numpy(zero_copy_only=False).tolist()
-            for column in columns
+            for column in key_columns
         ]
         return len({*zip(*value_lists, strict=True)})
     # Grouping by Arrow or in Python takes nearly as much memory as the response.
-    distinct_codes = row_codes = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
+    distinct_codes = row_codes = np.zeros(len(key_columns[0]), np.int64)
+    for column in key_columns:
         values = pc.dictionary_encode(column, "encode", memory_pool=POOL)
-        codes = values.indices.to_numpy(zero_copy_only=False)
-        distinct_codes, row_codes = np.unique(row_codes * len(column) + codes, return_inverse=True)
+        value_codes = values.indices.to_numpy(zero_copy_only=False)
+        distinct_codes, row_codes = np.unique(
+            row_codes * len(column) + value_codes, return_inverse=True
+        )
     return len(distinct_codes)
 
 
-def _encode(texts: pa.Array, column: Column, new_levels: Sequence[str] = ()) -> pa.Array:
+def _encode_categories(texts: pa.Array, column: Column, new_levels: Sequence[str] = ()) -> pa.Array:
     """Return texts as an Arrow array of categories.
 
     The levels, i.e. the possible values, are the levels of the column and then ``new_levels``. All
     other texts become null.
     """
-    all_levels = _levels((*column.levels, *new_levels))
+    all_levels = _make_level_array((*column.levels, *new_levels))
     codes = pc.index_in(texts, all_levels.cast(texts.type), memory_pool=POOL)
     return pa.DictionaryArray.from_arrays(codes, all_levels, ordered=column.ordered)
 
 
 @lru_cache(maxsize=256)
-def _levels(levels: tuple[str, ...]) -> pa.Array:
+def _make_level_array(levels: tuple[str, ...]) -> pa.Array:
     return pa.array(levels, pa.string())
 
 
@@ -324,18 +330,18 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
         elif pa.types.is_list(array.type):
             dtype = "list<string>"
         blocks.append((dtype, array, [name]))
-    return _frame_of(tuple(table.column_names), blocks, table.num_rows, dtype_backend)
+    return _make_frame(tuple(table.column_names), blocks, table.num_rows, dtype_backend)
 
 
-def _frame_of(
+def _make_frame(
     names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
 ) -> pd.DataFrame:
-    """Return a DataFrame of blocks of columns; their types are not inferred, which would be slow.
+    """Return a DataFrame made of blocks of columns, without inferring types, which would be slow.
 
     ``names`` are the names of all columns in order, and ``size`` is the number of rows.
     """
     arrays = []
-    index, positions = _column_index(names)
+    index, positions = _make_column_index(names)
     for dtype, array, columns in blocks:
         column_positions = [positions[name] for name in columns]
         converted = _convert_block(dtype, array, size, len(columns), dtype_backend)
@@ -360,13 +366,13 @@ def _convert_block(
     """
     column_slices = [slice(size * number, size * (number + 1)) for number in range(column_count)]
     if dtype == "category":
-        codes, is_missing = _numbers_and_mask(values.indices)
+        codes, is_missing = _split_numbers_and_mask(values.indices)
         codes[is_missing] = -1
-        levels = _category(tuple(values.dictionary.to_pylist()), values.type.ordered)
+        levels = _make_category_dtype(tuple(values.dictionary.to_pylist()), values.type.ordered)
         return [pd.Categorical.from_codes(codes, dtype=levels, validate=False)]
     is_numpy = dtype_backend != "pyarrow"
     if is_numpy and dtype in _ARRAY_CLASSES:
-        numbers, is_missing = _numbers_and_mask(values)
+        numbers, is_missing = _split_numbers_and_mask(values)
         # The constructor would check its arguments again, which takes six times as long.
         array_type = getattr(pd.arrays, _ARRAY_CLASSES[dtype])
         make_array = getattr(array_type, "_simple_new", array_type)
@@ -379,7 +385,7 @@ def _convert_block(
         return np.array(values.cast(pa.timestamp("us")))
     if is_numpy and dtype == "list<string>":
         return as_tuples(values)
-    pandas_dtype: Any = _pandas_dtype(dtype) if is_numpy else None
+    pandas_dtype: Any = _find_pandas_dtype(dtype) if is_numpy else None
     if pandas_dtype is None:
         values = values.cast(_FILE_TYPES.get(values.type, values.type))
         pandas_dtype = pd.ArrowDtype(values.type)
@@ -388,30 +394,30 @@ def _convert_block(
     return [array[column_slice] for column_slice in column_slices]
 
 
-def _numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _split_numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return a copy of the numbers of an Arrow array, and a mask of the missing ones, as NumPy."""
-    is_missing, buffer_bytes = _missing(array), array.buffers()[1] if len(array) else b""
+    is_missing, buffer_bytes = _make_missing_mask(array), array.buffers()[1] if len(array) else b""
     if array.type == pa.bool_():
-        return _bits(buffer_bytes, array) & ~is_missing, is_missing
+        return _unpack_bits(buffer_bytes, array) & ~is_missing, is_missing
     numbers = np.frombuffer(buffer_bytes, array.type.to_pandas_dtype())
     return numbers[array.offset :][: len(array)].copy(), is_missing
 
 
-def _missing(array: pa.Array) -> np.ndarray[Any, Any]:
+def _make_missing_mask(array: pa.Array) -> np.ndarray[Any, Any]:
     """Return a mask of the missing values of an Arrow array."""
     if not array.null_count:
         return np.zeros(len(array), bool)
-    return ~_bits(array.buffers()[0], array)
+    return ~_unpack_bits(array.buffers()[0], array)
 
 
-def _bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
+def _unpack_bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
     """Return the bits of a buffer as booleans; for few values, ten times as fast as Arrow."""
     buffer_bytes, end = np.frombuffer(buffer, np.uint8), array.offset + len(array)
     return np.unpackbits(buffer_bytes, count=end, bitorder="little")[array.offset :].view(bool)
 
 
 @cache
-def _pandas_dtype(dtype: str) -> Any:
+def _find_pandas_dtype(dtype: str) -> Any:
     """Return the pandas dtype for ``string`` or ``timestamp``; None for other dtypes."""
     if dtype == "timestamp":
         return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
@@ -419,7 +425,7 @@ def _pandas_dtype(dtype: str) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _column_index(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
+def _make_column_index(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
     """Return an index of column names, and for each name its position as an array of length 1.
 
     The result is cached, so a frame must get a view of the index.
@@ -429,7 +435,7 @@ def _column_index(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]
 
 
 @lru_cache(maxsize=256)
-def _category(levels: tuple[str, ...], ordered: bool) -> pd.CategoricalDtype:
+def _make_category_dtype(levels: tuple[str, ...], ordered: bool) -> pd.CategoricalDtype:
     return pd.CategoricalDtype(pd.Index(levels, dtype="str"), ordered)
 
 

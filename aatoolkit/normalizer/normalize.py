@@ -27,18 +27,18 @@ from aatoolkit.normalizer.column_availability import (
     denies,
     describe_availability,
     is_error_response,
-    signal_table,
+    make_signal_frame,
 )
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.provenance import provenance
 from aatoolkit.normalizer.rows import (
     DriftReport,
+    ResponseWalk,
     TableRows,
-    Walk,
-    field_map,
+    build_field_tree,
+    find_unread_values,
     listing,
     plans,
-    unread_values,
 )
 from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
@@ -147,7 +147,7 @@ def normalize(
     if declared is not None:
         is_tentative = declared.name in service_profile.tentative and not strict
         return reader.read(response, declared, owner, is_tentative)
-    draft = _draft_of(response, section, None)
+    draft = _draft_section(response, section, None)
     if draft is not None:
         return reader.read(response, draft, OWNER)
     default = sections.default_profile()
@@ -183,10 +183,10 @@ class _Reader:
         ``owner`` is the name of the profile that declares the section, or ``own``.
         """
 
-        def survey(value: Any, is_exact: bool) -> tuple[tuple[Vector, Walk], int]:
-            document, walk = Vector([value]), Walk(self.max_paths, is_exact)
-            walk.visit(document, field_map(declared))
-            return (document, walk), walk.keys
+        def visit_response(value: Any, is_exact: bool) -> tuple[tuple[Vector, ResponseWalk], int]:
+            document, response_walk = Vector([value]), ResponseWalk(self.max_paths, is_exact)
+            response_walk.visit(document, build_field_tree(declared))
+            return (document, response_walk), response_walk.keys
 
         body, error_facts = response, {"section": declared.name}
         detect_options: dict[str, Any] = {"options": self.options}
@@ -205,41 +205,41 @@ class _Reader:
                 problems=[f"{type(response).__name__} @ $"],
             )
         body = dict(body) if isinstance(body, Mapping) else body
-        document, walk = read_document(body, survey, **error_facts)
+        document, response_walk = read_document(body, visit_response, **error_facts)
         value = document.values[0]
-        has_many = walk.most_keys > MAX_FIELDS
+        has_many = response_walk.most_keys > MAX_FIELDS
         detection = detect(
-            _with_frequent_keys(value) if has_many else value,
+            _keep_frequent_keys(value) if has_many else value,
             declared.availability,
             vector=None if has_many else document,
             **detect_options,
         )
         signals, prefix = detection.signals, qualifier(declared, owner)
-        source, report = _source(declared, response, value), DriftReport()
+        source, report = _describe_source(declared, response, value), DriftReport()
         is_error = is_error_response(declared, value, signals)
         if is_error:
             report.add_extra(document, range(1), "error response")
             document = Vector([{}])
         rows = {plan.table.name: TableRows(document, plan) for plan in plans(declared)}
-        built = {
+        built_tables = {
             name: BuiltTable(table_rows, prefix + name, signals, source, report)
             for name, table_rows in rows.items()
         }
-        for unread_entry in unread_values([*rows.values()]):
+        for unread_entry in find_unread_values([*rows.values()]):
             report.add_extra(*unread_entry)
-        for table in built.values():
+        for table in built_tables.values():
             table.check_key(report)
         if is_error:
             report.differences.clear()
         else:
-            report.extend(walk.report)
+            report.extend(response_walk.report)
         is_doubtful = is_tentative and not is_error and not has_many
-        if is_doubtful and not _fits(built.values(), report, signals):
-            draft = _draft_of(response, declared.name, declared)
+        if is_doubtful and not _fits(built_tables.values(), report, signals):
+            draft = _draft_section(response, declared.name, declared)
             if draft is not None:
                 return self.read(response, draft, OWNER)
         if owner != OWNER:
-            report.permit_absence(declared.optional)
+            report.ignore_absences(declared.optional)
             report.raise_or_warn(declared, self.strict)
         else:  # once a process, as Python's filters have it
             warnings.warn_explicit(
@@ -257,11 +257,14 @@ class _Reader:
         is_immutable = isinstance(response, Payload | bytes | str)
         responses = [ResponseAtHand(source, response, read_again)] if is_immutable else []
 
-        parts = TableParts(built, lambda: rows, signals, responses)
+        parts = TableParts(built_tables, lambda: rows, signals, responses)
         return Tables(
             declared.name,
-            {name: partial(table.frame, self.backend, responses) for name, table in built.items()},
-            rows={name: table.size for name, table in built.items()},
+            {
+                name: partial(table.frame, self.backend, responses)
+                for name, table in built_tables.items()
+            },
+            rows={name: table.size for name, table in built_tables.items()},
             payload=response if isinstance(response, Payload) else None,
             declaration=declared,
             drafted=owner == OWNER,
@@ -269,17 +272,19 @@ class _Reader:
             parts=parts,
             words=lambda: {
                 name: describe_availability(built_table.metadata, signals)
-                for name, built_table in built.items()
+                for name, built_table in built_tables.items()
             },
-            availability=lambda: signal_table(signals),
-            hints=lambda: _hint_table([*_hints(declared, response, signals), *detection.hints]),
+            availability=lambda: make_signal_frame(signals),
+            hints=lambda: _make_hint_frame(
+                [*_find_hints(declared, response, signals), *detection.hints]
+            ),
             drift=report.drift_frame,
             extra=report.extra_frame,
-            provenance=lambda: provenance(document, [*built.values()], report.extra),
+            provenance=lambda: provenance(document, [*built_tables.values()], report.extra),
         )
 
 
-def _source(declared: Section, response: Any, document: Any) -> attrs.Source:
+def _describe_source(declared: Section, response: Any, document: Any) -> attrs.Source:
     start, end = window_of(document)
     if not isinstance(response, Payload):
         host = document.get("domain") if isinstance(document, Mapping) else None
@@ -298,18 +303,18 @@ def _source(declared: Section, response: Any, document: Any) -> attrs.Source:
     )
 
 
-def _with_frequent_keys(value: Any) -> Any:
+def _keep_frequent_keys(value: Any) -> Any:
     """Return a JSON value that has only the keys of the envelope and the most frequent keys."""
     if isinstance(value, dict):
-        return _with_frequent_keys([value])[0]
+        return _keep_frequent_keys([value])[0]
     if not isinstance(value, list):
         return value
     keys = Counter(chain.from_iterable(record for record in value if isinstance(record, dict)))
     kept_keys = {*ENVELOPE, *dict(keys.most_common(MAX_FIELDS))}
     return [
-        {key: _with_frequent_keys(item) for key, item in record.items() if key in kept_keys}
+        {key: _keep_frequent_keys(item) for key, item in record.items() if key in kept_keys}
         if isinstance(record, dict)
-        else _with_frequent_keys(record)
+        else _keep_frequent_keys(record)
         for record in value
     ]
 
@@ -317,12 +322,12 @@ def _with_frequent_keys(value: Any) -> Any:
 # --- hints -----------------------------------------------------------------------------------
 
 
-def _hint_table(hints: list[Hint]) -> pd.DataFrame:
+def _make_hint_frame(hints: list[Hint]) -> pd.DataFrame:
     rows_by_path = {hint.path: [*vars(hint).values()] for hint in hints}
     return listing(("path", "value", "why"), rows_by_path.values())
 
 
-def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
+def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
     """Yield hints, i.e. values that may be about availability but are read by no rule.
 
     They are the rarest value at each path in `Section.watched`. If the response states nothing
@@ -340,7 +345,7 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
             yield Hint("$" if path == "$" else f"$.{path}", evidence, _WHY_EMPTY)
     signal_paths = [signal.path for signal in signals if signal.path not in ("", "$")]
     for pattern in section.watched:
-        vector, values, path_end = _values_at(document, parse_pattern(pattern))
+        vector, values, path_end = _find_values_at(document, parse_pattern(pattern))
         texts_by_row = {
             row: repr(value) for row, value in enumerate(values) if value not in _EMPTY_VALUES
         }
@@ -354,19 +359,19 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
                 yield Hint(path, raw(values[row]), _WHY_WATCHED)
 
 
-def _values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
-    """Return the vector at a path, the values there, and the end of the values' JSON paths.
+def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
+    """Return the vector at a path, its values, and a suffix for the JSON paths of the values.
 
     If the path leads to a column of a grid, i.e. of an array of arrays with names in another array,
-    the vector has the rows of the grid, the values are those of the column, and the end is the
-    position of the column, such as ``[2]``. Otherwise the end is empty.
+    the vector has the rows of the grid, the values are those of the column, and the suffix is the
+    position of the column, such as ``[2]``. Otherwise the suffix is empty.
     """
-    column = steps[-1]
-    if not isinstance(column, Named):
+    last_step = steps[-1]
+    if not isinstance(last_step, Named):
         vector = document.descend(steps)
         return vector, vector.values, ""
-    grid, names = document.descend(steps[:-1]), [*document.descend(column.header).values]
-    position = names.index(column.name) if column.name in names else len(names)
+    grid, names = document.descend(steps[:-1]), [*document.descend(last_step.header).values]
+    position = names.index(last_step.name) if last_step.name in names else len(names)
     values = [
         row[position] if isinstance(row, list) and position < len(row) else None
         for row in grid.values
@@ -399,7 +404,7 @@ def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[S
     return bool(len(unread_texts) <= sum(main_counts) + sum(map(sum, counts_of_tables)))
 
 
-def _draft_of(response: Any, name: str, declared: Section | None) -> Section | None:
+def _draft_section(response: Any, name: str, declared: Section | None) -> Section | None:
     """Return a declaration drafted from one response; None if no part of it can be made a table.
 
     The draft has the names of the service, and the availability rules of ``declared``, if any.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ZONE = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
 _FULL, _INTEGER, _NUMBER = "T26Z", "integer", "number"
 _Cell = tuple[str, str, int, str]
-"""The table, column and row position of a cell, and the format of its value (`_format_of`)."""
+"""The table, column and row position of a cell, and the format of its value (`_find_format`)."""
 
 _SCHEMA = pa.schema(
     {"path": pa.string(), "table": pa.dictionary(pa.int32(), pa.string())}
@@ -44,7 +44,10 @@ _SCHEMA = pa.schema(
 def provenance(
     document: Vector, tables: Sequence[BuiltTable], extra: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Return the provenance of a response: one row per leaf value that is not in ``extra``."""
+    """Return the provenance of a response, i.e. the cell or text of each leaf value, by its path.
+
+    Values whose path is in ``extra`` are left out.
+    """
     columns = [
         (table, column)
         for table in tables
@@ -54,7 +57,7 @@ def provenance(
     cells: dict[str, _Cell] = {}
     # Fields of the row itself come first, before those of enclosing records.
     for table, column in sorted(columns, key=lambda pair: (pair[1].source or "")[0] in "^$"):
-        for path, cell in _cells_of(table, column):
+        for path, cell in _find_unchanged_cells(table, column):
             cells.setdefault(path, cell)
     rows = [
         (path, *cells.get(path, (None,) * 4), None if path in cells else text)
@@ -65,7 +68,7 @@ def provenance(
     return {"values": pa.table([*map(list, values)], schema=_SCHEMA)}
 
 
-def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
+def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
     """Yield pairs of path and cell (`_Cell`) for the values that a column has unchanged."""
     vector, index = table.rows.values_of(column.source or "")
     is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
@@ -73,11 +76,11 @@ def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
     paths, values = vector.paths, vector.values
     for row, source_row in zip(rows.tolist(), index[rows].tolist(), strict=True):
         if is_unchanged[source_row]:
-            form = _format_of(values[source_row], column.dtype)
-            yield paths[source_row], (table.table.name, column.name, row, form)
+            value_format = _find_format(values[source_row], column.dtype)
+            yield paths[source_row], (table.table.name, column.name, row, value_format)
 
 
-def _format_of(value: Any, dtype: str) -> str:
+def _find_format(value: Any, dtype: str) -> str:
     """Return the format in which the response has a value.
 
     For numbers it is ``integer`` or ``number``. For timestamps it is the separator, the length and
@@ -123,13 +126,15 @@ def rebuild(
         raise MetadataError("the provenance of the tables is missing; write them again") from None
     response = [None]
     cells = {}
-    for path, table, column, row, form, text in zip(*columns, strict=True):
+    for path, table, column, row, value_format, text in zip(*columns, strict=True):
         if text is None:
-            if (table, column, form) not in cells:
-                cells[table, column, form] = _written_cells(tables, table, column, form)
-            if row >= len(cells[table, column, form]):
+            if (table, column, value_format) not in cells:
+                cells[table, column, value_format] = _write_cells(
+                    tables, table, column, value_format
+                )
+            if row >= len(cells[table, column, value_format]):
                 raise PayloadError(f"the table {table} has lost rows")
-        value = json.loads(text) if text is not None else cells[table, column, form][row]
+        value = json.loads(text) if text is not None else cells[table, column, value_format][row]
         _set_value(response, path, value)
     for path, text in zip(extra["path"], extra["value"], strict=True):
         if not path.endswith(KEY_SIGN):
@@ -137,33 +142,36 @@ def rebuild(
     return response[0]
 
 
-def _written_cells(
-    tables: Mapping[str, pd.DataFrame], table: str, column: str, form: str
+def _write_cells(
+    tables: Mapping[str, pd.DataFrame], table: str, column: str, value_format: str
 ) -> list[Any]:
     """Return the cells of a column as the JSON values that the response has.
 
-    ``form`` is the format of numbers or timestamps, from `_format_of`.
+    ``value_format`` is the format of numbers or timestamps, from `_find_format`.
     """
     if table not in tables or column not in tables[table]:
         raise PayloadError(f"the column {column} of the table {table} is missing")
     values = pa.array(tables[table][column], from_pandas=True)
     write: Callable[[Any], Any] = lambda value: value  # noqa: E731
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values, write = values.cast(pa.timestamp("us", "UTC")), partial(_format_moment, form)
+        values, write = (
+            values.cast(pa.timestamp("us", "UTC")),
+            partial(_format_moment, value_format),
+        )
     elif pa.types.is_temporal(values.type):
         values, write = values.cast(pa.date32()), str
-    elif form == _INTEGER:
+    elif value_format == _INTEGER:
         write = lambda value: int(value) if value == int(value) else value  # noqa: E731
-    elif form == _NUMBER:
+    elif value_format == _NUMBER:
         write = float
     return [None if value is None else write(value) for value in values.to_pylist()]
 
 
-def _format_moment(form: str, moment: datetime) -> str:
-    """Return a timestamp as text in a format of `_format_of`; in full if digits would be lost."""
-    zone = form[3:]
+def _format_moment(time_format: str, moment: datetime) -> str:
+    """Return a timestamp as text in a format of `_find_format`; in full if digits would be lost."""
+    zone = time_format[3:]
     local = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
-    text = local.isoformat(form[0], "microseconds")[: int(form[1:3])] + zone
+    text = local.isoformat(time_format[0], "microseconds")[: int(time_format[1:3])] + zone
     return text if datetime.fromisoformat(text) == moment else _format_moment(_FULL, moment)
 
 

@@ -2,8 +2,8 @@
 
 The declaration of a section is compiled once, to one `TablePlan` per table. `TableRows` has the
 rows of a table in one response. The values of a column are a `Vector` and a row index, which has
-for each row of the table the position of its value in the vector. `Walk` finds the values that no
-column reads.
+for each row of the table the position of its value in the vector. `ResponseWalk` finds the values
+that no column reads.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class TablePlan(NamedTuple):
 
 @lru_cache(maxsize=128)
 def plans(section: Section) -> tuple[TablePlan, ...]:
-    """Return for each declared table of a section how to read it from a response."""
+    """Return the compiled declaration of each table of a section, as a `TablePlan`."""
     value_columns = [column for table in section for column in table.columns if not column.is_label]
     patterns_inside = {
         column.pattern for column in value_columns if (column.source or "")[0] not in "^$"
@@ -154,7 +154,7 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
 
 
 @lru_cache(maxsize=8192)
-def sources_read(
+def find_sources_read(
     source: str, valid_path: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
     """Return the paths that a column reads: the path of its values and of its validity flag.
@@ -191,7 +191,7 @@ class TableRows:
         The path up to the first field that the response lacks; None if it has all fields.
     is_null : bool
         Whether the path leads to null; the number of rows is then unknown, and not zero.
-    reads : list of ElementRead
+    element_reads : list of ElementRead
         The elements of arrays that columns read by position.
     """
 
@@ -212,13 +212,13 @@ class TableRows:
                 self.absent_path = format_path(rows.steps[:step_count])
             self.is_null |= vector.is_null and (isinstance(step, Field) or is_limited)
         if rows.function is not None:
-            vector = _computed_rows(vector, self.table.name, rows.function)
+            vector = _compute_rows(vector, self.table.name, rows.function)
         self.vector = vector
         self._values: dict[str, RowValues] = {}
-        self.reads: list[ElementRead] = []
+        self.element_reads: list[ElementRead] = []
         self.row_index = vector.level.rows
         if rows.one:
-            self.row_index = self._single_row()
+            self.row_index = self._find_single_row()
         elif plan.kind is not None:
             # An entry that is null is a row with a key and no values.
             is_entry = plan.kind is dict and type(rows.steps[-1]) is Entries
@@ -231,12 +231,13 @@ class TableRows:
             mask = np.ones(self.size, bool)
             for filters, is_kept in ((rows.without, False), (rows.only, True)):
                 for source, scalars in filters:
-                    listed = {*map(hashable_key, scalars)}
+                    filter_keys = {*map(hashable_key, scalars)}
                     if None in scalars:
-                        listed.add(hashable_key(MISSING))
-                    values = values_at(*self._values_of(source, []))
+                        filter_keys.add(hashable_key(MISSING))
+                    values = take_values(*self._find_values(source, []))
                     mask &= (
-                        np.array([hashable_key(cell) in listed for cell in values], bool) == is_kept
+                        np.array([hashable_key(cell) in filter_keys for cell in values], bool)
+                        == is_kept
                     )
             self.row_index = self.row_index[mask]
 
@@ -245,10 +246,10 @@ class TableRows:
         """The number of rows of the table."""
         return len(self.row_index)
 
-    def _single_row(self) -> RowIndex:
-        """Return the row index of a table with a single row.
+    def _find_single_row(self) -> RowIndex:
+        """Return the row index of a table with a single row; empty if the response lacks the row.
 
-        It is empty if the object and the fields of the row are absent. Fields outside the row, such
+        The row is absent if its object and all its fields are absent. Fields outside the row, such
         as the domain of the response, do not count.
         """
         vectors = [self.vector] if self.table.rows.steps else []
@@ -261,41 +262,47 @@ class TableRows:
         return self.vector.level.rows if is_present else np.arange(0)
 
     def values_of(self, source: str) -> RowValues:
-        """Return a vector with the values of a source, and each row's position in it."""
+        """Return a vector with the values of a source (a path), and each row's position in it."""
         values = self._values.get(source)
         if values is None:
-            values = self._values[source] = self._values_of(source, self.reads)
+            values = self._values[source] = self._find_values(source, self.element_reads)
         return values
 
-    def _values_of(self, source: str, reads: list[ElementRead]) -> RowValues:
+    def _find_values(self, source: str, element_reads: list[ElementRead]) -> RowValues:
         levels_up, sign, steps_or_number = _parse_source(source, self.table.rows.header)
         if sign == "@":
             entry_steps = [
-                at for at, step in enumerate(self.table.rows.steps, 1) if type(step) is Entries
+                step_number
+                for step_number, step in enumerate(self.table.rows.steps, 1)
+                if type(step) is Entries
             ]
-            return self.vectors[entry_steps[steps_or_number]].keys(), self._ancestor_rows(
+            return self.vectors[entry_steps[steps_or_number]].keys(), self._find_ancestor_rows(
                 entry_steps[steps_or_number]
             )
         vector, index = self.vector, self.row_index
         if sign == "$":
             vector, index = self._document
         for _ in range(levels_up):
-            vector, index = _enclosing_record(vector, index)
+            vector, index = _find_enclosing_records(vector, index)
         if sign == "#":
             return Vector((vector.level.positions + steps_or_number).tolist(), vector.level), index
-        return self._follow(vector, index, steps_or_number, reads)
+        return self._follow_path(vector, index, steps_or_number, element_reads)
 
     @property
     def _document(self) -> RowValues:
         return self.vectors[0], np.zeros(self.size, np.int64)
 
-    def _follow(
-        self, vector: Vector, index: RowIndex, steps: Sequence[Step], reads: list[ElementRead]
+    def _follow_path(
+        self,
+        vector: Vector,
+        index: RowIndex,
+        steps: Sequence[Step],
+        element_reads: list[ElementRead],
     ) -> RowValues:
         """Follow a path from a vector; return the vector at its end, and the row index into it.
 
         A row index has, for each row of the table, a position in the vector. Steps to single
-        elements of arrays, which may differ from row to row, are added to ``reads``.
+        elements of arrays, which may differ from row to row, are added to ``element_reads``.
         """
         for step in steps:
             if type(step) is Field:
@@ -305,19 +312,19 @@ class TableRows:
                 if type(step) is Position:
                     positions = np.full(self.size, step.number)
                 else:
-                    positions = self._positions_by_name(step)  # type: ignore[arg-type]
-                vector, index = _elements(vector, index, positions)
-                reads.append((vector, arrays, index))
+                    positions = self._find_positions_of_name(step)  # type: ignore[arg-type]
+                vector, index = _take_elements(vector, index, positions)
+                element_reads.append((vector, arrays, index))
                 if type(step) is Named and (positions < 0).all():
                     vector = Vector([MISSING] * len(vector), vector.level, vector.field_names, True)
                     self.vectors.append(vector)  # elements of it refer to it weakly
             elif isinstance(step, Each | Entries) and step.at is not None:
-                vector, index = self._items_of_row(vector, index, step.at)
+                vector, index = self._find_items_of_rows(vector, index, step.at)
             else:
                 vector = vector.descend((step,))
         return vector, index
 
-    def _positions_by_name(self, step: Named) -> RowIndex:
+    def _find_positions_of_name(self, step: Named) -> RowIndex:
         """Return, for each row of the table, the position of a name in the header; -1 if absent.
 
         The header is an array of names.
@@ -325,30 +332,38 @@ class TableRows:
         last_array = max(
             number for number, header_step in enumerate(step.header) if header_step == Each()
         )
-        header, index = self._follow(*self._document, step.header[:last_array], [])
+        header, index = self._follow_path(*self._document, step.header[:last_array], [])
         elements = header.elements()
         names = elements.descend(step.header[last_array + 1 :]).values
-        element_rows = self._rows_by_label(elements, names, index, [step.name] * self.size)
+        element_rows = self._find_rows_by_label(elements, names, index, [step.name] * self.size)
         return compose_row_indexes(element_rows, elements.level.positions)
 
-    def _items_of_row(self, vector: Vector, index: RowIndex, number: int) -> RowValues:
+    def _find_items_of_rows(
+        self, vector: Vector, index: RowIndex, container_number: int
+    ) -> RowValues:
         """Return, for each row, the item of an array or object at the row's own position or key.
 
-        The position or key is that in array or object ``number`` on the path to the rows, counted
-        from 0. The result is a vector of items and the row index into it.
+        The position or key is that in array or object ``container_number`` on the path to the
+        rows, counted from 0. The result is a vector of items and the row index into it.
         """
         steps = self.table.rows.steps
-        at = [at for at, step in enumerate(steps, 1) if isinstance(step, Each | Entries)][number]
-        level, rows = self.vectors[at].level, self._ancestor_rows(at)
-        if vector is self.vectors[at - 1] and np.array_equal(index, self._ancestor_rows(at - 1)):
-            return self.vectors[at], rows
-        if isinstance(steps[at - 1], Each):
-            return _elements(vector, index, level.positions[rows])
+        step_number = [
+            step_number
+            for step_number, step in enumerate(steps, 1)
+            if isinstance(step, Each | Entries)
+        ][container_number]
+        level, rows = self.vectors[step_number].level, self._find_ancestor_rows(step_number)
+        if vector is self.vectors[step_number - 1] and np.array_equal(
+            index, self._find_ancestor_rows(step_number - 1)
+        ):
+            return self.vectors[step_number], rows
+        if isinstance(steps[step_number - 1], Each):
+            return _take_elements(vector, index, level.positions[rows])
         entries, keys = vector.entries(), level.keys or []
         keys = [keys[row] for row in rows.tolist()]
-        return entries, self._rows_by_label(entries, entries.level.keys or (), index, keys)
+        return entries, self._find_rows_by_label(entries, entries.level.keys or (), index, keys)
 
-    def _rows_by_label(
+    def _find_rows_by_label(
         self, vector: Vector, labels: Sequence[Any], index: RowIndex, keys: list[str]
     ) -> RowIndex:
         """Return, for each row of the table, the position in ``vector`` of the item with a label.
@@ -362,10 +377,10 @@ class TableRows:
         pairs = zip(index.tolist(), map(repr, keys), strict=True)
         return np.array([rows.get(pair, -1) for pair in pairs], np.int64)
 
-    def _ancestor_rows(self, at: int) -> RowIndex:
-        """Return, for each row of the table, the position in ``vectors[at]`` that contains it."""
+    def _find_ancestor_rows(self, step_number: int) -> RowIndex:
+        """Return, for each row, the position of what contains it in ``vectors[step_number]``."""
         level, index = self.vector.level, self.row_index
-        while level is not self.vectors[at].level:
+        while level is not self.vectors[step_number].level:
             index = compose_row_indexes(index, level.parents)
             assert level.container is not None
             level = level.container.level
@@ -380,8 +395,8 @@ class TableRows:
 
         return path
 
-    def rows_of_elements(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield an index with the position in ``elements`` of the element that contains each row.
+    def iter_element_indexes(self, elements: Vector) -> Iterator[RowIndex]:
+        """Yield, if the rows are inside ``elements``, the index of the element that contains each.
 
         Yield nothing if the rows of the table are not inside these elements.
         """
@@ -393,7 +408,7 @@ class TableRows:
                 yield index
 
 
-def values_at(vector: Vector, index: RowIndex) -> Sequence[Any]:
+def take_values(vector: Vector, index: RowIndex) -> Sequence[Any]:
     """Return the values of a vector at the positions of an index; None where the index is -1."""
     if index is vector.level.rows:
         return vector.values  # type: ignore[no-any-return]
@@ -401,7 +416,7 @@ def values_at(vector: Vector, index: RowIndex) -> Sequence[Any]:
     return [*map(values.__getitem__, index.tolist())]
 
 
-def _computed_rows(vector: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
+def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
     """Return a vector of the rows that a function computes from the values of a vector."""
     try:
         rows = [
@@ -416,8 +431,8 @@ def _computed_rows(vector: Vector, table: str, function: Callable[[Any], Iterabl
     raise PayloadError(problem, problems=[f"{problem} @ {vector.path(0)}"])
 
 
-def _enclosing_record(vector: Vector, index: RowIndex) -> RowValues:
-    """Return a vector of the records around rows, and for each row the position of its record.
+def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
+    """Return a vector of the records that enclose rows, and each row's position in it.
 
     A record is an element of an array. ``index`` has, for each row of the table, its position in
     ``vector``.
@@ -435,8 +450,8 @@ def _enclosing_record(vector: Vector, index: RowIndex) -> RowValues:
     return level.container.elements(), index
 
 
-def _elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
-    """Return a vector of the elements of all arrays, and for each row the position of one of them.
+def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
+    """Return a vector of the elements of all arrays, and for each row the position of its element.
 
     It is the element at ``positions[row]`` in the array ``index[row]``; -1 if there is none.
     """
@@ -448,14 +463,15 @@ def _elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues
     return elements, np.where(is_present, (lengths.cumsum() - lengths)[index] + positions, -1)
 
 
-def unread_values(
+def find_unread_values(
     tables: Sequence[TableRows],
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
     """Yield values at declared paths that no row reads, as arguments of `DriftReport.add_extra`.
 
-    They are rows that a filter drops and no other table has, fields of records without rows inside,
-    elements before the first row, and names in a header without an element. With the reason
-    ``new``, they are unread elements of arrays that are read by position.
+    They are the values of rows that a filter drops and no other table has, fields of records
+    without rows inside, elements before the first row, and names in a header without an element.
+    Elements of arrays that are read by position, but not at their position, have the reason
+    ``new``.
     """
     reasons = {}
     reads_by_elements: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
@@ -466,27 +482,29 @@ def unread_values(
         is_filtered = rows.plan.is_filtered
         for source in rows.plan.outer_sources:
             reasons[rows.values_of(source)[0]] = "left out" if is_filtered else "known"
-        for elements, arrays, row_map in rows.reads:
-            reads_by_elements.setdefault(elements, []).append((arrays, row_map))
+        for elements, arrays, row_index in rows.element_reads:
+            reads_by_elements.setdefault(elements, []).append((arrays, row_index))
     columns = [(rows, column) for rows in tables if reasons for column in rows.table.columns]
     values = [
         rows.values_of(source)
         for rows, column in columns
-        for source, _ in sources_read(column.source or "", column.valid, rows.table.rows.header)
+        for source, _ in find_sources_read(
+            column.source or "", column.valid, rows.table.rows.header
+        )
     ]
     for vector, reason in reasons.items():
         indexes = (index for column_vector, index in values if column_vector is vector)
-        yield vector, _unread_rows(vector, vector.present_rows, indexes), reason, None
+        yield vector, _find_unread_rows(vector, vector.present_rows, indexes), reason, None
     for elements, element_reads in reads_by_elements.items():
         arrays = np.concatenate([arrays for arrays, _ in element_reads])
         candidates = np.flatnonzero(np.isin(elements.level.parents, arrays))
-        other_indexes = chain.from_iterable(rows.rows_of_elements(elements) for rows in tables)
-        indexes_of_elements = chain((row_map for _, row_map in element_reads), other_indexes)
-        unread_rows = _unread_rows(elements, candidates, indexes_of_elements)
+        other_indexes = chain.from_iterable(rows.iter_element_indexes(elements) for rows in tables)
+        indexes_of_elements = chain((row_index for _, row_index in element_reads), other_indexes)
+        unread_rows = _find_unread_rows(elements, candidates, indexes_of_elements)
         yield elements, unread_rows, "new", format_path(elements.steps)
 
 
-def _unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
+def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
     """Return the positions from ``rows`` that are in none of ``indexes``; all refer to ``vector``.
 
     Each index has the positions that a column reads.
@@ -518,34 +536,34 @@ class FieldNode:
         self.is_read = False
         self.reason: str | None = None
 
-    def nodes_at(self, steps: Sequence[Step]) -> list[FieldNode]:
+    def get_nodes(self, steps: Sequence[Step]) -> list[FieldNode]:
         """Return the nodes at a path below this one: one, or one per key of `Entries.only`."""
         if not steps:
             return [self]
         step, other_steps = steps[0], steps[1:]
         if isinstance(step, Entries) and step.only:
             return [
-                node for name in step.only for node in self.nodes_at((Field(name), *other_steps))
+                node for name in step.only for node in self.get_nodes((Field(name), *other_steps))
             ]
         key = step.name if isinstance(step, Field) else type(step)
-        return self.children.setdefault(key, FieldNode()).nodes_at(other_steps)
+        return self.children.setdefault(key, FieldNode()).get_nodes(other_steps)
 
 
 @lru_cache(maxsize=128)
-def field_map(section: Section) -> FieldNode:
-    """Return the tree of the paths that columns of a section read, and of other expected paths."""
+def build_field_tree(section: Section) -> FieldNode:
+    """Return the tree of the paths that a section declares: those of columns, and those kept."""
     root = FieldNode()
     for name in ENVELOPE:
-        root.nodes_at((Field(name),))[0].reason = "envelope"
+        root.get_nodes((Field(name),))[0].reason = "envelope"
     expected_paths = [*map(parse_pattern, section.kept)]
     for table in section:
         rows, is_computed = table.rows, table.rows.function is not None
-        root.nodes_at(rows.steps)
+        root.get_nodes(rows.steps)
         expected_paths += [rows.steps] * is_computed
         for column in table.columns:
             if column.is_label:
                 continue
-            for source, header_paths in sources_read(
+            for source, header_paths in find_sources_read(
                 column.source or "", column.valid, rows.header
             ):
                 expected_paths += header_paths
@@ -556,10 +574,10 @@ def field_map(section: Section) -> FieldNode:
                 for position, (step, row_step) in enumerate(zip(steps, rows.steps, strict=False)):
                     if isinstance(row_step, Entries) and isinstance(step, Entries):
                         steps[position] = row_step
-                for node in root.nodes_at(steps):
+                for node in root.get_nodes(steps):
                     node.is_read = True
     for path in expected_paths:
-        for node in root.nodes_at(path):
+        for node in root.get_nodes(path):
             node.reason = "known"
     return root
 
@@ -629,7 +647,7 @@ class DriftReport:
         if len(rows) and not vector.level.is_computed:
             self.extra_values.append((vector, rows, reason))
         if len(rows) and path is not None:
-            self.record(reason, path, len(rows), _first_leaf(vector.values[rows[0]]))
+            self.record(reason, path, len(rows), _find_first_leaf(vector.values[rows[0]]))
 
     def extend(self, report: DriftReport) -> None:
         """Add the differences and values of another report."""
@@ -637,7 +655,7 @@ class DriftReport:
         for (kind, path), drift in report.differences.items():
             self.record(kind, path, drift.count, drift.example)
 
-    def permit_absence(self, paths: Iterable[str]) -> None:
+    def ignore_absences(self, paths: Iterable[str]) -> None:
         """Remove the reports of absent fields and rows at any of the paths or below it."""
         prefixes = tuple(f"{path}." for path in paths)
         for kind, path in [*self.differences]:
@@ -707,14 +725,14 @@ def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: An
     )
 
 
-def _first_leaf(value: Any) -> str:
+def _find_first_leaf(value: Any) -> str:
     """Return the first scalar or empty container in a JSON value, as JSON text."""
     while value and isinstance(value, dict | list):
         value = next(iter(value.values())) if isinstance(value, dict) else value[0]
     return json_text(value)
 
 
-class Walk(StructureCounter):
+class ResponseWalk(StructureCounter):
     """Walks through a response: counts its paths and keys, and reports undeclared values.
 
     Parameters

@@ -161,13 +161,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         drafted: bool = False,
         prefix: str = "",
         parts: TableParts | None = None,
-        **listings: Callable[[], Any],
+        **frame_makers: Callable[[], Any],
     ) -> None:
         self.section, self.payload = section, payload
         self.declaration, self.drafted = declaration, drafted
         self.rows: dict[str, int] = dict(rows)
         self._prefix, self._parts = prefix, parts or TableParts()
-        self._items, self._listings = dict(loaders), listings
+        self._items, self._frame_makers = dict(loaders), frame_makers
         self._frames: dict[str, pd.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pd.DataFrame:
@@ -190,7 +190,12 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         state = vars(self) | {name: getattr(self, name) for name in names}
         loaders = dict.fromkeys(self)
         parts = TableParts()
-        return state | {"_frames": {**self}, "_items": loaders, "_listings": {}, "_parts": parts}
+        return state | {
+            "_frames": {**self},
+            "_items": loaders,
+            "_frame_makers": {},
+            "_parts": parts,
+        }
 
     def _item_named(self, name: str) -> str:
         if name in self:
@@ -215,35 +220,35 @@ class Tables(Keyed[str, "pd.DataFrame"]):
     @cached_property
     def _words(self) -> dict[str, str]:
         """The availability of each table as text, by name of the table."""
-        return self._listings["words"]()  # type: ignore[no-any-return]
+        return self._frame_makers["words"]()  # type: ignore[no-any-return]
 
     @cached_property
     def extra(self) -> pd.DataFrame:
         """The values of the response that no column has, one row each."""
-        return self._listings["extra"]()  # type: ignore[no-any-return]
+        return self._frame_makers["extra"]()  # type: ignore[no-any-return]
 
     @cached_property
     def availability(self) -> pd.DataFrame:
-        """What the response says of the availability of its data, as a DataFrame of signals."""
-        return self._listing("availability")
+        """The statements of the response about the availability of its data, one row each."""
+        return self._make_frame("availability")
 
     @cached_property
     def drift(self) -> pd.DataFrame:
         """The differences between response and declaration, one row each."""
-        return self._listing("drift")
+        return self._make_frame("drift")
 
     @cached_property
     def hints(self) -> pd.DataFrame:
         """Values that may be about availability but are read by no rule, one row each."""
-        return self._listing("hints")
+        return self._make_frame("hints")
 
     @cached_property
     def _provenance(self) -> dict[str, pa.Table]:
         """The JSON paths of all cells, for `rebuild`; see `aatoolkit.normalizer.provenance`."""
-        return self._listings.get("provenance", dict)()  # type: ignore[no-any-return]
+        return self._frame_makers.get("provenance", dict)()  # type: ignore[no-any-return]
 
-    def _listing(self, name: str) -> pd.DataFrame:
-        return show_as(self._listings[name]())
+    def _make_frame(self, name: str) -> pd.DataFrame:
+        return show_as(self._frame_makers[name]())
 
     def explain(self, path: str) -> Explanation:
         """Explain a value of the response: which cells have it, or why no cell has it.

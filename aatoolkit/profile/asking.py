@@ -75,9 +75,10 @@ class Responses:
     Attributes
     ----------
     options : object
-        The decoded scope options; None if they could not be read. With a profile that declares
-        the scope options, it is a dict instead: the list of values of each filter, and the decoded
-        scope options under the key ``response``.
+        The decoded scope options, i.e. the service's response that lists the values each filter can
+        have; None if they could not be read. If the profile declares the scope options, this is a
+        dict of another shape: it has the values of each filter by its name, and the decoded
+        response under the key ``response``.
     scope_options : Section or None
         The declaration of the scope options in the project's profile.
     documents, payloads : dict of str to object
@@ -148,7 +149,7 @@ def ask(
         PlannedRequest(None, no_filters, "whether it responds for all sections at once"),
     ][:requests]
     combined_view = None
-    for request, outcome in _fetched(
+    for request, outcome in _fetch_all(
         project, first_requests, responses, progress, deadline
     ).items():
         if isinstance(outcome, AAToolkitError):
@@ -156,7 +157,7 @@ def ask(
         elif request.section == _OPTIONS:
             responses.options = outcome.json
             if responses.scope_options is not None:
-                responses.options = _declared_values(project, outcome)
+                responses.options = _read_declared_values(project, outcome)
         elif request.section is None:
             combined_view = outcome.json
         else:
@@ -169,11 +170,13 @@ def ask(
     ]
     if first_requests and len(refusals) == len(first_requests):
         raise refusals[0]
-    section_paths = _section_paths(combined_view, responses.documents)
+    section_paths = _find_section_paths(combined_view, responses.documents)
     requests_left = 0 if responses.stopped else requests - len(first_requests)
-    further_requests = _further_requests(responses, section_paths, hosts, requests_left)
-    _read_more(
-        _fetched(project, further_requests, responses, progress, deadline), responses, section_paths
+    further_requests = _plan_further_requests(responses, section_paths, hosts, requests_left)
+    _add_outcomes(
+        _fetch_all(project, further_requests, responses, progress, deadline),
+        responses,
+        section_paths,
     )
     # Sections that a host's combined view leaves out, such as `crawl`, are requested one by one.
     requested_sections = {(request.host, request.section) for request in further_requests}
@@ -183,13 +186,15 @@ def ask(
         for name in responses.documents
         if name not in responses.by_host.get(host, {}) and (host, name) not in requested_sections
     ][: 0 if responses.stopped else max(requests_left - len(further_requests), 0)]
-    _read_more(
-        _fetched(project, missing_requests, responses, progress, deadline), responses, section_paths
+    _add_outcomes(
+        _fetch_all(project, missing_requests, responses, progress, deadline),
+        responses,
+        section_paths,
     )
     return responses
 
 
-def _read_more(
+def _add_outcomes(
     outcomes: Mapping[PlannedRequest, Any],
     responses: Responses,
     section_paths: Mapping[str, tuple[str, ...]],
@@ -222,7 +227,7 @@ def _read_more(
                 responses.by_engines.setdefault(name, {})[request.scope.engine] = document
 
 
-def _fetched(
+def _fetch_all(
     project: Project,
     requests: list[PlannedRequest],
     responses: Responses,
@@ -269,32 +274,34 @@ def _fetched(
 # --- the combined view ------------------------------------------------------------------------
 
 
-def _section_paths(combined_view: Any, documents: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _find_section_paths(
+    combined_view: Any, documents: Mapping[str, Any]
+) -> dict[str, tuple[str, ...]]:
     """Return, by section, the path of its complete response in the combined view."""
     paths: dict[str, tuple[str, ...]] = {}
-    for path, value in _containers(combined_view, ()):
+    for path, value in _iter_containers(combined_view, ()):
         name = next((word for word in reversed(path) if word in documents), None)
         if (
             name is not None
             and name not in paths
-            and _overlap(value, documents[name]) >= _MIN_OVERLAP
+            and _measure_overlap(value, documents[name]) >= _MIN_OVERLAP
         ):
             paths[name] = path
     return paths
 
 
-def _containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield path and value of the objects and lists in a document; lists are not searched."""
     for key, item in value.items() if isinstance(value, dict) and len(path) < _MAX_DEPTH else ():
         if isinstance(item, dict | list):
             yield (*path, key), item
-            yield from _containers(item, (*path, key))
+            yield from _iter_containers(item, (*path, key))
 
 
-def _overlap(first: Any, second: Any) -> float:
-    """Return how much of the larger of two documents is also in the other, from 0 to 1.
+def _measure_overlap(first: Any, second: Any) -> float:
+    """Return the share of two documents that is equal: 1 if all, 0 if none of it is.
 
-    The documents are compared by their leaves, each with its path and value.
+    It is the number of leaf values with the same path in both, over the number in the larger one.
     """
     first_leaves = Counter(leaf_values(first, "$"))
     second_leaves = Counter(leaf_values(second, "$"))
@@ -306,7 +313,7 @@ def _overlap(first: Any, second: Any) -> float:
 # --- what else to ask -------------------------------------------------------------------------
 
 
-def _further_requests(
+def _plan_further_requests(
     responses: Responses, section_paths: Mapping[str, Any], hosts: Iterable[str], requests_left: int
 ) -> list[PlannedRequest]:
     """Return at most ``requests_left`` requests that follow the first ones.
@@ -315,17 +322,19 @@ def _further_requests(
     """
     other_sections = [name for name in responses.documents if name not in section_paths]
     views = [None, *other_sections] if len(section_paths) > 1 else [*responses.documents]
-    ran, idle = engines_of(responses.options)
+    ran, idle = find_engines(responses.options)
     groups = [
         [PlannedRequest(view, Scope(), _FOR_OTHER_HOST, host)]
         for host in dict.fromkeys(hosts)
         for view in (_OPTIONS, *views)
     ]
-    sets = _engine_sets(ran, idle)
+    sets = _choose_engine_sets(ran, idle)
     budget = requests_left - len(groups)
     for view in views if len(sets) > 1 else ():
         # Two halves of the engines show less than single engines do, but take fewer requests.
-        used_sets = sets if view is None or len(sets) * len(views) <= budget else _halves(sets)
+        used_sets = (
+            sets if view is None or len(sets) * len(views) <= budget else _split_in_halves(sets)
+        )
         groups.append(
             [PlannedRequest(view, Scope(engine=names), _FOR_ONE_ENGINE) for names in used_sets]
         )
@@ -338,8 +347,8 @@ def _further_requests(
     return planned_requests
 
 
-def _engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the engines to filter by, one tuple per request.
+def _choose_engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the engines to filter by: one tuple for each request.
 
     Each tuple has one engine that ran. The last tuple also has all engines that never ran: they
     have no answers, but may have visits or sales, and without them the responses to these requests
@@ -349,42 +358,42 @@ def _engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...
     return [*single_engines[:-1], (*single_engines[-1], *idle)] if single_engines else []
 
 
-def _halves(engine_sets: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _split_in_halves(engine_sets: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Return all engines, divided into two tuples of about equal length."""
-    names = [name for names in engine_sets for name in names]
-    return [tuple(names[::2]), tuple(names[1::2])]
+    engines = [name for engines in engine_sets for name in engines]
+    return [tuple(engines[::2]), tuple(engines[1::2])]
 
 
-def _declared_values(project: Project, payload: Payload) -> dict[str, Any]:
+def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
     """Return the values of each filter by its name, and the decoded scope options as ``response``.
 
-    The values are read where the profile declares them. ``engine`` is left out if `engines_of`
+    The values are read where the profile declares them. ``engine`` is left out if `find_engines`
     finds the same engines in the scope options, where their states are read too.
     """
     options = read_options(project.host, payload, project.client._options)
     values = {name: [*options.values(name)] for name in FILTERS if name not in options.unknown}
-    if {*values.get("engine", ())} == {*chain(*engines_of(payload.json))}:
+    if {*values.get("engine", ())} == {*chain(*find_engines(payload.json))}:
         del values["engine"]  # in the raw response they have their states
     return {**values, "response": payload.json}
 
 
-def engines_of(options: Any) -> tuple[list[str], list[str]]:
+def find_engines(options: Any) -> tuple[list[str], list[str]]:
     """Return two lists of engines from the scope options: those that ran, and those that never ran.
 
     Engines that are not configured are at the end of the second list.
 
     Examples
     --------
-    >>> engines_of({"engines": [{"id": "a", "configured": False}, "b", {"id": "c", "run": None}]})
+    >>> find_engines({"engines": [{"id": "a", "configured": False}, "b", {"id": "c", "run": None}]})
     (['b'], ['c', 'a'])
-    >>> engines_of({"x": {"modelList": [{"modelId": "a"}, {"modelId": "b", "state": "never ran"}]}})
+    >>> find_engines({"x": {"modelList": [{"modelId": "a"}, {"modelId": "b", "state": "not run"}]}})
     (['a'], ['b'])
     """
     active_engines: list[str] = []
     idle_engines: list[str] = []
     unconfigured_engines: list[str] = []
-    for engine in _engine_records(options):
-        name = next(_engine_names(engine), None)
+    for engine in _find_engine_records(options):
+        name = next(_iter_engine_names(engine), None)
         run_values = [value for key, value in engine.items() if "run" in snake(key)]
         state = read_object_state(engine, STRONG)
         is_empty = state is not None and state.status in EMPTY
@@ -403,24 +412,24 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
     return active_engines, [*idle_engines, *unconfigured_engines]
 
 
-def engine_labels(options: Any) -> dict[str, str]:
+def find_engine_labels(options: Any) -> dict[str, str]:
     """Return the id of an engine by each of its other names, such as its label.
 
     Examples
     --------
-    >>> engine_labels({"engines": [{"id": "copilot", "label": "Microsoft Copilot"}]})
+    >>> find_engine_labels({"engines": [{"id": "copilot", "label": "Microsoft Copilot"}]})
     {'Microsoft Copilot': 'copilot'}
     """
-    names = [[*_engine_names(engine)] for engine in _engine_records(options)]
+    name_lists = [[*_iter_engine_names(engine)] for engine in _find_engine_records(options)]
     return {
         label: engine_names[0]
-        for engine_names in names
+        for engine_names in name_lists
         for label in engine_names[1:]
         if fold(label) != fold(engine_names[0])
     }
 
 
-def _engine_names(engine: dict[str, Any]) -> Iterator[str]:
+def _iter_engine_names(engine: dict[str, Any]) -> Iterator[str]:
     """Yield the names that an engine's record holds: its id first, then its label and title."""
     texts = {
         " ".join(word for word in tokens(key) if word not in words("engine")): text
@@ -430,8 +439,8 @@ def _engine_names(engine: dict[str, Any]) -> Iterator[str]:
     yield from (texts[key] for key in (*_IDS, "label", "title") if key in texts)
 
 
-def _engine_records(options: Any) -> list[dict[str, Any]]:
-    """Return the records of the engines that scope options list, each as a dict."""
+def _find_engine_records(options: Any) -> list[dict[str, Any]]:
+    """Return the engines that the scope options list, each as a dict."""
     for name, value in iter_named_values(options):
         records = value if isinstance(value, list) else []
         if isinstance(value, dict) and all(isinstance(engine, dict) for engine in value.values()):

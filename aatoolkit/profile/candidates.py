@@ -1,18 +1,18 @@
-"""Find candidates: places in a section's responses that may state availability.
+"""Find candidates: paths in a section's responses whose values may state availability.
 
-A person confirms or rejects them. A place is a path in the response. It leads to a field outside
-the rows, a map by engine, a list, the code or sentence of notices, or a field of rows. The score of
-a place depends on the data first and on its words second. It is higher if
+A person confirms or rejects them. Such a path leads to a field outside the rows, a map by engine, a
+list, the code or sentence of notices, or a field of rows. Its score depends on the data first and
+on its words second. The score is higher if
 
 - numbers are missing beside one of its values and present beside another,
 - its value differs between hosts, or in the response in which nothing was measured,
 - its words deny something (``not_connected``), or it names an engine that never ran.
 
-It is lower if the words are common in business (``in_stock``). A place with the same value for
+It is lower if the words are common in business (``in_stock``). A path with the same value for
 every host is no candidate. A candidate is not applied without confirmation: ``tables.hints``
 mentions it until a rule reads it.
 
-Each word of a place gets a proposed meaning, which follows from the word itself, or from whether
+Each word at a path gets a proposed meaning, which follows from the word itself, or from whether
 numbers are beside it.
 """
 
@@ -54,7 +54,7 @@ from aatoolkit.sections.inference.words import meaning_of
 from aatoolkit.sections.section import is_on_path_of_rule
 
 _ONLY_UNMEASURED = "is there only where nothing was measured"
-MAX_PLACES = 4
+MAX_CANDIDATES = 4
 """The greatest number of candidates per section."""
 
 _MIN_SCORE, _MAX_NOTICES, _MAX_WORDS, _MAX_LENGTH, _MAX_DEPTH = 3, 12, 6, 200, 6
@@ -80,7 +80,7 @@ class Row(NamedTuple):
     has_numbers : bool or None
         Whether the row holds measured numbers; None if that is unknown.
     idle : collection of str
-        The engines of the response that never ran.
+        The idle engines of the response, i.e. those that never ran or are not configured.
     engine : str
         The engine that the row is about, if known, else empty.
     """
@@ -92,7 +92,7 @@ class Row(NamedTuple):
     engine: str = ""
 
 
-class Sighting(NamedTuple):
+class Occurrence(NamedTuple):
     """A value that one response has at a path, and whether measured numbers come with it.
 
     Values that occur only where numbers are missing may state why they are missing.
@@ -237,30 +237,30 @@ def candidates(
     read_paths = [
         (response, [signal.path for signal in detect(response).signals]) for response in responses
     ]
-    legends = [*chain.from_iterable(map(_legends, responses))]
+    legends = [*chain.from_iterable(map(_iter_legends, responses))]
     measured_parts = [part for part in parts.values() if has_numbers(part)]
-    places = []
-    for path, sightings in search.places().items():
+    found_candidates = []
+    for path, occurrences in search.occurrences_by_path().items():
         pattern = format_path(path)
-        values = _Values(
+        values_at_path = _ValuesAtPath(
             search.word_at(document, path),
             search.word_at(empty, path),
             {host: search.word_at(response, path) for host, response in by_host.items()},
         )
-        current = values.current
+        current = values_at_path.current
         holding_paths = [
             paths for response, paths in read_paths if value_at(response, path) is not None
         ]
         is_read = all(_is_read(pattern, paths) for paths in holding_paths or [read_paths[0][1]])
-        if is_read or values.are_same:
+        if is_read or values_at_path.are_equal_for_all_hosts:
             continue
-        is_null = current in (None, "", [], {}) and {s.has_numbers for s in sightings} == {False}
+        is_null = current in (None, "", [], {}) and {s.has_numbers for s in occurrences} == {False}
         only_unmeasured = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
         evidence = search.evidence.get(path, only_unmeasured)
         total = search.totals.get(path, "")
-        legend = _legend_of(sightings, legends)
-        score, why = values.contrast(
-            *_score(path, sightings, evidence, legend, is_count=bool(total))
+        legend = _find_legend(occurrences, legends)
+        score, why = values_at_path.raise_score_by_contrast(
+            *_score_path(path, occurrences, evidence, legend, is_count=bool(total))
         )
         if score < _MIN_SCORE:
             continue
@@ -268,22 +268,24 @@ def candidates(
         is_mixture = any(
             to_word(search.word_at(part, path)) != overall_word for part in measured_parts
         )
-        place = Candidate(
+        candidate = Candidate(
             pattern,
-            sightings[0].value if current is None else current,  # in rows, or another response
+            occurrences[0].value if current is None else current,  # in rows, or another response
             why,
             score,
-            values.by_host,
-            _meanings(path, sightings, overall_word if is_mixture else "", legend, lacks=is_notice),
+            values_at_path.by_host,
+            _find_meanings(
+                path, occurrences, overall_word if is_mixture else "", legend, lacks=is_notice
+            ),
             search.engine_fields.get(path, ""),
             is_notice,
             total,
         )
-        places.append(place)
-    return _likeliest(places)
+        found_candidates.append(candidate)
+    return _select_likeliest(found_candidates)
 
 
-class _Values(NamedTuple):
+class _ValuesAtPath(NamedTuple):
     """The values that several responses have at the same path.
 
     Attributes
@@ -301,15 +303,15 @@ class _Values(NamedTuple):
     by_host: Mapping[str, Any]
 
     @property
-    def are_same(self) -> bool:
-        """Whether all hosts have the same word here, which then says nothing about any of them."""
+    def are_equal_for_all_hosts(self) -> bool:
+        """Whether all hosts have the same word, which then says nothing about any of them."""
         is_state_key = self.current is not None and not isinstance(self.current, dict)
         values = [*self.by_host.values(), self.empty or self.current]
         return (
             bool(self.by_host) and is_state_key and all(value == self.current for value in values)
         )
 
-    def contrast(self, score: int, why: str) -> tuple[int, str]:
+    def raise_score_by_contrast(self, score: int, why: str) -> tuple[int, str]:
         """Return ``score`` and ``why``, raised and extended if other responses have another value.
 
         The score says how likely the path states availability. It rises by 3 if the value differs
@@ -319,53 +321,66 @@ class _Values(NamedTuple):
             return score, why
         if self.empty not in (None, self.current):
             return score + 3, f"{why}; is {raw(self.empty)[:60]} where nothing was measured"
-        hosts = [host for host, value in self.by_host.items() if value != self.current]
-        return (score + 1, f"{why}; differs for {', '.join(hosts)}") if hosts else (score, why)
+        other_hosts = [host for host, value in self.by_host.items() if value != self.current]
+        return (
+            (score + 1, f"{why}; differs for {', '.join(other_hosts)}")
+            if other_hosts
+            else (score, why)
+        )
 
 
-def _likeliest(places: list[Candidate]) -> list[Candidate]:
-    """Return at most `MAX_PLACES` candidates, the likeliest first.
+def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
+    """Return at most `MAX_CANDIDATES` candidates, the likeliest first.
 
     Of several candidates that are alike, only the likeliest is returned; its ``alike`` has the
     others.
     """
     likeliest: list[Candidate] = []
-    denying = [place for place in places if any(map(_denies, place.words))]
-    parents = {place.at.rpartition(".")[0] for place in denying}
-    for place in sorted(places, key=lambda place: -place.score):
-        parent, _, key = place.at.rpartition(".")
-        is_stated = "[]" in parent and parent in parents and place not in denying
+    denying_candidates = [
+        candidate for candidate in candidates if any(map(_denies, candidate.words))
+    ]
+    parents = {candidate.at.rpartition(".")[0] for candidate in denying_candidates}
+    for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
+        parent, _, key = candidate.at.rpartition(".")
+        is_stated = "[]" in parent and parent in parents and candidate not in denying_candidates
         if is_stated and not names(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
-        if not any(_are_alike(place, other) for other in likeliest):
-            likeliest.append(place)
+        if not any(_are_alike(candidate, other) for other in likeliest):
+            likeliest.append(candidate)
     return [
-        replace(place, alike=tuple(p for p in places if p is not place and _are_alike(p, place)))
-        for place in likeliest[:MAX_PLACES]
+        replace(
+            candidate,
+            alike=tuple(
+                other_candidate
+                for other_candidate in candidates
+                if other_candidate is not candidate and _are_alike(other_candidate, candidate)
+            ),
+        )
+        for candidate in likeliest[:MAX_CANDIDATES]
     ]
 
 
-def _are_alike(place: Candidate, other: Candidate) -> bool:
+def _are_alike(candidate: Candidate, other: Candidate) -> bool:
     """Whether two candidates share a word, and also their field name or their parent object."""
-    pairs = zip(place.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True)
+    pairs = zip(candidate.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True)
     is_same_parent, is_same_key = (part == other_part != "" for part, other_part in pairs)
-    is_same_field = is_same_key or (is_same_parent and not place.total)
-    return is_same_field and not place.words.keys().isdisjoint(other.words)
+    is_same_field = is_same_key or (is_same_parent and not candidate.total)
+    return is_same_field and not candidate.words.keys().isdisjoint(other.words)
 
 
 # --- where --------------------------------------------------------------------------------------
 
 
 class _Search:
-    """Collects the words and flags of responses that may state availability, by path.
+    """Collects the words and flags in responses that may state availability, by path.
 
-    Each word is recorded with whether measured numbers stand next to it.
+    Each is recorded as an `Occurrence`, which also says whether measured numbers are beside it.
     """
 
     def __init__(self, engines: Collection[str], shapes: Shapes) -> None:
         self._engines = {*engines, *shapes.labels}
         self._shapes = shapes
-        self._sightings: dict[Path, list[Sighting]] = defaultdict(list)
+        self._occurrences: dict[Path, list[Occurrence]] = defaultdict(list)
         self._lists: dict[Path, list[list[Row]]] = defaultdict(list)
         self._columns: set[Path] = set()
         self.evidence: dict[Path, str] = {}
@@ -415,49 +430,55 @@ class _Search:
         """Collect the words of one response; ``idle`` are its engines that never ran."""
         labels = self._shapes.labels
         self._response = Vector([response])
-        self._is_counted = has_numbers(response, self._is_no_measurement)
+        self._has_numbers = has_numbers(response, self._is_no_measurement)
         self._idle = {*idle, *(label for label, engine in labels.items() if engine in idle)}
-        measured_engines = {labels.get(name, name) for name in _measured(response, self._engines)}
-        unsure = None if self._is_counted and not measured_engines else False
+        measured_engines = {
+            labels.get(name, name) for name in _find_measured_engines(response, self._engines)
+        }
+        unsure = None if self._has_numbers and not measured_engines else False
         self._measured = {
             name: name not in self._idle and (labels.get(name, name) in measured_engines or unsure)
             for name in self._engines
         }
-        self._fields(response, ())
+        self._add_fields(response, ())
 
-    def places(self) -> dict[Path, list[Sighting]]:
-        """Return the sightings by path.
+    def occurrences_by_path(self) -> dict[Path, list[Occurrence]]:
+        """Return the occurrences by path.
 
-        A path leads to a field outside rows, or to a field of rows that lack numbers if the field
-        has some of its words.
+        A path leads to a field outside rows, or to a field of rows whose words tell rows with and
+        without numbers apart.
         """
         for path, lists in self._lists.items():
             fields = dict.fromkeys(key for rows in lists for row in rows for key in row.record)
-            engine = "{}" if path in self._maps_of_engines else self._engine_field(fields, lists)
+            engine = (
+                "{}" if path in self._maps_of_engines else self._find_engine_field(fields, lists)
+            )
             engine = engine or self._outer_engines.get(path, "")
             for key in fields:
                 if key != engine:
-                    self._field(path, key, fields, lists, engine)
-        return self._sightings
+                    self._add_field(path, key, fields, lists, engine)
+        return self._occurrences
 
     def word_at(self, response: Any, path: Path) -> Any:
-        """Return the value at a path of fields; for a count with a total, its word (``full``)."""
+        """Return the value at a path of fields; for a count with a total, a word like ``full``."""
         value = value_at(response, path)
         if not self.totals.get(path):
             return value
         return extent_word(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
-    def _extents(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
-        """Return, by field, a word for each count in a record that also has its total.
+    def _find_count_words(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
+        """Return by field name a word for each count whose total is in the same record.
 
         The word says how much of the total the count is: ``none``, ``some`` or ``full``.
         """
-        is_of_data = any(names(step.name, "place") for step in path if isinstance(step, Field))
+        is_under_data_key = any(
+            names(step.name, "place") for step in path if isinstance(step, Field)
+        )
         numbers = [key for key, item in record.items() if type(item) is int]
-        extents = {}
+        count_words = {}
         for count in numbers:
             nouns = {token for token in tokens(count) if not _is_word_for_part(token)}
-            concept = "whole" if is_of_data or nouns == {"days"} else "due"
+            concept = "whole" if is_under_data_key or nouns == {"days"} else "due"
             total = next(
                 (
                     key
@@ -469,17 +490,17 @@ class _Search:
             if not total or nouns == {*tokens(count)}:
                 total = self._totals_by_values.get(path, {}).get(count, "")
             if total:
-                extents[count] = extent_word(record[count], record.get(total, Scope().days))
+                count_words[count] = extent_word(record[count], record.get(total, Scope().days))
                 self.totals[(*path, Field(count))] = total
-        return extents
+        return count_words
 
-    def _add(self, path: Path, value: Any, has_numbers: bool | None = None) -> None:
-        self._sightings[path].append(Sighting(value, has_numbers, self._measured, self._idle))
+    def _add_occurrence(self, path: Path, value: Any, has_numbers: bool | None = None) -> None:
+        self._occurrences[path].append(Occurrence(value, has_numbers, self._measured, self._idle))
 
-    def _field(
+    def _add_field(
         self, path: Path, key: str, fields: Iterable[str], lists: list[list[Row]], engine: str
     ) -> None:
-        """Add the words of a field of rows, if rows with some of these words lack numbers."""
+        """Add the words of a field of rows, if some of the words occur only without numbers."""
         rows = [
             (word, row, siblings)
             for siblings in lists
@@ -496,29 +517,29 @@ class _Search:
         number_field = next(
             (name for name in fields if name != key and _words_lack_number(lists, key, name)), None
         )
-        sightings = []
+        occurrences = []
         for word, row, siblings in rows:
             has_number = row.has_numbers
             if number_field is not None:
                 has_number = row.record.get(number_field) is not None
             measured = {str(r.record.get(engine, r.engine)): r.has_numbers for r in siblings}
             row_engine = str(row.record.get(engine, row.engine))
-            sightings.append(
-                Sighting(word, has_number, measured if row_engine else {}, row.idle, row_engine)
+            occurrences.append(
+                Occurrence(word, has_number, measured if row_engine else {}, row.idle, row_engine)
             )
             if row.has_numbers and engine in ("", "{}"):  # other numbers: the row lacks a part
-                sightings.append(Sighting(word, True, {}, ()))
-        sightings += [  # a reason that is not there
-            Sighting(None, row.has_numbers, {}, row.idle, str(row.record.get(engine, row.engine)))
+                occurrences.append(Occurrence(word, True, {}, ()))
+        occurrences += [  # a reason that is not there
+            Occurrence(None, row.has_numbers, {}, row.idle, str(row.record.get(engine, row.engine)))
             for row in chain.from_iterable(lists)
             if engine and row.record.get(key, "") is None
         ]
         # For an engine that ran it may be unknown (None) whether it has numbers here.
         with_numbers = {
-            s.value for s in sightings if s.has_numbers or (engine and s.has_numbers is None)
+            s.value for s in occurrences if s.has_numbers or (engine and s.has_numbers is None)
         }
         without_numbers = words - with_numbers
-        is_sure = {s.has_numbers for s in sightings if s.value in without_numbers} == {False}
+        is_sure = {s.has_numbers for s in occurrences if s.value in without_numbers} == {False}
         is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
         total = self.totals.get((*path, Field(key)), "")
         is_counted_part = total != "" and (total != WINDOW or engine != "")
@@ -530,57 +551,57 @@ class _Search:
             isinstance(row.record.get(key), list) for _, row, _ in rows
         )
         last = Field(key) if header is None else Named(header, key)
-        place = (*path, last, *([Each()] if in_list else []))
-        self.totals[place] = total
-        self._sightings[place] += sightings
-        self.engine_fields[place] = engine
+        field_path = (*path, last, *([Each()] if in_list else []))
+        self.totals[field_path] = total
+        self._occurrences[field_path] += occurrences
+        self.engine_fields[field_path] = engine
         if number_field is not None or is_separate:
-            self.evidence[place] = "numbers are missing beside some of its words"
+            self.evidence[field_path] = "numbers are missing beside some of its words"
 
-    def _fields(self, document: Any, path: Path) -> None:
+    def _add_fields(self, document: Any, path: Path) -> None:
         """Add the values of an object that is no row, and of its nested objects and lists."""
         if not isinstance(document, dict) or len(path) > _MAX_DEPTH:
             return
-        extents = self._extents(document, path)
+        count_words = self._find_count_words(document, path)
         for key, value in document.items():
-            place = (*path, Field(key))
-            if repeats_question(key) and not any(map(_denies, _texts(value))):
+            field_path = (*path, Field(key))
+            if repeats_question(key) and not any(map(_denies, _iter_texts(value))):
                 continue
             if isinstance(value, dict):
                 if self._is_by_engine(key, value):
-                    self._add(place, value)
-                elif _table_columns(value):
-                    self._rows([value], place)
-                elif not self._map(value, place):
-                    self._fields(value, place)
+                    self._add_occurrence(field_path, value)
+                elif _find_table_columns(value):
+                    self._add_rows([value], field_path)
+                elif not self._add_map(value, field_path):
+                    self._add_fields(value, field_path)
             elif isinstance(value, list):
-                self._items(value, place)
+                self._add_items(value, field_path)
             elif _is_word(value) and not _TIMESTAMP.fullmatch(str(value)):
-                self._add(place, value, self._is_counted)
-            elif extents.get(key) is not None:
-                self._add(place, extents[key], self._is_counted)
+                self._add_occurrence(field_path, value, self._has_numbers)
+            elif count_words.get(key) is not None:
+                self._add_occurrence(field_path, count_words[key], self._has_numbers)
 
-    def _map(self, value: Mapping[str, Any], path: Path) -> bool:
+    def _add_map(self, value: Mapping[str, Any], path: Path) -> bool:
         """Add the values of an object as rows if its keys are data; return whether they are."""
         is_of_engines = bool(value) and self._engines.issuperset(value)
         if not is_of_engines and path not in self._shapes.maps:
             return False
         measured = [self._measured[engine] for engine in value] if is_of_engines else ()
         self._maps_of_engines |= {(*path, Entries())} if is_of_engines else set()
-        self._rows([*value.values()], (*path, Entries()), measured, [*value])
+        self._add_rows([*value.values()], (*path, Entries()), measured, [*value])
         return True
 
-    def _items(self, items: list[Any], path: Path) -> None:
+    def _add_items(self, items: list[Any], path: Path) -> None:
         """Add the values of a list, which may hold words or flags, notices, or rows."""
         records = [item for item in items if isinstance(item, dict)]
         header = self._shapes.headers.get((*path, Each()))
-        is_of_gaps = _is_in_gaps((*path, Each())) and not has_numbers(records, is_mark)
+        is_of_gaps = _is_in_gaps((*path, Each())) and not has_numbers(records, is_id_time_or_lack)
         if header is not None:
             names = self._response.descend(header).values
             grid = [dict(zip(names, cells, strict=False)) for cells in items]
-            self._rows(grid, (*path, Each()))
+            self._add_rows(grid, (*path, Each()))
         elif items and all(map(_is_word, items)):
-            self._add(path, items, self._is_counted)
+            self._add_occurrence(path, items, self._has_numbers)
         elif (*path, Each()) not in self._lists and (
             (len(records) <= _MAX_NOTICES and all(map(_is_notice, records))) or is_of_gaps
         ):
@@ -588,60 +609,66 @@ class _Search:
                 engine_keys = [key for key, value in record.items() if _is_in(value, self._engines)]
                 texts = [key for key, value in record.items() if isinstance(value, str)]
                 # A record in a list of gaps states a lack, whatever its text is.
-                codes = [*_codes(record)] or [((Field(key),), "*") for key in texts[:is_of_gaps]]
+                codes = [*_iter_codes(record)] or [
+                    ((Field(key),), "*") for key in texts[:is_of_gaps]
+                ]
                 for steps, code in codes:
                     if engine_keys and (" " in code or steps == (Field(engine_keys[0]),)):
                         continue
-                    place = (*path, Each(), *steps)
+                    code_path = (*path, Each(), *steps)
                     engine = record[engine_keys[0]] if engine_keys else ""
-                    has_number = self._measured[engine] if engine_keys else self._is_counted
-                    self._sightings[place].append(
-                        Sighting(code, has_number, self._measured, self._idle, engine)
+                    has_number = self._measured[engine] if engine_keys else self._has_numbers
+                    self._occurrences[code_path].append(
+                        Occurrence(code, has_number, self._measured, self._idle, engine)
                     )
-                    self.engine_fields |= {place: engine_keys[0]} if engine_keys else {}
-                    self.notices.add(place)
+                    self.engine_fields |= {code_path: engine_keys[0]} if engine_keys else {}
+                    self.notices.add(code_path)
         else:
-            self._rows(records, (*path, Each()))
+            self._add_rows(records, (*path, Each()))
 
-    def _rows(
+    def _add_rows(
         self,
         items: Sequence[Any],
         path: Path,
         measured: Sequence[bool | None] = (),
         engines: Sequence[str] = (),
     ) -> None:
-        """Store the rows among ``items``, the rows nested in them, and the maps by engine in them.
+        """Store the rows among ``items``, and the rows and the maps by engine nested in them.
 
         ``measured`` says, for each row, whether the engine or outer row that contains it has
-        numbers. A row that holds only words is about that engine or outer row.
+        numbers. A row that holds only words is about that engine or outer row. ``engines`` has, for
+        each row, the engine that its key in a map names.
         """
         records = [item for item in items if isinstance(item, dict)]
-        if any(map(_table_columns, records)):
+        if any(map(_find_table_columns, records)):
             self._columns.add(path)
-            tables = [table for record in records if (table := _table_columns(record))]
+            tables = [table for record in records if (table := _find_table_columns(record))]
             records = [
                 dict(zip(table, cells, strict=True))
                 for table in tables
                 for cells in zip(*table.values(), strict=True)
             ]
-        extents = [self._extents(record, path) for record in records]
-        have_numbers: list[bool | None] = [has_numbers(record, is_mark) for record in records]
+        count_words = [self._find_count_words(record, path) for record in records]
+        have_numbers: list[bool | None] = [
+            has_numbers(record, is_id_time_or_lack) for record in records
+        ]
         if len(measured) == len(records):
-            is_wordy = all(
+            has_words_only = all(
                 value is None or isinstance(value, str | bool)
                 for record in records
                 for value in record.values()
             )
-            both = zip(have_numbers, measured, strict=True)
+            own_and_outer = zip(have_numbers, measured, strict=True)
             have_numbers = [
-                outer if is_wordy else own and outer is not False for own, outer in both
+                outer if has_words_only else own and outer is not False
+                for own, outer in own_and_outer
             ]
         if not any(have_numbers):  # the numbers that these rows speak of are elsewhere
             is_outside = not any(isinstance(step, Each | Entries) for step in path[:-1])
             have_numbers = [
                 next(
                     (self._measured[v] for v in record.values() if _is_in(v, self._measured)),
-                    self._is_counted if is_outside and not measured else has_number,
+                    self._has_numbers if is_outside and not measured else has_number,
                 )
                 for record, has_number in zip(records, have_numbers, strict=True)
             ]
@@ -652,25 +679,25 @@ class _Search:
                 [
                     Row(
                         record,
-                        {key: _flag_or_text(value) for key, value in record.items()} | words,
+                        {key: _take_flag_or_text(value) for key, value in record.items()} | words,
                         has_number,
                         self._idle,
                         engine,
                     )
                     for record, words, has_number, engine in zip(
-                        records, extents, have_numbers, engines, strict=True
+                        records, count_words, have_numbers, engines, strict=True
                     )
                 ]
             )
-            engine_field = self._engine_field(records[0], [self._lists[path][-1]])
+            engine_field = self._find_engine_field(records[0], [self._lists[path][-1]])
             engines = [str(record.get(engine_field, "")) for record in records]
         for key in dict.fromkeys(key for record in records for key in record):
-            values, place = [record.get(key) for record in records], (*path, Field(key))
+            values, field_path = [record.get(key) for record in records], (*path, Field(key))
             objects = [value for value in values if isinstance(value, dict)]
             by_engine = [value for value in objects if self._is_by_engine(key, value)]
             if by_engine:
-                self._add(place, by_engine[0])
-            elif objects and all(self._map(value, place) for value in objects if value):
+                self._add_occurrence(field_path, by_engine[0])
+            elif objects and all(self._add_map(value, field_path) for value in objects if value):
                 continue
             elif len(path) <= _MAX_DEPTH:
                 numbers_and_engines = [
@@ -679,13 +706,13 @@ class _Search:
                     if isinstance(value, dict)
                 ]
                 if any(engines):
-                    self._outer_engines[place] = engine_field
-                self._rows(objects, place, *zip(*numbers_and_engines, strict=True))
+                    self._outer_engines[field_path] = engine_field
+                self._add_rows(objects, field_path, *zip(*numbers_and_engines, strict=True))
                 for value in values:
                     if isinstance(value, list):
-                        self._rows(value, (*place, Each()))
+                        self._add_rows(value, (*field_path, Each()))
 
-    def _engine_field(self, fields: Iterable[str], lists: list[list[Row]]) -> str:
+    def _find_engine_field(self, fields: Iterable[str], lists: list[list[Row]]) -> str:
         """Return the field that names the engine of each row; empty if there is none.
 
         In each list of rows, no two rows have the same engine.
@@ -699,7 +726,7 @@ class _Search:
         return ""
 
     def _is_no_measurement(self, key: str) -> bool:
-        return is_bookkeeping(key) or is_mark(key)
+        return is_bookkeeping(key) or is_id_time_or_lack(key)
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
         """Whether an object maps engines, at least 80 % of its keys, to words, flags or codes."""
@@ -732,7 +759,7 @@ def _totals_by_values(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict
         is_extent = is_part and all(full) and len(counted) <= 2 * len(full) < 2 * len(pairs)
         is_lack = any(names(key, "lack_count") or names(key, "negation") for key in (count, total))
         is_lack |= names(total, "ceiling")
-        if is_extent and full and not is_lack and not is_mark(count):
+        if is_extent and full and not is_lack and not is_id_time_or_lack(count):
             totals.setdefault(count, total)
     return totals
 
@@ -745,28 +772,28 @@ def _is_in(value: Any, names: Collection[str]) -> bool:
     return isinstance(value, str) and value in names
 
 
-def _measured(value: Any, engines: Collection[str]) -> Iterator[str]:
+def _find_measured_engines(value: Any, engines: Collection[str]) -> Iterator[str]:
     """Yield the engines that have numbers in their record, or in their entry of a map."""
     if isinstance(value, dict):
         texts = [text for text in value.values() if isinstance(text, str) and text in engines]
-        yield from texts if texts and has_numbers(value, is_mark) else ()
+        yield from texts if texts and has_numbers(value, is_id_time_or_lack) else ()
         yield from (key for key, item in value.items() if key in engines and has_numbers(item))
         value = [*value.values()]
     for item in value if isinstance(value, list) else ():
-        yield from _measured(item, engines)
+        yield from _find_measured_engines(item, engines)
 
 
-def _table_columns(record: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Return the lists of an object by key, if they are the columns of a table; else nothing."""
+def _find_table_columns(record: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the lists of an object by key if they are the columns of a table; else ``{}``."""
     columns = {key: value for key, value in record.items() if isinstance(value, list)}
-    items = [item for column in columns.values() for item in column]
+    cells = [item for column in columns.values() for item in column]
     lengths = {len(column) for column in columns.values()}
-    is_table = len(columns) > 1 and len(lengths) == 1 and has_numbers(items)
-    is_table &= not any(isinstance(item, dict) for item in items)
+    is_table = len(columns) > 1 and len(lengths) == 1 and has_numbers(cells)
+    is_table &= not any(isinstance(item, dict) for item in cells)
     return columns if is_table else {}
 
 
-def _flag_or_text(value: Any) -> Any:
+def _take_flag_or_text(value: Any) -> Any:
     """Return a value if it is a text or flag, or the first text of a list; else None."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
@@ -789,24 +816,26 @@ def _words_lack_number(lists: list[list[Row]], key: str, number_field: str) -> b
         if list_words_without and list_words_with:
             is_repeated |= len(list_words_without | list_words_with) < len(cells)
     numbers = [row.record.get(number_field) for rows in lists for row in rows]
-    is_number = names(key, "place") or (not is_mark(number_field) and has_numbers(numbers))
+    is_number = names(key, "place") or (
+        not is_id_time_or_lack(number_field) and has_numbers(numbers)
+    )
     is_number &= not any(isinstance(number, bool | str) for number in numbers)
     is_number &= words("lack_count", "place_lack").isdisjoint(tokens(number_field))
     return is_repeated and is_number and words_without.isdisjoint(words_with)
 
 
-def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield the path and text of the codes and sentences in a notice and its nested objects."""
     for key, value in record.items():
         is_sentence = isinstance(value, str) and " " in value and names(key, "place_reason")
         if isinstance(value, dict):
-            yield from (((Field(key), *steps), code) for steps, code in _codes(value))
+            yield from (((Field(key), *steps), code) for steps, code in _iter_codes(value))
         elif is_sentence or (isinstance(value, str) and _CODE.fullmatch(value)):
             yield (Field(key),), value
 
 
-def is_mark(key: str) -> bool:
-    """Whether numbers under a key are no measurements, but ids, times, or counts of lacks."""
+def is_id_time_or_lack(key: str) -> bool:
+    """Whether numbers under a key are ids, times or counts of what lacks, and no measurements."""
     return meaning_of(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
 
 
@@ -830,13 +859,13 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
     return document
 
 
-def _is_read(place: str, read_paths: Sequence[str]) -> bool:
-    """Whether one of ``read_paths`` is the path ``place``, a path above it, or one below it.
+def _is_read(pattern: str, read_paths: Sequence[str]) -> bool:
+    """Whether one of ``read_paths`` is the path ``pattern``, a path above it, or one below it.
 
     These are the paths at which availability is already detected without a rule.
     """
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
-    return any(path and is_on_path_of_rule(path, place) for path in paths)
+    return any(path and is_on_path_of_rule(path, pattern) for path in paths)
 
 
 # --- how likely, and what words mean ------------------------------------------------------------
@@ -846,7 +875,7 @@ Legend = Mapping[str, str]
 """The texts that explain the codes of a response, by code."""
 
 
-def _legends(value: Any) -> Iterator[Legend]:
+def _iter_legends(value: Any) -> Iterator[Legend]:
     """Yield the objects in a value that explain codes: each maps short codes to texts."""
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     are_texts = len(items) > 1 and all(isinstance(item, str) for item in items)
@@ -858,48 +887,50 @@ def _legends(value: Any) -> Iterator[Legend]:
     ):
         yield value
     for item in items:
-        yield from _legends(item)
+        yield from _iter_legends(item)
 
 
-def _legend_of(sightings: list[Sighting], legends: Sequence[Legend]) -> Legend:
+def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Legend:
     """Return the first legend that explains all words that occur at a path; else an empty one."""
-    words = {to_word(entry.value) for sighting in sightings for entry in _words(sighting)}
+    words = {
+        to_word(entry.value) for occurrence in occurrences for entry in _split_by_word(occurrence)
+    }
     codes = words - {"null"}
     return next((legend for legend in legends if codes and codes <= legend.keys()), {})
 
 
-def _score(
-    path: Path, sightings: list[Sighting], evidence: str, legend: Legend, *, is_count: bool
+def _score_path(
+    path: Path, occurrences: list[Occurrence], evidence: str, legend: Legend, *, is_count: bool
 ) -> tuple[int, str]:
-    """Return a score of how likely a path states availability, and the main reason for it."""
+    """Return how likely a path states availability, as a score, and the main reason for it."""
     keys = [step.name for step in path if isinstance(step, Field | Named)]
     is_named = names(keys[-1], "place")
     score = 2 * is_named
-    texts = [text for sighting in sightings for text in _texts(sighting.value)]
+    texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
     idle = {
         engine
-        for sighting in sightings
-        for engine in sighting.idle
-        if any(map(_name_pattern(engine).search, _texts(sighting.value)))
+        for occurrence in occurrences
+        for engine in occurrence.idle
+        if any(map(_name_pattern(engine).search, _iter_texts(occurrence.value)))
     }
-    first_value = sightings[0].value
-    are_codes = all(_ENUM.fullmatch(str(s.value)) for s in sightings if s.value is not None)
-    are_codes |= {type(sighting.value) for sighting in sightings} == {bool}
-    with_numbers = {s.value for s in sightings if are_codes and s.has_numbers is not False}
-    without_numbers = {s.value for s in sightings if are_codes} - with_numbers
-    if not (is_count or any(sighting.engine for sighting in sightings)):
+    first_value = occurrences[0].value
+    are_codes = all(_ENUM.fullmatch(str(s.value)) for s in occurrences if s.value is not None)
+    are_codes |= {type(occurrence.value) for occurrence in occurrences} == {bool}
+    with_numbers = {s.value for s in occurrences if are_codes and s.has_numbers is not False}
+    without_numbers = {s.value for s in occurrences if are_codes} - with_numbers
+    if not (is_count or any(occurrence.engine for occurrence in occurrences)):
         score -= 2 * any(names(key, "business") for key in keys) + 2 * names(keys[-1], "trade")
     why = "a name for states of data" if is_named else ""
     reasons = (
         (
             3 + 2 * isinstance(first_value, dict),
-            f"names {_first_words(idle.intersection(sightings[0].idle) or idle)}, which never ran",
+            f"names {_join_words(idle.intersection(occurrences[0].idle) or idle)}, which never ran",
             idle,
         ),
         (3, "the words of an absence", any(_denies(legend.get(text, text)) for text in texts)),
         (
             3,
-            f"numbers are missing beside {_first_words(without_numbers)}",
+            f"numbers are missing beside {_join_words(without_numbers)}",
             without_numbers and with_numbers,
         ),
         (3, evidence, evidence),
@@ -922,18 +953,18 @@ def _is_in_gaps(path: Path) -> bool:
     return Each() in path and any(names(key, "gaps") for key in keys)
 
 
-def _first_words(names: Collection[object]) -> str:
+def _join_words(names: Collection[object]) -> str:
     return ", ".join(sorted(map(to_word, names))[:3])
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _iter_texts(value: Any) -> Iterator[str]:
     """Yield all texts in a value: the text itself, items of lists, keys and values of maps."""
     if isinstance(value, str):
         yield value
     for item in value if isinstance(value, list | dict) else ():
-        yield from _texts(item)
+        yield from _iter_texts(item)
     if isinstance(value, dict):
-        yield from _texts([*value.values()])
+        yield from _iter_texts([*value.values()])
 
 
 def _denies(text: str) -> bool:
@@ -943,19 +974,20 @@ def _denies(text: str) -> bool:
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
 
-def _meanings(
-    path: Path, sightings: list[Sighting], mixture: str, legend: Legend, *, lacks: bool
+def _find_meanings(
+    path: Path, occurrences: list[Occurrence], mixed_word: str, legend: Legend, *, lacks: bool
 ) -> dict[str, str]:
-    """Return the probable meaning, such as ``not_run``, of each word at a path.
+    """Return the probable meaning, such as ``not_run``, by word that occurs at a path.
 
     The meaning comes from the word itself, or from the numbers next to it. A word of unknown
     meaning is proposed as ``available`` only if it is the commonest word that always has numbers
     next to it.
     Reasons, sentences, items of lists and values under a key that denies are never proposed as
-    ``available``. Neither is ``mixture``, the word of the response for all engines, if the response
-    for some engine has another word.
+    ``available``. Neither is ``mixed_word``: the word of the response for all engines if the
+    response for one of them has another word, else empty. ``lacks`` says whether the words are
+    those of notices.
     """
-    evidence = _Evidence(path, sightings, mixture, legend, lacks=lacks)
+    evidence = _WordEvidence(path, occurrences, mixed_word, legend, lacks=lacks)
     meanings = {
         text: meaning
         for text in sorted(evidence.numbers)
@@ -972,11 +1004,17 @@ def _meanings(
     return meanings
 
 
-class _Evidence:
-    """The words at a path, each with its engines and with whether numbers stand next to it."""
+class _WordEvidence:
+    """The words at a path, each with its engines and with whether numbers are beside it."""
 
     def __init__(
-        self, path: Path, sightings: list[Sighting], mixture: str, legend: Legend, *, lacks: bool
+        self,
+        path: Path,
+        occurrences: list[Occurrence],
+        mixed_word: str,
+        legend: Legend,
+        *,
+        lacks: bool,
     ) -> None:
         self._legend = legend
         keys = [step.name for step in path if isinstance(step, Field | Named)]
@@ -986,24 +1024,24 @@ class _Evidence:
         self._is_named = self._is_in_rows or any(
             names(key, concept) for key in keys for concept in concepts
         )
-        self._is_list = any(isinstance(sighting.value, list) for sighting in sightings)
+        self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
         names_lack = _is_in_gaps(path) or any(names(key, "place_lack") for key in keys)
         self._lacks, self._is_note = lacks or self._is_list or names_lack, not names_lack
         self.numbers: dict[str, list[bool | None]] = defaultdict(list)
         self.words_by_engine: dict[str, set[str]] = defaultdict(set)
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
-        entries = [entry for sighting in sightings for entry in _words(sighting)]
+        entries = [entry for occurrence in occurrences for entry in _split_by_word(occurrence)]
         for value, number, measured, idle, engine in entries:
             text = to_word(value)
             self.numbers[text].append(number)
             self._is_idle[text].append(engine in idle)
             if engine not in idle and (not measured or True in measured.values()):
                 self.words_by_engine[engine].add(text)
-        self._is_standing = all(entry.measured for entry in entries)
+        self._is_everywhere = all(entry.measured for entry in entries)
         available_words = [
             text
             for text, counts in self.numbers.items()
-            if False not in counts and text.count(" ") < 3 and text != mixture
+            if False not in counts and text.count(" ") < 3 and text != mixed_word
             if not _denies(legend.get(text, text))
             if len(self.numbers) > 1 and not self._lacks
         ]
@@ -1021,15 +1059,15 @@ class _Evidence:
         """Return the probable meaning of a word; None if it is ``null`` and has no meaning."""
         counts, is_flag, lacks = {*self.numbers[text]}, text in _FLAGS, self._lacks
         explanation = self._legend.get(text, text)
-        word = find_word(explanation) or _word_in(explanation)
+        word = find_word(explanation) or _find_word_in(explanation)
         engines = [name for name, texts in self.words_by_engine.items() if name and text in texts]
         is_mixed = {False, True} <= counts
         if is_flag and (named := state_of_named_flag(self.key, text == "true")) is not None:
-            return _word_for(named)
+            return _word_of_state(named)
         if lacks and " " in text and not engines:
             is_vague = self._is_note and word is None and "{engine}" not in text
             if (is_vague and words("negation").isdisjoint(tokens(text))) or (
-                is_mixed and self._is_standing
+                is_mixed and self._is_everywhere
             ):
                 return SILENT  # a sentence about the method, or there whatever was measured
         if word and not is_flag and not (lacks and word.canonical == "available"):
@@ -1041,7 +1079,7 @@ class _Evidence:
             # If several engines that ran have only this word, it does not apply to such engines.
             are_alone = all(self.words_by_engine[name] == {text} for name in engines)
             is_nature = are_alone and len(engines) > 1 and not self._is_list
-            return "not_applicable" if is_nature else _word_for(state_of_flag(False, self.key))
+            return "not_applicable" if is_nature else _word_of_state(state_of_flag(False, self.key))
         if text == "null":  # a reason that is not there denies nothing
             return "available" if counts == {True} else None
         if text == self._best:
@@ -1052,28 +1090,28 @@ class _Evidence:
         return SILENT if is_silent and not (engines or lacks or _denies(text)) else "partial"
 
 
-def _word_for(state: Availability) -> str:
+def _word_of_state(state: Availability) -> str:
     return next(word for word, meaning in STATES.items() if meaning == state)
 
 
-def _word_in(text: str) -> Word | None:
-    """Return the canonical word for a sentence or code; None if there is none."""
+def _find_word_in(text: str) -> Word | None:
+    """Return the standard term (a `Word`) that a sentence or code means; None if it means none."""
     if not is_code(text):
         return find_word_in_text(text)
     return find_word_in_text(spaced(text)) or find_word_of_parts(tokens(text)[-1:])
 
 
-def _words(sighting: Sighting) -> Iterator[Sighting]:
-    """Split a sighting of a list or map into one sighting per word, with the engine of the word.
+def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
+    """Split an occurrence of a list or map into one per word, with the engine of the word.
 
     Engines' names in sentences and in texts of lists become ``{engine}``, and numbers in sentences
     become ``*``, as the ``words`` of a rule spell parts that vary.
     """
-    value, has_number, measured, idle, engine = sighting
+    value, has_number, measured, idle, engine = occurrence
     if isinstance(value, dict):
         for name, word in value.items():
             is_moment = isinstance(word, str) and _TIMESTAMP.fullmatch(word)
-            yield Sighting("*" if is_moment else word, measured.get(name), measured, idle, name)
+            yield Occurrence("*" if is_moment else word, measured.get(name), measured, idle, name)
     for item in value if isinstance(value, list) else () if isinstance(value, dict) else [value]:
         text, name = item, ""
         if isinstance(item, str) and (isinstance(value, list) or " " in item):
@@ -1081,7 +1119,7 @@ def _words(sighting: Sighting) -> Iterator[Sighting]:
             name = next((n for n in by_length if n and _name_pattern(n).search(item)), "")
             text = _name_pattern(name).sub("{engine}", item, count=1) if name else item
             text = _NUMBER_IN_TEXT.sub("*", text) if " " in text else text
-        yield Sighting(text, measured.get(name, has_number), measured, idle, name or engine)
+        yield Occurrence(text, measured.get(name, has_number), measured, idle, name or engine)
 
 
 @lru_cache
@@ -1093,12 +1131,11 @@ def _name_pattern(engine: str) -> re.Pattern[str]:
 # --- beside other responses ---------------------------------------------------------------------
 
 
-def emptied(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[str, ...]:
-    """Return the path of the rows, if a response in which nothing was measured lacks them.
+def find_emptied_paths(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[str, ...]:
+    """Return the path of rows that are left out, without a reason, if nothing was measured.
 
-    An empty result is returned if that response states why it has no rows. If it does not, then an
-    empty list of rows in another response may mean that nothing was found, or that nothing was
-    measured.
+    An empty list of rows in another response may then mean that nothing was found, or that nothing
+    was measured.
 
     Parameters
     ----------

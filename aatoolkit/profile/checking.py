@@ -43,26 +43,28 @@ Change = tuple[str, str, int, str | None]
 """A difference from the profile: its kind, its path, how often it occurs, and an example value."""
 
 
-def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]) -> dict[str, Any]:
+def describe_baseline(
+    sections: Mapping[str, Section], payloads: Mapping[str, Payload]
+) -> dict[str, Any]:
     """Describe responses, so that `check` can compare later responses with them.
 
     In the dict returned, ``drift`` has a list by section: the ``[kind, path]`` of each difference
     between the response and the declaration. ``sizes`` has the medians of columns of shares, as
-    `_medians_of_shares` returns them.
+    `_find_share_medians` returns them.
     """
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
         with suppress(AAToolkitError):  # what was not drafted, or is too large to be read, has none
-            tables = _read(sections[name], payload)
-            drift = sorted([kind, path] for kind, path, *_ in _drift(tables))
+            tables = _normalize_quietly(sections[name], payload)
+            drift = sorted([kind, path] for kind, path, *_ in _list_drift(tables))
             if drift:
                 baseline.setdefault("drift", {})[name] = drift
-            baseline.setdefault("sizes", {}).update(_medians_of_shares(sections[name], tables))
+            baseline.setdefault("sizes", {}).update(_find_share_medians(sections[name], tables))
     return baseline
 
 
-def optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, ...]:
-    """Return the paths of optional fields: those that some response, or some row, does not have.
+def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, ...]:
+    """Return the paths of optional fields: those that some responses or some rows lack.
 
     If all fields below a path are optional, that path is returned instead of theirs.
     """
@@ -70,7 +72,7 @@ def optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, .
     optional = {column.path for column in columns if column.is_own and MISSING in column.values}
     for response in responses:
         with suppress(AAToolkitError):  # a text in the place of data lacks nothing
-            changes = _drift(_read(analysis.declaration, response))
+            changes = _list_drift(_normalize_quietly(analysis.declaration, response))
             optional |= {path for kind, path, *_ in changes if kind == "absent"}
     fields = {column.path for column in columns}
     for parent in sorted({path.rpartition(".")[0] for path in optional} - {""}):
@@ -105,21 +107,22 @@ def check(
     rows = [
         (name, *change)
         for name in sections or profile.names
-        for change in _changes(profile, project, name)
+        for change in _find_changes(profile, project, name)
     ]
     columns = ["section", "change", "path", "count", "example"]
     frame = pd.DataFrame(rows, columns=columns, dtype="string")
     return show_as(frame.astype({"count": "Int64"}))
 
 
-def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
+def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
+    """Read the section ``name``, and yield the differences of its response from the profile."""
     try:
-        tables = _read(profile[name], project.fetch(name))
+        tables = _normalize_quietly(profile[name], project.fetch(name))
     except AAToolkitError as error:
         yield "not read", "$", 1, str(error)
         return
     previous_drift = [[*pair] for pair in profile.baseline.get("drift", {}).get(name, ())]
-    yield from (change for change in _drift(tables) if [*change[:2]] not in previous_drift)
+    yield from (change for change in _list_drift(tables) if [*change[:2]] not in previous_drift)
     for table in profile[name]:
         for column in table.columns:
             if column.unit in (COUNT, FRACTION):
@@ -129,7 +132,7 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
                 if len(outliers):
                     yield f"no {column.unit}", column.pattern, len(outliers), str(outliers.iloc[0])
     old_medians = profile.baseline.get("sizes", {})
-    for label, median in _medians_of_shares(profile[name], tables).items() if old_medians else ():
+    for label, median in _find_share_medians(profile[name], tables).items() if old_medians else ():
         previous = old_medians.get(label, 0.0)
         if median is None and previous is not None:
             yield "no values any more", label, 1, None
@@ -137,7 +140,7 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
             yield "another scale", label, 1, f"{median:.3g}, was {previous:.3g}"
 
 
-def _medians_of_shares(section: Section, tables: Tables) -> dict[str, float | None]:
+def _find_share_medians(section: Section, tables: Tables) -> dict[str, float | None]:
     """Return the median of the absolute values of each column of shares, by ``table.column``.
 
     A later change of scale, such as from 0.5 to 50, shows as a change of the median. Every column
@@ -155,13 +158,13 @@ def _medians_of_shares(section: Section, tables: Tables) -> dict[str, float | No
     return medians
 
 
-def _read(section: Section, payload: Any) -> Tables:
+def _normalize_quietly(section: Section, payload: Any) -> Tables:
     # A check reports all drift itself, so the warning would say it twice.
     with warnings.catch_warnings(action="ignore"):
         return normalize(section, payload)
 
 
-def _drift(tables: Tables) -> list[Change]:
+def _list_drift(tables: Tables) -> list[Change]:
     drift = tables.drift.astype(object).where(tables.drift.notna(), None)
     return [
         (str(kind), str(path), int(count), example if example is None else str(example))
@@ -172,13 +175,13 @@ def _drift(tables: Tables) -> list[Change]:
 # --- rules --------------------------------------------------------------------------------------
 
 
-def problem_of(
+def find_rule_problem(
     rule: Rule,
     responses: Sequence[Any],
     headers: Iterable[Mapping[str, str]] = (),
     candidates: Sequence[str] = (),
 ) -> str | None:
-    """Return a message that says what is wrong with a rule; None if nothing is.
+    """Return a message about the fault of a rule; None if it has none.
 
     A rule is right if it can read its path in one of the responses. If no response has that path,
     the message names similar paths and the paths of ``candidates``.
@@ -186,9 +189,9 @@ def problem_of(
     Examples
     --------
     >>> responses = [{"rivit": [{"lkm": 0, "tyhja": True}]}]
-    >>> problem_of(Rule(at="rivit[].tyhja", words={True: "not_run"}), responses) is None
+    >>> find_rule_problem(Rule(at="rivit[].tyhja", words={True: "not_run"}), responses) is None
     True
-    >>> problem_of(Rule(at="rivit[].tyhjä", words={True: "not_run"}), responses)
+    >>> find_rule_problem(Rule(at="rivit[].tyhjä", words={True: "not_run"}), responses)
     "no response has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[]' or 'rivit[].lkm'?"
     """
     for meaning in rule.words.values():

@@ -13,7 +13,7 @@ from aatoolkit.availability.detect.words import SILENT
 from aatoolkit.errors import ArgumentError
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import MEANINGS
-from aatoolkit.profile.section_draft import SectionDraft, proposal
+from aatoolkit.profile.section_draft import SectionDraft, propose_rule
 
 _HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
@@ -47,8 +47,8 @@ class PlaceQuestion:
     def confirm(self) -> None:
         """Add the rules that read this path, and the paths like it, to the section's draft."""
         self.section.set_rule(**self.rule)
-        for place in self.place.alike:
-            rule = proposal(place)
+        for candidate in self.place.alike:
+            rule = propose_rule(candidate)
             words = {word: self.words.get(word, meaning) for word, meaning in rule["words"].items()}
             with suppress(ArgumentError):
                 self.section.set_rule(**{**rule, "words": words})
@@ -103,7 +103,7 @@ class Confirmation:
         read_line, show : callable
             ``read_line`` shows a prompt and returns the line typed; ``show`` shows a text.
         keep : callable, optional
-            A function that saves the draft. It is called after each answer.
+            A function that saves the draft; it is called after each answer.
         """
         confirmed_count, skipped_section = 0, ""
         for question in self:

@@ -17,13 +17,13 @@ from aatoolkit.profile.asking import (
     PlannedRequest,
     Responses,
     ask,
-    engine_labels,
-    engines_of,
+    find_engine_labels,
+    find_engines,
 )
-from aatoolkit.profile.candidates import Shapes, candidates, emptied
-from aatoolkit.profile.checking import baseline_of, optional_paths
+from aatoolkit.profile.candidates import Shapes, candidates, find_emptied_paths
+from aatoolkit.profile.checking import describe_baseline, find_optional_paths
 from aatoolkit.profile.confirming import Confirmation
-from aatoolkit.profile.section_draft import SectionDraft, counted
+from aatoolkit.profile.section_draft import SectionDraft, format_counts
 from aatoolkit.sections.inference.analysis import analyse, take_standard_names
 from aatoolkit.sections.inference.source import format_profile
 from aatoolkit.sections.inference.words import Vocabulary
@@ -53,31 +53,34 @@ class Draft(Mapping[str, SectionDraft]):
         self.responses = responses
         self.stopped: str = responses.stopped
         vocabulary = Vocabulary.from_responses(responses.options, responses.documents.values())
-        engines = engines_of(responses.options)
+        engines = find_engines(responses.options)
         other_engines = {
-            host: engines_of(options) for host, options in responses.options_by_host.items()
+            host: find_engines(options) for host, options in responses.options_by_host.items()
         }
         labels: dict[str, str] = {}
         for options in (*responses.options_by_host.values(), responses.options):
-            labels |= engine_labels(options)
+            labels |= find_engine_labels(options)
         self._sections: dict[str, SectionDraft] = {}
         for name, document in responses.documents.items():
             engine_responses = responses.by_engines.get(name, {})
             unmeasured = responses.unmeasured.get(name)
-            by_host = {
+            responses_by_host = {
                 host: documents[name]
                 for host, documents in responses.by_host.items()
                 if name in documents
             }
             try:
-                other_responses = [*by_host.values(), *([unmeasured] if unmeasured else [])]
-                readable = [  # an error, or a text in the place of data, shows no table
+                other_responses = [
+                    *responses_by_host.values(),
+                    *([unmeasured] if unmeasured else []),
+                ]
+                readable_responses = [  # an error, or a text in the place of data, shows no table
                     response
                     for response in other_responses
                     if isinstance(response, dict)
                     and not any(is_whole(key, "error") for key in response)
                 ]
-                analysis = analyse(name, document, engine_responses, vocabulary, readable)
+                analysis = analyse(name, document, engine_responses, vocabulary, readable_responses)
                 if not analysis.relations:
                     continue
                 if standard_names:
@@ -88,16 +91,24 @@ class Draft(Mapping[str, SectionDraft]):
                     if table.rows.header is not None
                 }
                 shapes = Shapes(labels, analysis.map_paths, header_paths)
-                places = candidates(
-                    document, engine_responses, *engines, shapes, by_host, unmeasured, other_engines
+                candidate_list = candidates(
+                    document,
+                    engine_responses,
+                    *engines,
+                    shapes,
+                    responses_by_host,
+                    unmeasured,
+                    other_engines,
                 )
-                analysis.emptied = emptied(analysis.relations, document, unmeasured)
+                analysis.emptied = find_emptied_paths(analysis.relations, document, unmeasured)
                 all_responses = [document, *engine_responses.values(), *other_responses]
-                seen = [document, *engine_responses.values(), *readable]
-                analysis.optional = optional_paths(analysis, seen)
+                usable_responses = [document, *engine_responses.values(), *readable_responses]
+                analysis.optional = find_optional_paths(analysis, usable_responses)
                 payload = responses.payloads.get(name)
                 headers = [payload.headers] if payload is not None else []
-                self._sections[name] = SectionDraft(analysis, places, all_responses, headers)
+                self._sections[name] = SectionDraft(
+                    analysis, candidate_list, all_responses, headers
+                )
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
@@ -137,7 +148,7 @@ class Draft(Mapping[str, SectionDraft]):
         """
         path = Path(path)
         name = name or path.stem
-        baseline = baseline_of(self.profile(name), self.responses.payloads)
+        baseline = describe_baseline(self.profile(name), self.responses.payloads)
         analyses = [section.analysis for section in self.values()]
         options = self.responses.scope_options
         return write_whole(
@@ -177,7 +188,7 @@ class Draft(Mapping[str, SectionDraft]):
                 f"  {self.stopped}: {self.responses.unanswered} requests have no response; draft "
                 "again to go on from the cache"
             )
-        if self.responses.options and not any(engines_of(self.responses.options)):
+        if self.responses.options and not any(find_engines(self.responses.options)):
             lines.append(
                 "  no engine was asked for alone, which shows what can be summed: no list of "
                 "engines was recognised in the scope options; say where it is by a profile with "
@@ -186,7 +197,7 @@ class Draft(Mapping[str, SectionDraft]):
         width = max(map(len, self), default=0)
         for name, section in self.items():
             tables = f"{len(section.tables)} tables"
-            lines.append(f"  {name:<{width}}  {tables:>10}  {counted(section.counts())}")
+            lines.append(f"  {name:<{width}}  {tables:>10}  {format_counts(section.counts())}")
             lines += [f"  {'':<{width}}  ! {note}" for note in section.notes]
         return "\n".join([*lines, *(f"  {name}: {error}" for name, error in self.errors.items())])
 

@@ -15,7 +15,7 @@ from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Entries, format_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.profile.candidates import Candidate
-from aatoolkit.profile.checking import problem_of
+from aatoolkit.profile.checking import find_rule_problem
 from aatoolkit.sections import Rule, Section
 from aatoolkit.sections.aggregation import rule_of
 from aatoolkit.sections.availability_rule import with_rule
@@ -98,7 +98,7 @@ class SectionDraft:
         """
         import pandas as pd
 
-        facts = {
+        cells_by_column = {
             (column.table, column.name): (
                 *(
                     column.path,
@@ -113,9 +113,9 @@ class SectionDraft:
             )
             for column in self.columns()
         }
-        index = pd.MultiIndex.from_tuples(facts, names=["table", "column"])
-        heads = ["path", "dtype", "unit", "rule", "meaning", "confidence", "evidence", "example"]
-        return show_as(pd.DataFrame([*facts.values()], index, heads, dtype="string"))
+        index = pd.MultiIndex.from_tuples(cells_by_column, names=["table", "column"])
+        headers = ["path", "dtype", "unit", "rule", "meaning", "confidence", "evidence", "example"]
+        return show_as(pd.DataFrame([*cells_by_column.values()], index, headers, dtype="string"))
 
     def set(
         self, column: str, *, table: str | None = None, name: str | None = None, **facts: Any
@@ -143,28 +143,30 @@ class SectionDraft:
             If there is no such column, or several, if the declaration would be invalid, or if
             ``parse`` or ``dtype`` cannot read the values of the responses.
         """
-        target = self._column(column, table)
+        target = self._find_column(column, table)
         changed_column = copy(target)
         dtypes = PARSES.get(facts.get("parse") or "", ())
         if "dtype" not in facts and dtypes and target.dtype not in dtypes:
             facts["dtype"] = dtypes[0]
-        for fact, value in facts.items():
-            if fact == "unit":
+        for property_name, value in facts.items():
+            if property_name == "unit":
                 changed_column.unit = Finding(value, SETTLED, "settled by hand")
-            elif fact == "aggregate":
+            elif property_name == "aggregate":
                 changed_column.rule = Finding(rule_of(value), SETTLED, "settled by hand")
-            elif fact in ("scale", "doc"):
-                setattr(changed_column, fact, value)
-            elif fact in ("dtype", "parse", "missing"):
-                changed_column.reading = replace(changed_column.reading, **{fact: value})
+            elif property_name in ("scale", "doc"):
+                setattr(changed_column, property_name, value)
+            elif property_name in ("dtype", "parse", "missing"):
+                changed_column.reading = replace(changed_column.reading, **{property_name: value})
             else:
-                raise ArgumentError(unknown("property", fact, _PROPERTIES), argument=fact)
+                raise ArgumentError(
+                    unknown("property", property_name, _PROPERTIES), argument=property_name
+                )
         try:
-            rule, names = changed_column.aggregate, target.relation.column_names
-            missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *names}
+            rule, column_names = changed_column.aggregate, target.relation.column_names
+            missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *column_names}
             if missing_names:
                 raise ValueError(f"its rule needs {', '.join(map(str, missing_names))}, not there")
-            if name is not None and name != target.name and name in names:
+            if name is not None and name != target.name and name in column_names:
                 raise ValueError(f"its table has a column {name!r}")
             declare_column(changed_column)
             if {"dtype", "parse", "missing"} & facts.keys():
@@ -177,22 +179,34 @@ class SectionDraft:
         if name is not None:
             rename_column(target, name)
 
-    def _column(self, column: str, table: str | None) -> ColumnFinding:
-        findings = [finding for finding in self.columns() if table in (None, finding.table)]
+    def _find_column(self, column: str, table: str | None) -> ColumnFinding:
+        columns = [
+            column_finding
+            for column_finding in self.columns()
+            if table in (None, column_finding.table)
+        ]
         for spelling in ("name", "path", "field"):
-            matches = [finding for finding in findings if getattr(finding, spelling) == column]
+            matches = [
+                column_finding
+                for column_finding in columns
+                if getattr(column_finding, spelling) == column
+            ]
             # The main table comes first.
-            matches = [finding for finding in matches if finding.table == self.tables[0]] or matches
+            matches = [
+                column_finding
+                for column_finding in matches
+                if column_finding.table == self.tables[0]
+            ] or matches
             if len(matches) > 1:
-                tables = ", ".join(finding.table for finding in matches)
+                tables = ", ".join(column_finding.table for column_finding in matches)
                 raise ArgumentError(
                     f"{column!r} is in several tables of {self.name} ({tables}): say table=",
                     argument="column",
                 )
             if matches:
                 return matches[0]
-        names = [finding.name for finding in findings]
-        raise ArgumentError(unknown("column", column, names), argument="column")
+        column_names = [column_finding.name for column_finding in columns]
+        raise ArgumentError(unknown("column", column, column_names), argument="column")
 
     @property
     def availability(self) -> pd.DataFrame:
@@ -207,23 +221,27 @@ class SectionDraft:
         """
         import pandas as pd
 
-        places = self.candidates
-        texts = {
-            "at": [place.at for place in places],
-            "value": [raw(place.value) for place in places],
-            "why": [place.why for place in places],
+        candidates = self.candidates
+        cells_by_column = {
+            "at": [candidate.at for candidate in candidates],
+            "value": [raw(candidate.value) for candidate in candidates],
+            "why": [candidate.why for candidate in candidates],
             "rule": [
                 f"set_rule({', '.join(f'{name}={value!r}' for name, value in rule.items())})"
                 for rule in self.proposals()
             ],
         }
-        for host in dict.fromkeys(host for place in places for host in place.value_by_host):
-            texts[host] = [raw(place.value_by_host.get(host)) for place in places]
-        return show_as(pd.DataFrame(texts, dtype="string"))
+        for host in dict.fromkeys(
+            host for candidate in candidates for host in candidate.value_by_host
+        ):
+            cells_by_column[host] = [
+                raw(candidate.value_by_host.get(host)) for candidate in candidates
+            ]
+        return show_as(pd.DataFrame(cells_by_column, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
         """Return the keyword arguments of `set_rule`, one dict per row of `availability`."""
-        return [proposal(place) for place in self.candidates]
+        return [propose_rule(place) for place in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
         """Add a rule that says where and how the service states this section's availability.
@@ -249,13 +267,13 @@ class SectionDraft:
                 (proposal for proposal in self.proposals() if proposal["at"] == rule["at"]), rule
             )
         try:
-            declared = Rule(**rule)
+            new_rule = Rule(**rule)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"that is no rule: {error}", argument="rule") from None
-        parent, braces, _ = declared.at.rpartition("{}")
-        if declared.of is None and braces and parent in self._paths_by_engine():
-            declared = replace(declared, of="engine")
-        self.add_rule(declared)
+        parent, braces, _ = new_rule.at.rpartition("{}")
+        if new_rule.of is None and braces and parent in self._paths_by_engine():
+            new_rule = replace(new_rule, of="engine")
+        self.add_rule(new_rule)
 
     def add_rule(self, rule: Rule) -> None:
         """Add a `Rule` object, and remove the earlier rule with the same path ``at``, if any.
@@ -267,7 +285,7 @@ class SectionDraft:
             value at this path.
         """
         places = [proposal["at"] for proposal in self.proposals()]
-        problem = problem_of(rule, self._responses, self._headers, places)
+        problem = find_rule_problem(rule, self._responses, self._headers, places)
         if problem is not None:
             raise ArgumentError(problem, argument="rule")
         self.analysis.rules = with_rule(self.analysis.rules, rule)
@@ -295,7 +313,7 @@ class SectionDraft:
         self.analysis.rules = tuple(rule for rule in rules.values() if rule.at != at)
 
     def __repr__(self) -> str:
-        lines = [f"<Draft of {self.name}: {counted(self.counts())}>"]
+        lines = [f"<Draft of {self.name}: {format_counts(self.counts())}>"]
         for relation in self.analysis.relations:
             lines.append(f"  {relation.name}  {len(relation.columns)} columns")
         lines += [f"  ! {note}" for note in self.notes]
@@ -305,31 +323,31 @@ class SectionDraft:
         return "\n".join(lines)
 
 
-def counted(counts: Mapping[str, int]) -> str:
-    """Return the counts of columns as one text, such as ``3 proved, 0 likely, 1 open``."""
+def format_counts(counts: Mapping[str, int]) -> str:
+    """Return counts of columns as a text, such as ``3 proved, 0 likely, 1 open``."""
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
 
 
-def proposal(place: Candidate) -> dict[str, Any]:
+def propose_rule(candidate: Candidate) -> dict[str, Any]:
     """Return the keyword arguments of the `Rule` that would read availability at a path."""
     flags = {"true": True, "false": False, "null": None}
-    words = {flags.get(word, word): meaning for word, meaning in place.words.items()}
-    names_engine = any("{engine}" in word for word in place.words)
-    parent, _, field_name = place.at.rpartition(".")
-    rule: dict[str, Any] = {"at": place.at}
-    if isinstance(place.value, list):
-        rule = {"at": f"{place.at}[]", "of": "engine" if names_engine else "section"}
-    elif isinstance(place.value, dict):
-        rule = {"at": f"{place.at}{{}}", "of": None if {*place.at} & {*"[{"} else "engine"}
-    elif place.total and {*place.at}.isdisjoint("[{"):
+    words = {flags.get(word, word): meaning for word, meaning in candidate.words.items()}
+    names_engine = any("{engine}" in word for word in candidate.words)
+    parent, _, field_name = candidate.at.rpartition(".")
+    rule: dict[str, Any] = {"at": candidate.at}
+    if isinstance(candidate.value, list):
+        rule = {"at": f"{candidate.at}[]", "of": "engine" if names_engine else "section"}
+    elif isinstance(candidate.value, dict):
+        rule = {"at": f"{candidate.at}{{}}", "of": None if {*candidate.at} & {*"[{"} else "engine"}
+    elif candidate.total and {*candidate.at}.isdisjoint("[{"):
         rule = {"at": parent, "status": field_name}
-    elif place.engine == "{}":
+    elif candidate.engine == "{}":
         rule["of"] = "engine"
-    elif place.engine:
-        rule |= {"of": "engine", "engines": place.engine}
-    elif place.is_of_section or names_engine:
+    elif candidate.engine:
+        rule |= {"of": "engine", "engines": candidate.engine}
+    elif candidate.is_of_section or names_engine:
         rule["of"] = "engine" if names_engine else "section"
-    rule |= {"total": place.total} if place.total else {}
+    rule |= {"total": candidate.total} if candidate.total else {}
     return {**rule, "words": words}
 
 
