@@ -239,7 +239,7 @@ def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
 def plan(
     store: ArchiveStore,
     index: ResponseIndex,
-    targets: Sequence[tuple[Project, Scope]],
+    targets: Iterable[tuple[Project, Scope]],
     sections: Sequence[str],
     *,
     refresh: bool,
@@ -265,14 +265,11 @@ def plan(
         condition = f"{USABLE} AND {in_list('run', unfinished)} AND fetched_at >= {quoted(today)}"
         for group in groups_of(Snapshot(store, index.runs.begun), condition) if unfinished else ():
             resumed_rows |= {row.question: row for row in group if row.body is not None}
-        resumed_rows = {
-            request: row
-            for request, row in resumed_rows.items()
-            if request in requests and request not in skipped_questions
-        }
+    open_questions = requests.keys() - skipped_questions
+    resumed_rows = {key: row for key, row in resumed_rows.items() if key in open_questions}
     pending_names: dict[tuple[Project, Scope], list[str]] = {}
     for question, target in requests.items():
-        if question not in skipped_questions and question not in resumed_rows:
+        if question in open_questions - resumed_rows.keys():
             pending_names.setdefault(target, []).append(question[1])
     return (
         [(*target, names) for target, names in pending_names.items()],

@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -164,27 +165,21 @@ class Archive(metaclass=Chaptered):
                 raise ScopeError(f"name the hosts, {hint}", parameter="hosts")
             profile = source._profile if source._profile is not None else profile
             names = known_sections(sections, profile)
-            projects = {
-                project.host: project for project in map(source.project, unique_list(hosts, str))
-            }
-            wanted_scopes = unique_list(scopes, Scope) or [Scope()]
-            targets = [(project, scope) for project in projects.values() for scope in wanted_scopes]
+            projects = [*map(source.project, unique_list(hosts, str))]
+            wanted_targets = product(projects, unique_list(scopes, Scope) or [Scope()])
             with self._store.typed():
-                index = ResponseIndex(self._store, [*projects])
-                targets_left, resumed_responses, skipped_count = plan(
-                    self._store, index, targets, names, refresh=refresh
+                index = ResponseIndex(self._store, {project.host for project in projects})
+                targets, resumed_responses, skipped_count = plan(
+                    self._store, index, wanted_targets, names, refresh=refresh
                 )
-            total = (
-                len(targets_left)
-                if executor
-                else sum(len(section_names) for _, _, section_names in targets_left)
-            )
-            add_options = {"total": total, "resumed": resumed_responses, "skipped": skipped_count}
+            add_options = {"resumed": resumed_responses, "skipped": skipped_count}
             if executor is None:
-                groups = fetch_groups(source, targets_left, refresh)
+                add_options["total"] = sum(len(section_names) for *_, section_names in targets)
+                groups = fetch_groups(source, targets, refresh)
             else:
+                add_options["total"] = len(targets)
                 groups = fetch_by_workers(
-                    source, targets_left, executor, ReadingOptions(profile), refresh
+                    source, targets, executor, ReadingOptions(profile), refresh
                 )
         else:
             allowed_values = {

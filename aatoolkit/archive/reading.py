@@ -231,12 +231,8 @@ class TableReader:
         for the rows of each group of responses that agree.
         """
         table = self.stored_table
-        declared_names = {
-            table.stored_name(column.name): column.name for column in table.table.columns
-        }
-        stored_names = {
-            declared_column: stored_name for stored_name, declared_column in declared_names.items()
-        }
+        declared_names = {name: column.name for name, column in table.columns.items()}
+        stored_names = {column: name for name, column in declared_names.items()}
         groups: dict[str, list[ResponseState]] = {}
         for response in responses:
             groups.setdefault(response["states"], []).append(response)

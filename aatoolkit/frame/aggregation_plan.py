@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -184,14 +185,19 @@ def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
     return names
 
 
+@dataclass
 class _Planner:
     """Decides by which rule, and from which columns, a column of a grouped frame is aggregated."""
 
-    def __init__(
-        self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups, shares: bool
-    ) -> None:
-        self.frame, self.metadata, self.groups, self.shares = frame, metadata, groups, shares
-        self.duplicates = Duplicates(frame, metadata, groups)
+    frame: pd.DataFrame
+    metadata: FrameMetadata
+    groups: Groups
+    shares: bool
+
+    @cached_property
+    def duplicates(self) -> Duplicates:
+        """Finds the rows that would count twice."""
+        return Duplicates(self.frame, self.metadata, self.groups)
 
     def plan(self, name: str, rules: Rules, *, is_asked: bool) -> Plan:
         """Return how the column ``name`` is aggregated: by which rule and from which columns.

@@ -32,8 +32,8 @@ _EXACT_LIMIT = 10**15
 _MAX_ROWS, _MAX_TEXT, _MAX_NAME = 1_048_576, 32_767, 31
 """Limits of Excel: the rows of a sheet, the characters of a cell, and of a sheet's name."""
 
-_MAX_BARS, _TEXT_WIDTH, _PAGE_WIDTH = 10, 60, 220
-"""The maximum number of bars; the widths of a text column and of a page, in characters."""
+_MAX_BARS, _TEXT_WIDTH = 10, 60
+"""The maximum number of bars; the width of a text column, in characters."""
 
 _FIRST_DAY = pd.Timestamp("1900-03-01")
 """Spreadsheets store earlier days differently, so these are written as text."""
@@ -174,13 +174,12 @@ class _Book:
         pd.DataFrame(objects).to_excel(
             self._writer, sheet_name=name, index=False, header=False, startrow=1
         )
-        sheet, total_width = self._writer.sheets[name], 0.0
+        sheet = self._writer.sheets[name]
         for index, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
             header, number_formats = _fit_text(headers[column]), formats.get(column, [])
             usual_format = max({*number_formats}, key=number_formats.count, default=None)
             sheet.write_string(0, index, header, self._right if number_formats else self._bold)
             width = _width([header, *values[:200]])
-            total_width += width
             sheet.set_column(index, index, width, self._format(usual_format))
             for row, (value, number_format) in enumerate(
                 zip(values, number_formats, strict=False), 1
@@ -190,8 +189,8 @@ class _Book:
         sheet.freeze_panes(1, 0)
         if cells:
             sheet.autofilter(0, 0, len(frame), len(cells) - 1)
-        _set_printing(sheet, total_width, len(metadata_of(frame).key))
         sheet.repeat_rows(0)
+        _fit_to_page(sheet)
 
     def _overview(
         self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[tuple[str, int, str, str]]
@@ -233,7 +232,7 @@ class _Book:
         sheet.write_column(row + len(sheets) + 4, 0, [*_LEGEND, "", *source_texts])
         for column, width in enumerate((28, 11, 11, _TEXT_WIDTH, _TEXT_WIDTH)):
             sheet.set_column(column, column, width)
-        _set_printing(sheet)
+        _fit_to_page(sheet)
 
     def _chart(
         self, tables: Sequence[SheetTable], sheets: Sequence[tuple[str, int, str, str]]
@@ -295,20 +294,10 @@ def _fit_text(text: str) -> str:
     return code_units[: 2 * (_MAX_TEXT - len(_CUT_NOTE))].decode("utf-16-le", "ignore") + _CUT_NOTE
 
 
-def _set_printing(sheet: Any, width: float = 0.0, keys: int = 0) -> None:
-    """Set up a sheet to print on A4 in landscape, scaled to the width of one page.
-
-    If ``width`` is too large for one page, several are printed side by side, and each repeats the
-    first ``keys`` columns.
-    """
+def _fit_to_page(sheet: Any) -> None:
+    """Let a sheet be printed in landscape, as wide as a page."""
     sheet.set_landscape()
-    sheet.set_paper(9)
-    if width > _PAGE_WIDTH:
-        sheet.set_print_scale(60)
-        sheet.repeat_columns(0, max(keys - 1, 0))
-    else:
-        sheet.fit_to_pages(1, 0)
-    sheet.set_footer("&L&A&RPage &P of &N")
+    sheet.fit_to_pages(1, 0)
 
 
 def _sheet_name(words: str, names: set[str]) -> str:

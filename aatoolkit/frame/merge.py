@@ -86,15 +86,12 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     columns: dict[str, ColumnMetadata] = {}
     grains: dict[str, tuple[str, ...]] = {}
     # The keys of a side whose rows may have no match are replaced by those of the other side.
-    replaced_keys = {}
-    if options.get("how", "inner") in ("left", "inner"):
-        key_pairs = zip(*keys, strict=False)
-        renamed_keys = [
-            (right_key, names[0].get(left_key, left_key))
-            for left_key, right_key in key_pairs
-            if isinstance(left_key, str) and isinstance(right_key, str)
-        ]
-        replaced_keys = dict(reversed(renamed_keys))
+    has_left_keys = options.get("how", "inner") in ("left", "inner")
+    replaced_keys = {
+        right_key: names[0].get(left_key, left_key)
+        for left_key, right_key in (zip(*keys, strict=False) if has_left_keys else ())
+        if isinstance(left_key, str) and isinstance(right_key, str)
+    }
     for side, (metadata, names_after) in enumerate(zip(described_inputs, names, strict=True)):
         for name, column in metadata.columns.items():
             if name not in shared_keys:

@@ -119,7 +119,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     _check_free(map(str, frame.columns), CONTEXT)
     (source,) = metadata.sources
     scope = None if source.scope is None else Scope._from_query(source.scope)
-    context_values = {
+    context_values: dict[str, tuple[Any, str]] = {
         "host": (source.host, "string"),
         "days": (scope and scope.days, "Int64"),
         **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW_COLUMNS},
@@ -132,24 +132,24 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         },
         "fetched_at": (source.fetched_at or pd.NaT, "datetime64[us, UTC]"),
     }
-    context = pd.DataFrame(
-        {
-            name: pd.Series([value], dtype=dtype).repeat(len(frame)).set_axis(frame.index)
-            for name, (value, dtype) in context_values.items()
-        }
-    )
-    described_columns = {**dict.fromkeys(CONTEXT, MEASURED), **metadata.columns}
-    result = pd.concat([context, frame], axis=1)
-    return attach(result, replace(metadata, columns=described_columns))
+    return _with_constants(frame, context_values)
 
 
 @recorded("with_constant", "frame")
 def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
     """Return a frame with a new first column ``name``, which has the text ``value`` in all rows."""
-    metadata = metadata_of(frame)
-    column = pd.Series([value], dtype="string").repeat(len(frame)).set_axis(frame.index)
-    result = pd.concat([column.rename(name), frame], axis=1)
-    return attach(result, replace(metadata, columns={name: MEASURED, **metadata.columns}))
+    return _with_constants(frame, {name: (value, "string")})
+
+
+def _with_constants(frame: pd.DataFrame, constants: Mapping[str, tuple[Any, Any]]) -> pd.DataFrame:
+    """Return a frame with new first columns, which have one value, of a dtype, in all rows."""
+    columns = {
+        name: pd.Series([value], dtype=dtype).repeat(len(frame)).set_axis(frame.index)
+        for name, (value, dtype) in constants.items()
+    }
+    metadata, result = metadata_of(frame), pd.concat([pd.DataFrame(columns), frame], axis=1)
+    described_columns = {**dict.fromkeys(constants, MEASURED), **metadata.columns}
+    return attach(result, replace(metadata, columns=described_columns))
 
 
 def _check_free(columns: Iterable[str], new_columns: Iterable[str]) -> None:

@@ -162,7 +162,7 @@ class Fetcher:
             if outcome.is_retryable:
                 # The next attempt goes over a new connection: not just this one may be stale.
                 self._transport.close()
-            wait = outcome.retry_after
+            wait = getattr(outcome.error, "retry_after", None)
             if wait is None:
                 wait = random.uniform(0, _FIRST_BACKOFF * 2**attempt_count)
             attempt_count += 1

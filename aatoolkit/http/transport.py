@@ -36,7 +36,7 @@ from aatoolkit import errors
 from aatoolkit._util.cancellation import is_cancelled
 from aatoolkit.availability.detect import is_availability_header
 from aatoolkit.http.endpoint import BaseUrl, Secret
-from aatoolkit.http.judge import SUCCESSES, judge, retry_after
+from aatoolkit.http.judge import SUCCESSES, judge
 from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import Request, Response
 
@@ -248,14 +248,10 @@ class BodyTooLong(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed request: the error to raise, and whether a retry may help.
-
-    ``retry_after`` is the number of seconds to wait before a retry, if the service gave one.
-    """
+    """A failed request: the error to raise, and whether a retry may help."""
 
     error: errors.FetchError | errors.InternalError
     is_retryable: bool = False
-    retry_after: float | None = None
 
 
 class Fault(NamedTuple):
@@ -434,9 +430,7 @@ class Transport(HTTPAdapter):
             )
         if error is not None:
             is_cut_off = isinstance(error, errors.DecodeError) and error.problem == "truncated"
-            return Failure(
-                error, status in _RETRYABLE_STATUSES or is_cut_off, retry_after(attempt.headers)
-            )
+            return Failure(error, status in _RETRYABLE_STATUSES or is_cut_off)
         headers = {name: value for name, value in attempt.headers.items() if name != "location"}
         # Errors may repeat what was sent.
         content = body if is_success else self._masked(body)

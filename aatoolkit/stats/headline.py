@@ -160,7 +160,12 @@ def headline_of(
             continue
         comparisons = _answer(tables, question, has_before, level, effect_and_df, names_of_sides)
         if isinstance(comparisons, list):
-            rows += [_as_total(row, rows) if question.is_total else row for row in comparisons]
+            for row in comparisons:
+                if question.is_total and rows[0].why and not row.why:
+                    # The test of a total takes from the planned one how much prompts differ.
+                    why = f"nothing says how prompts differ: {rows[0].why}"
+                    row = replace(row, why=why, method="")
+                rows.append(row)
     rows = [row for row in rows if not _is_repeated(row, rows[0])]
     rows += _key_figures(tables, has_before, rows, level, names_of_sides)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
@@ -226,16 +231,6 @@ def _own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataF
         trace_frame(frame.iloc[rows], frame, rows=rows)
         for frame, rows in zip(frames, positions, strict=True)
     ]
-
-
-def _as_total(row: ComparedRow, rows: Sequence[ComparedRow]) -> ComparedRow:
-    """Return the comparison ``row``; without a verdict if the first of ``rows`` has none.
-
-    The first is the planned comparison. The test of a total takes from it how much prompts differ.
-    """
-    if not rows[0].why or row.why:
-        return row
-    return replace(row, why=f"nothing says how prompts differ: {rows[0].why}", method="")
 
 
 def _is_repeated(row: ComparedRow, planned: ComparedRow) -> bool:

@@ -396,34 +396,39 @@ def _overlap_of_answers(
         )
     confidence, gaps = setting("level", level), []
     rows: list[dict[str, Any]] = []
+
+    def over_prompts(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
+        """Return the values of the prompts in a mask, each traced to the rows of its prompt."""
+        numbers = np.flatnonzero(mask)
+
+        def rows_of(position: int) -> Any:
+            prompt = prompts[numbers[position]]
+            is_used = flat[between].astype(str).isin(pair) & flat[column].notna()
+            is_used &= flat[cluster].eq(prompt).fillna(False)
+            rows = np.flatnonzero(is_used.to_numpy(bool))
+            return rows, f"{noun}, of {len(rows)} rows of {column}", {cluster: prompt}
+
+        return traced_to_rows(name, values[numbers], flat, (column,), rows_of)
+
     for a, b in combinations(range(len(members)), 2):
-
-        def over_prompts(
-            name: str, values: Any, mask: Any, noun: str, pair: Any = (members[a], members[b])
-        ) -> Any:
-            """Return the values of the prompts in a mask, each traced to the rows of its prompt."""
-            numbers = np.flatnonzero(mask)
-
-            def rows_of(position: int) -> Any:
-                prompt = prompts[numbers[position]]
-                is_used = flat[between].astype(str).isin(pair) & flat[column].notna()
-                is_used &= flat[cluster].eq(prompt).fillna(False)
-                rows = np.flatnonzero(is_used.to_numpy(bool))
-                return rows, f"{noun}, of {len(rows)} rows of {column}", {cluster: prompt}
-
-            return traced_to_rows(name, values[numbers], flat, (column,), rows_of)
-
+        pair = members[a], members[b]
         overlaps, own_overlaps = means[:, a, b], (means[:, a, a] + means[:, b, b]) / 2
         has_both = np.isfinite(overlaps)
         has_repeats = has_both & np.isfinite(own_overlaps)
-        index = over_prompts("j", overlaps, has_both, "mean Jaccard index of pairs of answers")
+        index = over_prompts(
+            "j", overlaps, has_both, "mean Jaccard index of pairs of answers", pair
+        )
         mean = mean_of(index, confidence, "jaccard")
-        repeats = over_prompts("own", own_overlaps, has_repeats, "mean Jaccard index of repeats")
+        repeats = over_prompts(
+            "own", own_overlaps, has_repeats, "mean Jaccard index of repeats", pair
+        )
         ceiling = mean_of(repeats, confidence, "ceiling")
         differences = take(index, np.flatnonzero(has_repeats[has_both])) - repeats
         name_all(g=differences)
         gap = mean_of(differences, confidence, "gap")
-        sizes = over_prompts("answers", answers[:, a] + answers[:, b], has_both, "answers of both")
+        sizes = over_prompts(
+            "answers", answers[:, a] + answers[:, b], has_both, "answers of both", pair
+        )
         rows.append(
             {
                 between: members[a],

@@ -67,7 +67,6 @@ from aatoolkit.sections.section import Table, records
 from aatoolkit.stats.trace import plain_columns
 
 MEASURED = Availability(Status.AVAILABLE)
-_DTYPES = {"number": "Float64", "whole": "Int64", "text": "string", "day": "date"}
 _UNITS = {
     "fraction": FRACTION,
     "points": "absolute pp as fraction",
@@ -81,171 +80,171 @@ _UNITS = {
 
 _DECLARED = """
 interval
-    {x}                  number  {unit}      {doc} Over all rows of the group.
-    {x}_low              number  {unit}      Lower end of its {level} interval.
-    {x}_high             number  {unit}      Upper end of its {level} interval.
-    {x}_n                number  count       Sample size: the denominator of the rate or mean.
-    {x}_deff             number  ratio       Design effect: its variance, over that of as many independent answers.
-    {x}_clusters         whole   count       Different values of {cluster}.
-    {x}_method           text    -           How the interval was computed.
-    {x}_verdict          text    -           The interval in words, or why there is none.
+    {x}                  Float64 {unit}      {doc} Over all rows of the group.
+    {x}_low              Float64 {unit}      Lower end of its {level} interval.
+    {x}_high             Float64 {unit}      Upper end of its {level} interval.
+    {x}_n                Float64 count       Sample size: the denominator of the rate or mean.
+    {x}_deff             Float64 ratio       Design effect: its variance, over that of as many independent answers.
+    {x}_clusters         Int64   count       Different values of {cluster}.
+    {x}_method           string  -           How the interval was computed.
+    {x}_verdict          string  -           The interval in words, or why there is none.
 compare
-    measure              text    -           What is compared.
-    {kind}               text    -           The {kind} that is compared.
-    baseline_{kind}      text    -           The {kind} that it is compared with.
-    {baseline}           number  {unit}      Its value in {before_name}, over the rows that are compared.
-    {side}               number  {unit}      Its value in {now_name}, over the rows that are compared.
-    change               number  {change}    {less}
-    low                  number  {change}    Lower end of the {level} interval of the change, for this row alone.
-    high                 number  {change}    Upper end of the {level} interval of the change, for this row alone.
-    p                    number  p           Two-sided p-value of no change, for this row alone.
-    p_adjusted           number  p           The p-value, adjusted by {how} over all rows.
-    {n_baseline}         number  count       Sample size of {before_name}.
-    n                    number  count       Sample size of {now_name}.
-    clusters             whole   count       Prompts, or other clusters, that are compared.
-    detectable           number  {change}    The smallest change that such a sample shows in 80% of cases; missing where no possible one would.
-    unit                 text    -           The unit of the values.
-    verdict              text    -           One of up, down, no evidence, cannot say.
-    why                  text    -           What the verdict rests on, or why there is none.
-    method               text    -           How the interval and the p-value were computed.
-    family               text    -           Which tests its p-value is adjusted over: itself, if it was planned.
+    measure              string  -           What is compared.
+    {kind}               string  -           The {kind} that is compared.
+    baseline_{kind}      string  -           The {kind} that it is compared with.
+    {baseline}           Float64 {unit}      Its value in {before_name}, over the rows that are compared.
+    {side}               Float64 {unit}      Its value in {now_name}, over the rows that are compared.
+    change               Float64 {change}    {less}
+    low                  Float64 {change}    Lower end of the {level} interval of the change, for this row alone.
+    high                 Float64 {change}    Upper end of the {level} interval of the change, for this row alone.
+    p                    Float64 p           Two-sided p-value of no change, for this row alone.
+    p_adjusted           Float64 p           The p-value, adjusted by {how} over all rows.
+    {n_baseline}         Float64 count       Sample size of {before_name}.
+    n                    Float64 count       Sample size of {now_name}.
+    clusters             Int64   count       Prompts, or other clusters, that are compared.
+    detectable           Float64 {change}    The smallest change that such a sample shows in 80% of cases; missing where no possible one would.
+    unit                 string  -           The unit of the values.
+    verdict              string  -           One of up, down, no evidence, cannot say.
+    why                  string  -           What the verdict rests on, or why there is none.
+    method               string  -           How the interval and the p-value were computed.
+    family               string  -           Which tests its p-value is adjusted over: itself, if it was planned.
 decompose
-    part                 text    -           The part of the change.
-    effect               number  {change}    Its contribution to the change of {column}; the parts add up to the total.
-    low                  number  {change}    Lower end of its {level} interval, for these {by}.
-    high                 number  {change}    Upper end of its {level} interval, for these {by}.
-    p                    number  p           Two-sided p-value of no effect.
-    n                    number  count       Sample sizes of both sides together.
-    clusters             whole   count       Different values of {by} in the part.
-    verdict              text    -           The verdict on the rate; the other parts are bookkeeping, without error.
-    why                  text    -           The part in words.
-    method               text    -           How it was computed.
+    part                 string  -           The part of the change.
+    effect               Float64 {change}    Its contribution to the change of {column}; the parts add up to the total.
+    low                  Float64 {change}    Lower end of its {level} interval, for these {by}.
+    high                 Float64 {change}    Upper end of its {level} interval, for these {by}.
+    p                    Float64 p           Two-sided p-value of no effect.
+    n                    Float64 count       Sample sizes of both sides together.
+    clusters             Int64   count       Different values of {by} in the part.
+    verdict              string  -           The verdict on the rate; the other parts are bookkeeping, without error.
+    why                  string  -           The part in words.
+    method               string  -           How it was computed.
 changes
-    day                  day     -           The first day of the new level.
-    first_day            day     -           The earliest day of its {level} interval.
-    last_day             day     -           The latest day of its {level} interval.
-    before               number  {unit}      {average} from the change before, or the beginning.
-    after                number  {unit}      {average} until the next change, or the end.
-    change               number  {change}    The value after minus the one before.
-    p                    number  p           P-value of no change in the whole series, by shuffling.
-    n                    number  count       {what} on both sides.
-    clusters             whole   count       Days with answers; days without are no part of it.
-    from_day             day     -           The first day with the level before.
-    to_day               day     -           The last day with the level after.
-    verdict              text    -           up, down, no evidence, or cannot say.
-    why                  text    -           The verdict in words.
-    method               text    -           How the days were found.
+    day                  date    -           The first day of the new level.
+    first_day            date    -           The earliest day of its {level} interval.
+    last_day             date    -           The latest day of its {level} interval.
+    before               Float64 {unit}      {average} from the change before, or the beginning.
+    after                Float64 {unit}      {average} until the next change, or the end.
+    change               Float64 {change}    The value after minus the one before.
+    p                    Float64 p           P-value of no change in the whole series, by shuffling.
+    n                    Float64 count       {what} on both sides.
+    clusters             Int64   count       Days with answers; days without are no part of it.
+    from_day             date    -           The first day with the level before.
+    to_day               date    -           The last day with the level after.
+    verdict              string  -           up, down, no evidence, or cannot say.
+    why                  string  -           The verdict in words.
+    method               string  -           How the days were found.
 effect
-    kind                 text    -           The effect, or a check with the days before alone.
-    on                   day     -           The first day after.
-    treated_before       number  {unit}      {column} of the treated {by} before, weighted as the effect.
-    treated_after        number  {unit}      The same after.
-    control_before       number  {unit}      {column} of the control {by} before, weighted as the effect.
-    control_after        number  {unit}      The same after.
-    change               number  {change}    The change of the treated less that of the control.
-    low                  number  {change}    Lower end of its {level} interval, clustered by {by}.
-    high                 number  {change}    Upper end of its {level} interval, clustered by {by}.
-    p                    number  p           Two-sided p-value of no difference.
-    p_adjusted           number  p           The p-value of a check, adjusted by Holm's method.
-    detectable           number  {change}    The smallest change that such a sample shows in 80% of cases; of a check after Holm's adjustment.
-    n                    number  count       Answers to the prompts that it uses.
-    clusters             whole   count       {by} of the smaller group that it uses.
-    verdict              text    -           up, down, no evidence or cannot say; of a check whether it differs.
-    why                  text    -           What the verdict rests on, or why there is none.
-    method               text    -           How it was computed.
+    kind                 string  -           The effect, or a check with the days before alone.
+    on                   date    -           The first day after.
+    treated_before       Float64 {unit}      {column} of the treated {by} before, weighted as the effect.
+    treated_after        Float64 {unit}      The same after.
+    control_before       Float64 {unit}      {column} of the control {by} before, weighted as the effect.
+    control_after        Float64 {unit}      The same after.
+    change               Float64 {change}    The change of the treated less that of the control.
+    low                  Float64 {change}    Lower end of its {level} interval, clustered by {by}.
+    high                 Float64 {change}    Upper end of its {level} interval, clustered by {by}.
+    p                    Float64 p           Two-sided p-value of no difference.
+    p_adjusted           Float64 p           The p-value of a check, adjusted by Holm's method.
+    detectable           Float64 {change}    The smallest change that such a sample shows in 80% of cases; of a check after Holm's adjustment.
+    n                    Float64 count       Answers to the prompts that it uses.
+    clusters             Int64   count       {by} of the smaller group that it uses.
+    verdict              string  -           up, down, no evidence or cannot say; of a check whether it differs.
+    why                  string  -           What the verdict rests on, or why there is none.
+    method               string  -           How it was computed.
 rank
-    value                number  {unit}      {column} of the member.
-    rank                 whole   rank        Its rank in this sample; lower is better.
-    rank_low             whole   rank        The best rank of the simultaneous {level} confidence set.
-    rank_high            whole   rank        The worst rank of the simultaneous {level} confidence set.
-    n                    number  count       Its count, or its sample size.
-    clusters             whole   count       Different values of {cluster}.
-    verdict              text    -           The ranks in words.
-    method               text    -           How they were computed.
+    value                Float64 {unit}      {column} of the member.
+    rank                 Int64   rank        Its rank in this sample; lower is better.
+    rank_low             Int64   rank        The best rank of the simultaneous {level} confidence set.
+    rank_high            Int64   rank        The worst rank of the simultaneous {level} confidence set.
+    n                    Float64 count       Its count, or its sample size.
+    clusters             Int64   count       Different values of {cluster}.
+    verdict              string  -           The ranks in words.
+    method               string  -           How they were computed.
 concentration
-    hhi                  number  fraction    Herfindahl index: the sum of squared shares, unbiased.
-    hhi_low              number  fraction    Lower end of the {level} interval of hhi.
-    hhi_high             number  fraction    Upper end of the {level} interval of hhi.
-    effective            number  count       Effective number: 1 over the index, the number of equal members with this index.
-    effective_low        number  count       Lower end of the {level} interval of effective.
-    effective_high       number  count       Upper end of the {level} interval of effective.
-    top_share            number  fraction    Share of the largest {top}.
-    top_share_low        number  fraction    Lower end of the {level} interval of top_share.
-    top_share_high       number  fraction    Upper end of the {level} interval of top_share.
-    n                    whole   count       {column} in all.
-    members              whole   count       Different members with a count.
-    verdict              text    -           The effective number in words, or why there is none.
-    method               text    -           How it was computed.
+    hhi                  Float64 fraction    Herfindahl index: the sum of squared shares, unbiased.
+    hhi_low              Float64 fraction    Lower end of the {level} interval of hhi.
+    hhi_high             Float64 fraction    Upper end of the {level} interval of hhi.
+    effective            Float64 count       Effective number: 1 over the index, the number of equal members with this index.
+    effective_low        Float64 count       Lower end of the {level} interval of effective.
+    effective_high       Float64 count       Upper end of the {level} interval of effective.
+    top_share            Float64 fraction    Share of the largest {top}.
+    top_share_low        Float64 fraction    Lower end of the {level} interval of top_share.
+    top_share_high       Float64 fraction    Upper end of the {level} interval of top_share.
+    n                    Int64   count       {column} in all.
+    members              Int64   count       Different members with a count.
+    verdict              string  -           The effective number in words, or why there is none.
+    method               string  -           How it was computed.
 overlap
-    {between}            text    -           One {between}.
-    other_{between}      text    -           The {between} that it is compared with.
-    jaccard              number  fraction    Mean Jaccard index of an answer of one and an answer of the other, or of their lists.
-    jaccard_low          number  fraction    Lower end of its {level} interval, over {by}.
-    jaccard_high         number  fraction    Upper end of its {level} interval, over {by}.
-    ceiling              number  fraction    The same between two answers of one {between}, mean of both, if both have repeats.
-    gap                  number  points      The index minus its ceiling, if both have repeats.
-    gap_low              number  points      Lower end of its {level} interval.
-    gap_high             number  points      Upper end of its {level} interval.
-    p                    number  p           Two-sided p-value of no gap.
-    p_adjusted           number  p           The p-value, adjusted by Holm's method over all rows.
-    detectable           number  points      The smallest gap that such a sample shows in 80% of cases.
-    n                    whole   count       Answers that are compared.
-    clusters             whole   count       Different values of {by} that both have answers to.
-    verdict              text    -           less alike or more alike than repeats, no evidence, or cannot say.
-    why                  text    -           What the verdict rests on, or why there is none.
-    method               text    -           How it was computed.
+    {between}            string  -           One {between}.
+    other_{between}      string  -           The {between} that it is compared with.
+    jaccard              Float64 fraction    Mean Jaccard index of an answer of one and an answer of the other, or of their lists.
+    jaccard_low          Float64 fraction    Lower end of its {level} interval, over {by}.
+    jaccard_high         Float64 fraction    Upper end of its {level} interval, over {by}.
+    ceiling              Float64 fraction    The same between two answers of one {between}, mean of both, if both have repeats.
+    gap                  Float64 points      The index minus its ceiling, if both have repeats.
+    gap_low              Float64 points      Lower end of its {level} interval.
+    gap_high             Float64 points      Upper end of its {level} interval.
+    p                    Float64 p           Two-sided p-value of no gap.
+    p_adjusted           Float64 p           The p-value, adjusted by Holm's method over all rows.
+    detectable           Float64 points      The smallest gap that such a sample shows in 80% of cases.
+    n                    Int64   count       Answers that are compared.
+    clusters             Int64   count       Different values of {by} that both have answers to.
+    verdict              string  -           less alike or more alike than repeats, no evidence, or cannot say.
+    why                  string  -           What the verdict rests on, or why there is none.
+    method               string  -           How it was computed.
 stability
-    agreement            number  fraction    Pairs of repeats with the same outcome, mean over combinations.
-    agreement_low        number  fraction    Lower end of its {level} interval, over {by}.
-    agreement_high       number  fraction    Upper end of its {level} interval, over {by}.
-    icc                  number  correlation Intra-class correlation, by analysis of variance.
-    icc_low              number  correlation Lower end of its {level} jackknife interval.
-    icc_high             number  correlation Upper end of its {level} jackknife interval.
-    n                    number  count       Answers to combinations that were asked twice or more.
-    cells                whole   count       Combinations that were asked twice or more.
-    clusters             whole   count       Different values of {by} among them.
-    verdict              text    -           The agreement in words, or why there is none.
-    method               text    -           How it was computed.
+    agreement            Float64 fraction    Pairs of repeats with the same outcome, mean over combinations.
+    agreement_low        Float64 fraction    Lower end of its {level} interval, over {by}.
+    agreement_high       Float64 fraction    Upper end of its {level} interval, over {by}.
+    icc                  Float64 correlation Intra-class correlation, by analysis of variance.
+    icc_low              Float64 correlation Lower end of its {level} jackknife interval.
+    icc_high             Float64 correlation Upper end of its {level} jackknife interval.
+    n                    Float64 count       Answers to combinations that were asked twice or more.
+    cells                Int64   count       Combinations that were asked twice or more.
+    clusters             Int64   count       Different values of {by} among them.
+    verdict              string  -           The agreement in words, or why there is none.
+    method               string  -           How it was computed.
 samples
-    runs                 whole   count       Runs of each prompt.
-    prompts              whole   count       The fewest prompts that reach the margin.
-    answers              whole   count       Prompts × runs.
-    deff                 number  ratio       Design effect, 1 + (runs-1)·icc.
-    margin               number  fraction    The half width that they give.
-    verdict              text    -           The row in words.
+    runs                 Int64   count       Runs of each prompt.
+    prompts              Int64   count       The fewest prompts that reach the margin.
+    answers              Int64   count       Prompts × runs.
+    deff                 Float64 ratio       Design effect, 1 + (runs-1)·icc.
+    margin               Float64 fraction    The half width that they give.
+    verdict              string  -           The row in words.
 cited_and_mentioned
-    both                 whole   count       Answers: both.
-    cited_only           whole   count       Answers: cited only.
-    mentioned_only       whole   count       Answers: mentioned only.
-    neither              whole   count       Answers: neither.
-    mentioned_if_cited   number  fraction    Rate of answers that are mentioned if cited.
-    mentioned_if_not     number  fraction    Rate of answers that are mentioned if not.
-    cited_if_mentioned   number  fraction    Rate of answers that are cited if mentioned.
-    cited_if_not         number  fraction    Rate of answers that are cited if not.
-    odds_ratio           number  ratio       Odds of a mention with own citations over those without, within prompts.
-    low                  number  ratio       Lower end of its {level} interval.
-    high                 number  ratio       Upper end of its {level} interval.
-    p                    number  p           Two-sided p-value of no association.
-    n                    whole   count       Answers.
-    clusters             whole   count       Prompts with answers of both kinds, the only ones that are compared.
-    verdict              text    -           Whether answers that cite own pages mention the brand more often.
-    why                  text    -           The verdict in words.
-    method               text    -           How it was computed.
+    both                 Int64   count       Answers: both.
+    cited_only           Int64   count       Answers: cited only.
+    mentioned_only       Int64   count       Answers: mentioned only.
+    neither              Int64   count       Answers: neither.
+    mentioned_if_cited   Float64 fraction    Rate of answers that are mentioned if cited.
+    mentioned_if_not     Float64 fraction    Rate of answers that are mentioned if not.
+    cited_if_mentioned   Float64 fraction    Rate of answers that are cited if mentioned.
+    cited_if_not         Float64 fraction    Rate of answers that are cited if not.
+    odds_ratio           Float64 ratio       Odds of a mention with own citations over those without, within prompts.
+    low                  Float64 ratio       Lower end of its {level} interval.
+    high                 Float64 ratio       Upper end of its {level} interval.
+    p                    Float64 p           Two-sided p-value of no association.
+    n                    Int64   count       Answers.
+    clusters             Int64   count       Prompts with answers of both kinds, the only ones that are compared.
+    verdict              string  -           Whether answers that cite own pages mention the brand more often.
+    why                  string  -           The verdict in words.
+    method               string  -           How it was computed.
 funnel
-    path                 text    -           The path of the page, normalised.
-    crawled              whole   requests    Requests of AI crawlers.
-    cited                whole   answers     Answers that cite it.
-    visited              whole   visits      Visits from engines.
-    converted            whole   conversions Conversions of those visits, on complete days.
-    crawl_to_refer       number  refer       Requests of crawlers for each visit from engines.
-    conversion_rate      number  fraction    {of_visits}
-    conversion_rate_low  number  fraction    Lower end of its {level} Wilson interval; takes visits for independent.
-    conversion_rate_high number  fraction    Upper end of its {level} Wilson interval; takes visits for independent.
-    n                    whole   count       Visits that the conversion rate is of.
-    verdict              text    -           Which stages were not measured, and why.
-    method               text    -           How the stages were joined.
+    path                 string  -           The path of the page, normalised.
+    crawled              Int64   requests    Requests of AI crawlers.
+    cited                Int64   answers     Answers that cite it.
+    visited              Int64   visits      Visits from engines.
+    converted            Int64   conversions Conversions of those visits, on complete days.
+    crawl_to_refer       Float64 refer       Requests of crawlers for each visit from engines.
+    conversion_rate      Float64 fraction    {of_visits}
+    conversion_rate_low  Float64 fraction    Lower end of its {level} Wilson interval; takes visits for independent.
+    conversion_rate_high Float64 fraction    Upper end of its {level} Wilson interval; takes visits for independent.
+    n                    Int64   count       Visits that the conversion rate is of.
+    verdict              string  -           Which stages were not measured, and why.
+    method               string  -           How the stages were joined.
 """  # noqa: E501
-"""The columns of each result, a line each: name, type, unit and meaning, with placeholders.
+"""The columns of each result, a line each: name, dtype, unit and meaning, with placeholders.
 
 ``{x}`` is the measure, ``{unit}`` its unit and ``{change}`` that of a change of it.
 """
@@ -322,7 +321,7 @@ def result(
         unit_name = unit_word.format(**words)
         unit_name = None if unit_name == "-" else _UNITS.get(unit_name, unit_name)
         doc = meaning.format(**words)
-        columns.append(Column(name, _DTYPES[dtype], doc, unit=unit_name, aggregate=rule))
+        columns.append(Column(name, dtype, doc, unit=unit_name, aggregate=rule))
     table = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
     remember(table, Table(table, f"Results of {verb}.", records("rows"), (), tuple(columns)))
     result_frame = pd.DataFrame(frame)
@@ -404,18 +403,15 @@ def _key_column(values: Any) -> Any:
     return column.astype("string") if is_text else column.infer_objects()
 
 
-def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
-    """Return values as a column of one of the types in `TABLES`.
-
-    ``day`` gives dates, ``text`` texts, ``whole`` whole numbers, and any other type numbers.
-    """
-    if dtype == "day":
+def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
+    """Return values as a column of one of the dtypes in `TABLES`."""
+    if dtype == "date":
         day_column = pd.Series(pd.to_datetime(list(values)))
         return day_column.dt.tz_localize(None).astype("datetime64[us]")
-    if dtype == "text":
+    if dtype == "string":
         return pd.Series(list(values), dtype="string")
-    number_column = pd.Series(pd.array(list(values), dtype="Float64"))
-    return number_column.astype("Int64") if dtype == "whole" else number_column
+    numbers: pd.Series = pd.Series(pd.array(list(values), dtype="Float64")).astype(dtype)
+    return numbers
 
 
 def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability:

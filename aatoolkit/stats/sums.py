@@ -198,7 +198,11 @@ def cluster_sums(
     rule, response_totals = column_plan.rule, column_plan.response_totals
     is_count = counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
-        raise refusal(column, "interval", _why_not_pooled(rule, metadata, column))
+        declaration, reason = declared(metadata.columns[column]), without_counts(rule)
+        if declaration is not None and declaration.aggregate.counts:
+            advice = f"df.aa.interval({declaration.name!r}) gives that of each row"
+            reason = f"{SEVERAL} between answers; {advice}"
+        raise refusal(column, "interval", reason)
     cells = cells_of_plan(column_plan, flat_frame, metadata, groups)
     values = [as_floats(flat_frame[part]) for part in column_plan.parts]
     y, n = values[0], values[1] if len(values) > 1 else np.ones(len(flat_frame))
@@ -290,14 +294,6 @@ SEVERAL = "one answer can hold several of what it is a share of, so nothing says
 def without_counts(rule: Aggregation) -> str:
     """Return the reason why a column has no interval: its rule names no counts."""
     return f"its rule ({rule}) has no numerator and denominator"
-
-
-def _why_not_pooled(rule: Aggregation, metadata: FrameMetadata, name: str) -> str:
-    """Return the reason why the rows of a column cannot be pooled."""
-    column = declared(metadata.columns[name])
-    if column is None or column.aggregate.counts is None:
-        return without_counts(rule)
-    return f"{SEVERAL} between answers; df.aa.interval({column.name!r}) gives that of each row"
 
 
 # --- both sides -------------------------------------------------------------------------------

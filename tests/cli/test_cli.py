@@ -74,16 +74,34 @@ def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) ->
         ("read h.example -o scope.xlsx", "are of a SECTION; name it too"),
         ("read mine h.example", "the order is aatoolkit read HOST"),
         ("archive verify d", "--dir DIR is required"),
+        ("", "aatoolkit: name a command"),
+        ("collect acme.example", "required"),
+        ("cache --host acme.example", "goes with --clear"),
+        ("read acme.example domainz", "domains"),
+        ("read acme.example domains --days 8", "7, 30, 90"),
+        ("read acme.example domains --engine a,b", "comma"),
+        ("read acme.example domains --table nope", "there are source_domains"),
+        ("read hooli.example domains", "404"),
+        ("read acme.example domains --engine chatgbt", "did you mean 'chatgpt'?"),
+        ("read 'not a host' domains", "host"),
+        ("serve", "which store"),
+        ("read acme.example --token-file nowhere", "cannot be read"),
+        ("study verfy", "did you mean 'verify'?"),
+        ("study", "aatoolkit study: name a command"),
+        ("read acme.example urls more", "read: too many arguments"),
+        ("demo --icc 2 --out x", "icc"),
     ],
 )
 @pytest.mark.usefixtures("at_service")
-def test_what_is_requested_is_never_ignored(
+def test_what_is_requested_is_never_ignored_and_what_is_wrong_is_printed_on_standard_error(
     command: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    command += " --no-cache" * command.startswith("read")
     assert main(split(command)) == 2
     printed = capsys.readouterr()
     assert message in printed.err
     assert printed.out == ""
+    assert "Traceback" not in printed.err
     assert not [*Path().iterdir()]
 
 
@@ -237,39 +255,6 @@ def test_the_cache_is_reported_and_cleared(
     (tmp_path / "responses.sqlite").write_text("no database at all" * 100)
     assert main(["cache", "--folder", str(tmp_path)]) == 2
     assert "clear it" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("", "aatoolkit: name a command"),
-        ("collect acme.example", "required"),
-        ("cache --host acme.example", "goes with --clear"),
-        ("read acme.example domainz", "domains"),
-        ("read acme.example domains --days 8", "7, 30, 90"),
-        ("read acme.example domains --engine a,b", "comma"),
-        ("read acme.example domains --table nope", "there are source_domains"),
-        ("read hooli.example domains", "404"),
-        ("read acme.example domains --engine chatgbt", "did you mean 'chatgpt'?"),
-        ("read 'not a host' domains", "host"),
-        ("serve", "which store"),
-        ("read acme.example --token-file nowhere", "cannot be read"),
-        ("study verfy", "did you mean 'verify'?"),
-        ("study", "aatoolkit study: name a command"),
-        ("read acme.example urls more", "read: too many arguments"),
-        ("demo --icc 2 --out x", "icc"),
-    ],
-)
-@pytest.mark.usefixtures("at_service")
-def test_what_is_wrong_is_printed_on_standard_error(
-    command: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command += " --no-cache" * command.startswith("read")
-    assert main(split(command)) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert message in printed.err
-    assert "Traceback" not in printed.err
 
 
 def test_a_synthetic_store_is_served(tmp_path: Path) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from contextlib import suppress
 
 import pandas as pd
 import pytest
-from carried import ColumnMetadata, FrameMetadata, Source, attach
+from carried import Source, described
 
 import aatoolkit as aa
-from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AvailabilityError
-
-MEASURED = Availability(Status.AVAILABLE)
 
 
 def source(section: str = "domains", query: str = "days=30", **more: str) -> Source:
@@ -34,8 +32,7 @@ def domains(counts: dict[str, int | None], origin: Source | None = None) -> pd.D
             "citation_count": pd.array([*counts.values()], "Int64"),
         }
     )
-    columns = {name: ColumnMetadata(f"source_domains.{name}", MEASURED) for name in frame}
-    return attach(frame, FrameMetadata(columns, ("source_domain",), (origin or source(),)))
+    return described(frame, "source_domains", ("source_domain",), origin or source())
 
 
 def urls() -> pd.DataFrame:
@@ -48,8 +45,7 @@ def urls() -> pd.DataFrame:
             "citation_count": pd.array([1, 2, 3, 4], "Int64"),
         }
     )
-    columns = {name: ColumnMetadata(f"cited_urls.{name}", MEASURED) for name in frame}
-    return attach(frame, FrameMetadata(columns, ("url",), (source("urls"),)))
+    return described(frame, "cited_urls", ("url",), source("urls"))
 
 
 def total(frame: pd.DataFrame, column: str = "citation_count") -> object:
@@ -105,41 +101,33 @@ def crossed() -> pd.DataFrame:
     return domains(COUNTS).merge(pd.DataFrame({"k": [1, 2]}), how="cross")
 
 
-REPEATED = {
-    "a merge that repeats": lambda: joined()[KEPT],
-    "a cross merge": lambda: crossed().aa.adopt(domains(COUNTS))[KEPT],
-    "df.aa.merge": lambda: without_key().aa.merge(pd.DataFrame({"k": [1, 2]}), how="cross"),
-    "concat": lambda: aa.concat([without_key(), without_key()]),
-    "concat of one frame": lambda: (lambda h: aa.concat([h, h], ignore_index=True))(without_key()),
-    "concat, then cut": lambda: aa.concat([domains(COUNTS), domains(COUNTS)])[KEPT],
-    "slices that overlap": lambda: (lambda h: aa.concat([h[:2], h[1:]]))(without_key()),
-    "a query and all": lambda: (lambda h: aa.concat([h.query("citation_count > 4"), h]))(
-        without_key()
-    ),
-    "the first of each": lambda: (
-        lambda h: aa.concat([h.groupby("domain_type").head(1), h], ignore_index=True)
-    )(without_key()),
-    "a frame with the key": lambda: aa.concat([without_key(), domains(COUNTS)]),
-    "pd.concat": lambda: pd.concat([without_key(), without_key()]),
-    "repeat": lambda: (lambda h: h.loc[h.index.repeat(2)])(without_key()),
-    "take": lambda: without_key().take([0, 0, 1, 1, 2, 2]),
-    "sample": lambda: without_key().sample(frac=4, replace=True, random_state=0),
-    "reindex": lambda: without_key().reindex([0, 1, 2, 0, 1, 2]),
-    "after a pickle": lambda: (lambda h: h.loc[h.index.repeat(2)])(
-        pickle.loads(pickle.dumps(without_key()))
-    ),
-    "renamed since": lambda: (lambda h: h.loc[h.index.repeat(2)])(without_key()).aa.rename(
-        columns={"domain_type": "kind"}
-    ),
-    "completed since": lambda: pd.concat([without_key()] * 2).aa.complete(),
-    "with its context since": lambda: pd.concat([without_key()] * 2).aa.with_context(),
-    "adopted since": lambda: pd.concat([without_key()] * 2).aa.adopt(domains(COUNTS)),
+REPEATED: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "a merge that repeats": lambda _: joined()[KEPT],
+    "a cross merge": lambda _: crossed().aa.adopt(domains(COUNTS))[KEPT],
+    "df.aa.merge": lambda h: h.aa.merge(pd.DataFrame({"k": [1, 2]}), how="cross"),
+    "concat": lambda h: aa.concat([h, without_key()]),
+    "concat of one frame": lambda h: aa.concat([h, h], ignore_index=True),
+    "concat, then cut": lambda _: aa.concat([domains(COUNTS), domains(COUNTS)])[KEPT],
+    "slices that overlap": lambda h: aa.concat([h[:2], h[1:]]),
+    "a query and all": lambda h: aa.concat([h.query("citation_count > 4"), h]),
+    "the first of each": lambda h: aa.concat([h.groupby("domain_type").head(1), h]),
+    "a frame with the key": lambda h: aa.concat([h, domains(COUNTS)]),
+    "pd.concat": lambda h: pd.concat([h, without_key()]),
+    "repeat": lambda h: h.loc[h.index.repeat(2)],
+    "take": lambda h: h.take([0, 0, 1, 1, 2, 2]),
+    "sample": lambda h: h.sample(frac=4, replace=True, random_state=0),
+    "reindex": lambda h: h.reindex([0, 1, 2, 0, 1, 2]),
+    "after a pickle": lambda h: pickle.loads(pickle.dumps(h)).loc[h.index.repeat(2)],
+    "renamed since": lambda h: h.take([0, 0, 1, 2]).aa.rename(columns={"domain_type": "kind"}),
+    "completed since": lambda h: pd.concat([h] * 2).aa.complete(),
+    "with its context since": lambda h: pd.concat([h] * 2).aa.with_context(),
+    "adopted since": lambda h: pd.concat([h] * 2).aa.adopt(domains(COUNTS)),
 }
 
 
 @pytest.mark.parametrize("name", REPEATED)
 def test_rows_repeated_without_their_key_count_once_or_not_at_all(name: str) -> None:
-    frame = REPEATED[name]()
+    frame = REPEATED[name](without_key())
     assert len(frame) > len(COUNTS)
     with suppress(AvailabilityError):
         assert total(frame) == 11

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from carried import ColumnMetadata, FrameMetadata, attach, metadata_of
+from carried import ColumnMetadata, FrameMetadata, attach, described, metadata_of
 from effort import one_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -323,8 +323,7 @@ def test_no_sum_over_what_is_missing_is_believed(
             "n": pd.array(counts, "Int64"),
         }
     )
-    columns = {name: ColumnMetadata(f"t.{name}", AVAILABLE) for name in frame}
-    attach(frame, FrameMetadata(columns, ("key",)))
+    described(frame, "t", ("key",))
     helped = frame.assign(missing=frame["n"].isna(), rows=1)
     summed = helped.groupby(by, observed=observed, as_index=not words).sum(numeric_only=True)
     for result in (summed, summed.reset_index(drop=not words), summed.head(2)):

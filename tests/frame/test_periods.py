@@ -56,17 +56,9 @@ def test_a_part_week_says_how_many_days_it_has() -> None:
     assert weeks["at"].dt.tz is None != by_hour["at"].dt.tz
 
 
-@pytest.mark.parametrize(
-    ("freq", "words"),
-    [
-        ("M", "'MS'"),
-        ("weekly", "'MS'"),
-        ("", "'MS'"),
-        (7, "'MS'"),
-    ],
-)
-def test_what_is_no_frequency_is_refused(freq: object, words: str) -> None:
-    with pytest.raises(ArgumentError, match=words) as caught:
+@pytest.mark.parametrize("freq", ["M", "weekly", "", 7])
+def test_what_is_no_frequency_is_refused(freq: object) -> None:
+    with pytest.raises(ArgumentError, match="'MS'") as caught:
         days().aa.aggregate(freq=freq, rules=SUM)  # type: ignore[arg-type]
     assert caught.value.argument == "freq"
 

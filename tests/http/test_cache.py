@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -29,27 +29,12 @@ HOST = "acme.example"
 FILE = "responses.sqlite"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def fetcher(scripted: Any, reply: Any, folder: Path) -> Iterator[Callable[..., Fetcher]]:
-    """Makes fetchers of the scripted server, which repeats the topic; closed after the test."""
-    fetchers: list[Fetcher] = []
+@pytest.fixture(autouse=True)
+def topics(scripted: Any, reply: Any) -> None:
+    """The server repeats the topic."""
     scripted.script = lambda request: reply(
         {"topic": request.params.get("topic"), "pad": "x" * 500}
     )
-
-    def make(**settings: Any) -> Fetcher:
-        options = {"cache": folder, "token": TOKEN, "sleep": lambda _: None, **settings}
-        fetchers.append(Fetcher(options.pop("base_url", scripted.url), **options))
-        return fetchers[-1]
-
-    yield make
-    for opened in fetchers:
-        opened.close()
 
 
 def get(fetcher: Fetcher, topic: str = "a", **more: Any) -> Payload:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,27 +23,6 @@ from aatoolkit.study.files import request_of
 TOKEN = "canary-7f3a9c.TOKEN_~+/=="
 HOST = "acme.example"
 WEEK = {"section": "domains", "days": "7"}
-
-
-@pytest.fixture
-def waits() -> list[float]:
-    """The waits between attempts, which nobody waits for."""
-    return []
-
-
-@pytest.fixture
-def fetcher(scripted: Any, tmp_path: Path, waits: list[float]) -> Iterator[Callable[..., Fetcher]]:
-    """Makes fetchers of the scripted server, closed after the test."""
-    fetchers: list[Fetcher] = []
-
-    def make(**settings: Any) -> Fetcher:
-        options = {"cache": tmp_path / "cache", "token": TOKEN, "sleep": waits.append, **settings}
-        fetchers.append(Fetcher(options.pop("base_url", scripted.url), **options))
-        return fetchers[-1]
-
-    yield make
-    for opened in fetchers:
-        opened.close()
 
 
 def ask(fetcher: Fetcher, params: dict[str, str] | None = None, **more: Any) -> Payload:

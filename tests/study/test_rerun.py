@@ -8,8 +8,10 @@ import shutil
 import time
 from pathlib import Path
 
+import nbformat
 import pandas as pd
 import pytest
+from nbformat import v4
 from serving import TOKEN, client_of
 
 import aatoolkit as aa
@@ -22,23 +24,7 @@ HOST = "acme.example"
 
 def notebook(path: Path, *cells: str) -> Path:
     """A notebook with these cells of code."""
-    body = {
-        "cells": [
-            {
-                "cell_type": "code",
-                "execution_count": None,
-                "id": f"cell-{at}",
-                "metadata": {},
-                "outputs": [],
-                "source": cell,
-            }
-            for at, cell in enumerate(cells)
-        ],
-        "metadata": {},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-    path.write_text(json.dumps(body), encoding="utf-8")
+    nbformat.write(v4.new_notebook(cells=[*map(v4.new_code_cell, cells)]), path)
     return path
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from samples import sample
@@ -154,31 +153,21 @@ def test_of_several_responses_the_last_that_can_be_used_is_replayed(
     assert len(study._current) == 1
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        str,
-        lambda token: quote(token, safe=""),
-        lambda token: token.replace("/", "\\/"),
-    ],
-)
 @pytest.mark.parametrize("place", ["body", "header", "error"])
 def test_a_response_that_repeats_the_token_is_refused(
-    study: aa.Study, live: aa.Project, scripted: Any, reply: Any, form: Any, place: str
+    study: aa.Study, live: aa.Project, scripted: Any, reply: Any, place: str
 ) -> None:
-    text = form(TOKEN)
-    body = b'{"you": "sent ' + text.encode() + b'"}'
+    body = {"you": f"sent {TOKEN}"}
     scripted.script = {
         "body": reply(body),
-        "header": reply({"urls": []}, 200, {"ETag": text}),
+        "header": reply({"urls": []}, 200, {"ETag": TOKEN}),
         "error": reply(body, 404),
     }[place]
     # A body that repeats it is no response; elsewhere it is masked, as far as it can be seen.
-    with contextlib.suppress(errors.DecodeError, errors.DecodeError, errors.NotVisible):
+    with contextlib.suppress(errors.DecodeError, errors.NotVisible):
         live.fetch("urls")
         assert place == "header"
     assert TOKEN.encode() not in everything(study)
-    assert text.encode() not in everything(study)
     if place == "body":
         assert study.records == ()
 

@@ -8,7 +8,6 @@ import random
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -313,10 +312,13 @@ def test_a_bundle_is_the_study_in_one_file(original: Path, folder: Path, tmp_pat
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def entries(original: Path) -> Iterator[tuple[zipfile.ZipInfo, bytes]]:
-    for path in sorted(original.rglob("*")):
-        if path.is_file():
-            yield zipfile.ZipInfo(path.relative_to(original).as_posix()), path.read_bytes()
+def packed_with(original: Path, path: Path, name: str, content: bytes) -> Path:
+    """The files of a study and another one in a zip file."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for member in filter(Path.is_file, original.rglob("*")):
+            file.write(member, member.relative_to(original))
+        file.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return path
 
 
 HOSTILE = ["../evil", "/etc/evil", "..\\evil", "C:\\evil", "responses/../../evil", "responses/",
@@ -327,23 +329,16 @@ HOSTILE = ["../evil", "/etc/evil", "..\\evil", "C:\\evil", "responses/../../evil
 def test_a_bundle_with_a_hostile_entry_is_refused(
     original: Path, tmp_path: Path, name: str
 ) -> None:
-    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as file:
-        for info, data in entries(original):
-            file.writestr(info, data)
-        file.writestr(zipfile.ZipInfo(name), b"x")
     with pytest.raises(errors.StudyError, match="does not belong to a study") as caught:
-        aa.Study(tmp_path / "evil.zip")
+        aa.Study(packed_with(original, tmp_path / "evil.zip", name, b"x"))
     assert "\x1b" not in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["evil.zip"]
 
 
 def test_a_bomb_is_not_unpacked(original: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as file:
-        for info, data in entries(original):
-            file.writestr(info, data)
-        file.writestr(f"responses/{'0' * 64}.json", bytes(1 << 25), zipfile.ZIP_DEFLATED)
+    name = f"responses/{'0' * 64}.json"
     with pytest.raises(errors.StudyError, match="too large when unpacked"):
-        aa.Study(tmp_path / "bomb.zip")
+        aa.Study(packed_with(original, tmp_path / "bomb.zip", name, bytes(1 << 25)))
 
 
 def test_a_member_that_lies_about_its_size_is_not_read(original: Path, tmp_path: Path) -> None:
