@@ -60,20 +60,22 @@ class ReadResponse:
         The source that names the response.
     tables : Tables
         The tables of the response.
-    body : bytes
-        The bytes of the response.
+    body : bytes or None
+        The bytes of the response; None if only its tables are at hand.
     found_in : str
         Where it was found, in words, such as "in memory".
     """
 
     source: Source
     tables: Tables
-    body: bytes
+    body: bytes | None
     found_in: str
 
     @cached_property
     def cited(self) -> CitedResponse:
         """The response as a `CitedResponse`, i.e. as explanations show it."""
+        if self.body is None:
+            return CitedResponse(**asdict(self.source))
         payload = self.tables.payload
         digest = hashlib.sha256(self.body).hexdigest()
         return CitedResponse(
@@ -91,11 +93,11 @@ class ReadResponse:
         span = self._index.span(path)
         if span is None:
             return ValuePlace(path)
-        return ValuePlace(path, *span, self.body[slice(*span)].decode(errors="replace"))
+        return ValuePlace(path, *span, self._index.body[slice(*span)].decode(errors="replace"))
 
     @cached_property
     def _index(self) -> ByteIndex:
-        return ByteIndex(self.body)
+        return ByteIndex(self.body or b"")
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
@@ -141,9 +143,8 @@ class ResponseFinder:
             try:
                 for place, response in _candidates(store, source):
                     body = response.body
-                    if body is None:
-                        continue
-                    if source.sha256 and hashlib.sha256(body).hexdigest() != source.sha256:
+                    digest = source.sha256 if body is None else hashlib.sha256(body).hexdigest()
+                    if source.sha256 and digest != source.sha256:
                         reason = f"the response in {place} does not have the SHA-256 of its source"
                         continue
                     tables = response.tables()
@@ -279,9 +280,10 @@ class TableCells:
         )
         code = int(cells.availability.codes[position])
         state, place, notes = str(cells.availability.states[code]), None, []
+        end = _NOT_IN_MEMORY if self.response.body is None else None
         if cells.declared is not None:
             is_counted = (cells.declared.source or "").lstrip("^")[:1] == "#"
-            path = cells.path(position)
+            path = None if end else cells.path(position)
             if path is not None:
                 place = ValuePlace(path) if is_counted else self.response.place(path)
             is_spelled = place is not None and place.text is not None
@@ -310,6 +312,7 @@ class TableCells:
             missing=self._why_missing(position, column, place, state) if value is None else None,
             notes=tuple(notes),
             children=children,
+            end=end,
         )
 
     def about(self, explanation: Explanation) -> Explanation:
@@ -377,6 +380,8 @@ class TableCells:
         cells = self.column(column)
         if cells.declared is None:
             why = f"it is no column of the table {self.name}"
+        elif self.response.body is None:
+            why = "its response is not at hand"
         elif place is None:
             why = "no record of the response holds this field for the row"
         elif place.text is None:
