@@ -755,9 +755,9 @@ class Accessor(NamesNear, Described):
             (this frame less the baseline), ``low`` and ``high`` (its interval), ``p``,
             ``p_adjusted``, ``n_before``, ``n``, ``clusters``, ``detectable``, ``verdict``
             ("up", "down", "no evidence" or "cannot say"), ``why`` and ``method``. If two hosts are
-            compared, or two members such as brands, the columns of values are named after these
-            instead of ``before`` and ``after``, and there are columns ``host`` or ``brand``,
-            ``baseline_…`` and ``n_baseline``.
+            compared, two members such as brands, or two values of a filter such as ``engine``, the
+            columns of values are named after these instead of ``before`` and ``after``, and there
+            are columns ``host``, ``brand`` or ``engine``, ``baseline_…`` and ``n_baseline``.
 
         Raises
         ------

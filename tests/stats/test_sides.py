@@ -224,3 +224,13 @@ def test_the_rate_of_a_brand_over_engines_is_that_of_its_counts() -> None:
     assert "5 of 6 responses have no row of it" in again.loc["Globex", "why"]
     with pytest.raises(AvailabilityError, match="not additive across brands"):
         brands.aa.compare("previous", "mention_rate")
+
+
+def test_frames_of_two_engines_are_named_by_them() -> None:
+    project = shared_client().project("acme.example")
+    engines = ("chatgpt", "gemini", ["claude", "gemini"])
+    own, other, several = (project.read("prompts", engine=engine).main for engine in engines)
+    (row,) = own.aa.compare(other, "mention_rate").to_dict("records")
+    assert (row["engine"], row["baseline_engine"]) == ("chatgpt", "gemini")
+    assert row["chatgpt"] - row["gemini"] == pytest.approx(row["change"])
+    assert "before" in own.aa.compare(several, "mention_rate")
