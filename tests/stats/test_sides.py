@@ -226,6 +226,18 @@ def test_the_rate_of_a_brand_over_engines_is_that_of_its_counts() -> None:
         brands.aa.compare("previous", "mention_rate")
 
 
+def test_a_label_and_a_measure_in_each_others_place_are_said_to_be_swapped(
+    ranking: aa.Tables,
+) -> None:
+    frame = ranking["ranking_prompts"]
+    for swapped in (frame.aa.rank, lambda column, by: frame.aa.aggregate(by, column)):
+        with pytest.raises(AvailabilityError, match="share_of_voice is a number: are the"):
+            swapped("brand", "share_of_voice")
+    with pytest.raises(AvailabilityError, match="does not combine rows; to count") as caught:
+        frame.aa.aggregate("prompt_id", "brand")
+    assert "swapped" not in str(caught.value)
+
+
 def test_frames_of_two_engines_are_named_by_them() -> None:
     project = shared_client().project("acme.example")
     engines = ("chatgpt", "gemini", ["claude", "gemini"])
