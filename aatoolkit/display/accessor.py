@@ -216,7 +216,9 @@ class Accessor(NamesNear, Described):
     def require(self, *columns: str | Iterable[str]) -> pd.DataFrame:
         """Return the frame if these columns could be measured at least in part; else raise.
 
-        A column whose availability is not known passes if it holds a value.
+        A column whose availability is not known passes if it holds a value. A partial column
+        passes, too; where all of it must be measured, look at its status:
+        ``df.aa.availability.loc["mention_rate", "status"] == "available"``.
 
         Parameters
         ----------
