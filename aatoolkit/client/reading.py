@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -37,9 +37,11 @@ from aatoolkit.errors import (
     unknown,
     warn,
 )
+from aatoolkit.metadata.attrs import attach, stored_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
-from aatoolkit.normalizer.tables import Tables
+from aatoolkit.normalizer.provenance import rebuild
+from aatoolkit.normalizer.tables import ResponseAtHand, Tables, quietly
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections import Profile
@@ -47,6 +49,8 @@ from aatoolkit.sections.declared import PROFILE
 from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource, not_found
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from aatoolkit.client.client import Project
 
 Q = TypeVar("Q")
@@ -122,21 +126,22 @@ def read_many(
         responses_shown = progress_bar(responses, progress, total=len(calls), unit="response")
         for _, group in groupby(responses_shown, key=lambda response: response[0][0]):
             results = ((section_name, outcome.result) for (_, section_name), outcome in group)
-            yield normalized(results, options)
+            yield normalized(results, options.tables)
 
 
 def normalized(
-    responses: Iterable[tuple[str, Callable[[], Payload]]], options: ReadingOptions
+    responses: Iterable[tuple[str, Callable[[], T]]], normalize_one: Callable[[str, T], Tables]
 ) -> Dataset:
     """Return a dataset of normalised responses; a section that fails is in its ``errors``.
 
-    ``responses`` has pairs of the section's name and a function that returns its response.
+    ``responses`` has pairs of the section's name and a function that returns its response, of which
+    ``normalize_one`` makes tables.
     """
     results: dict[str, Tables] = {}
     errors: dict[str, AAToolkitError] = {}
     for name, response in responses:
         try:
-            results[name] = options.tables(name, response())
+            results[name] = normalize_one(name, response())
         except AAToolkitError as error:
             errors[name] = error
     return Dataset(results, errors)
@@ -320,7 +325,8 @@ def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
     if not payloads:
         draft_options = replace(options, profile=options.profile or Profile("undescribed"))
         return Dataset({"combined": draft_options.tables("combined", payload)})
-    return normalized(((name, partial(replace, part)) for name, part in payloads.items()), options)
+    parts = ((name, partial(replace, part)) for name, part in payloads.items())
+    return normalized(parts, options.tables)
 
 
 def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
@@ -377,10 +383,15 @@ def read_dataset(
 ) -> Dataset:
     """Read the files that ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
 
-    Each response is rebuilt from its files and normalised again. So everything that worked with the
-    original dataset works with this one: funnels, comparisons, explanations. Values that were
-    changed in a file are changed in the dataset. The keys of objects may be in another order, so
-    the SHA-256 of a response may differ from that of the original.
+    The frames are those of the files, as `aa.read_parquet` reads them: with the availability, the
+    sources and the SHA-256 that they were written with, and "unknown: overwritten" for a column
+    that was changed by hand before. So are ``extra``, ``drift`` and ``availability``. For what is
+    in no file (the declaration, ``hints``, the paths of cells) each response is rebuilt from its
+    files and normalised again; a rebuilt response is never shown, and ``payload`` is None.
+
+    So everything that works with the original dataset works with this one: funnels, comparisons,
+    reports, explanations. Explanations have formulas and counts, and end where the bytes of a
+    response are needed, unless a study or an archive that holds them is given (``within=``).
 
     Parameters
     ----------
@@ -409,6 +420,8 @@ def read_dataset(
     >>> list(read_dataset(folder))
     ['gaps', 'urls']
     """
+    from aatoolkit.frame.parquet import read_section
+
     folders = {section_folder.name: section_folder for section_folder in _sections(Path(folder))}
     if not folders:
         raise FileMissing(
@@ -417,17 +430,8 @@ def read_dataset(
             path=folder,
         )
     options = ReadingOptions(None if profile is None else Profile.load(profile))
-    dataset = normalized(((name, partial(_payload, folders[name])) for name in folders), options)
-    results, errors = dict(dataset), dict(dataset.errors)
-    for name, tables in dataset.items():
-        files = {path.stem for path in folders[name].glob("[!_]*.parquet")}
-        if files != {*tables}:
-            del results[name]
-            errors[name] = PayloadError(
-                f"the files of {name} were made with another profile: they have "
-                f"{', '.join(sorted(files))}, and it gives {', '.join(tables)}; give profile="
-            )
-    return Dataset(results, errors)
+    files = ((name, partial(read_section, folders[name])) for name in folders)
+    return normalized(files, partial(_of_files, options))
 
 
 def _sections(folder: Path) -> Iterator[Path]:
@@ -438,26 +442,36 @@ def _sections(folder: Path) -> Iterator[Path]:
             yield section_folder.resolve()
 
 
-def _payload(folder: Path) -> Payload:
-    """Rebuild the response of a section from the files in its folder, and return it."""
-    from aatoolkit.frame.parquet import read_metadata, rebuild
+def _of_files(
+    options: ReadingOptions, name: str, files: tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]
+) -> Tables:
+    """Return the tables of a section whose frames are those of its files.
 
-    source_lists = (read_metadata(path).sources for path in sorted(folder.glob("[!_]*.parquet")))
-    source = next((sources[0] for sources in source_lists if sources), Source())
-    if source.fetched_at is None:
-        raise PayloadError(
-            f"the tables of {folder.name} were made of a response without its request; write "
-            f"aa.normalize({folder.name!r}, aa.rebuild({str(folder)!r}))"
-        )
-    return Payload(
-        json.dumps(rebuild(folder), ensure_ascii=False).encode("utf-8", "surrogatepass"),
-        url=source.url or "",
-        fetched_at=datetime.fromisoformat(source.fetched_at),
-        stale=source.stale,
-        section=folder.name,
+    ``files`` are the frames and the placements, as `read_section` returns them.
+    """
+    frames, placements = files
+    metadata = {table: stored_of(frame)[0] for table, frame in frames.items() if table[0] != "_"}
+    source = next((item.sources[0] for item in metadata.values() if item.sources), Source())
+    # No service sent these bytes and this time, so the payload is not kept.
+    payload = Payload(
+        json.dumps(rebuild(frames, frames["_extra"], placements)).encode(),
+        fetched_at=datetime.now(UTC),
         scope=None if source.scope is None else Scope._from_query(source.scope),
-        host=source.host,
     )
+    tables = quietly(options.tables, name, payload)
+    if metadata.keys() != tables.keys():
+        raise PayloadError(
+            f"the files of {name} were made with another profile: they have "
+            f"{', '.join(metadata)}, and it gives {', '.join(tables)}; give profile="
+        )
+    response = ResponseAtHand(source, None, lambda _: tables)
+    tables.payload, tables._parts = None, tables._parts._replace(held=[response])
+    for table in tables:
+        tables._frames[table] = attach(frames[table], metadata[table], responses=[response])
+        tables.rows[table] = len(frames[table])
+    listings = {file[1:]: partial(frames.get, file) for file in frames if file not in metadata}
+    tables._frame_makers |= listings | {"provenance": lambda: placements}
+    return tables
 
 
 # -- concurrently ---

@@ -216,7 +216,9 @@ class Accessor(NamesNear, Described):
     def require(self, *columns: str | Iterable[str]) -> pd.DataFrame:
         """Return the frame if these columns could be measured at least in part; else raise.
 
-        A column whose availability is not known passes if it holds a value.
+        A column whose availability is not known passes if it holds a value. A partial column
+        passes, too; where all of it must be measured, look at its status:
+        ``df.aa.availability.loc["mention_rate", "status"] == "available"``.
 
         Parameters
         ----------
@@ -755,9 +757,9 @@ class Accessor(NamesNear, Described):
             (this frame less the baseline), ``low`` and ``high`` (its interval), ``p``,
             ``p_adjusted``, ``n_before``, ``n``, ``clusters``, ``detectable``, ``verdict``
             ("up", "down", "no evidence" or "cannot say"), ``why`` and ``method``. If two hosts are
-            compared, or two members such as brands, the columns of values are named after these
-            instead of ``before`` and ``after``, and there are columns ``host`` or ``brand``,
-            ``baseline_…`` and ``n_baseline``.
+            compared, two members such as brands, or two values of a filter such as ``engine``, the
+            columns of values are named after these instead of ``before`` and ``after``, and there
+            are columns ``host``, ``brand`` or ``engine``, ``baseline_…`` and ``n_baseline``.
 
         Raises
         ------

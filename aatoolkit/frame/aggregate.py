@@ -270,6 +270,15 @@ def _outcome(
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
     partial_states = [replace(state, status=Status.PARTIAL) for state in states]
     all_states = [*states, *partial_states, _ZERO_STATE, empty_state]
+    # The reason of a partial number also names what does not apply to rows beside the others.
+    for code, left_out in enumerate(cells.states):
+        if left_out.status == Status.NOT_APPLICABLE and left_out.cause:
+            for i in np.flatnonzero(groups.count(cells.codes == code)).tolist():
+                state = all_states[codes[i]]
+                if state.status == Status.PARTIAL:
+                    codes[i] = len(all_states)
+                    reason = combined_reason((state.reason, left_out.reason))
+                    all_states.append(replace(state, reason=reason))
     share = np.divide(
         planned.covered_rows,
         expected_rows,
@@ -278,7 +287,7 @@ def _outcome(
     )
     for i, (period_share, _) in partial_periods.items():
         share[i] *= period_share
-    used_states = [all_states[code] for code in np.unique(codes).tolist()]
+    used_states = dict.fromkeys(all_states[code] for code in np.unique(codes).tolist())
     state = combine(used_states) if used_states else no_rows
     values, coverage = values.where(has_number), pd.Series(pd.array(share, dtype="Float64"))
     has_number = values.notna().to_numpy(bool)

@@ -146,11 +146,14 @@ def plan(
     planner = _Planner(frame, metadata, groups, shares)
     plans: list[Plan] = []
     refusals = {}
+    numbers = groups.keys.select_dtypes("number").columns.difference([*metadata.key])
     for name in names:
         try:
             plans.append(planner.plan(name, rules, is_asked=bool(given_columns)))
         except Refused as refusal:
             refusals[name] = str(refusal)
+            if given_columns and len(numbers) and frame[name].dtype.kind not in "iufb":
+                refusals[name] += f"; {numbers[0]} is a number: are the two arguments swapped?"
     refused_columns = {
         name: why for name, why in refusals.items() if name in (*given_columns, *rules)
     }

@@ -382,10 +382,11 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
             or len({*other_names} & {*table.names}) >= _MIN_COLUMNS
         )
     ]
-    if metadata.holds(name) or not tables:
+    is_adopted = (stored_of(frame)[0].recipe or [])[1:2] == ["adopt"]
+    if metadata.holds(name) or is_adopted or not tables:
         rules = suggested_rule(frame, metadata, name)
         return f"it has no declared rule; aggregate with one, such as {rules}"
-    loss = "a plain pandas step lost its declaration"
+    loss = "a plain pandas step lost its declaration, or a file such as CSV has none"
     if bare_name == name and any({*map(str, frame.columns)} <= columns for columns in tables):
         return (
             f"{loss}: stack the frames that were read with aatoolkit.concat in place of pd.concat"

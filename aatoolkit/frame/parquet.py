@@ -283,7 +283,7 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
         path = folder / "_placement" / f"{name}.parquet"
         with writing(path) as temporary:
             keys = {ARROW: base64.b64encode(table.schema.serialize().to_pybytes())}
-            _write(table, temporary, {**(table.schema.metadata or {}), **keys})
+            _write(table, temporary, keys)
         yield path
 
 
@@ -320,18 +320,29 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     """
     if isinstance(tables, Tables):
         return tables.rebuild()
-    folder = Path(tables)
-    frames = {path.stem: read_parquet(path) for path in folder.glob("*.parquet")}
+    frames, placements = read_section(Path(tables))
+    return provenance.rebuild(frames, frames["_extra"], placements)
+
+
+def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]:
+    """Read the files that `write_section` wrote: the frames and the placements, by name.
+
+    Raises
+    ------
+    PayloadError
+        If the folder does not hold the files of one section.
+    """
+    frames = {path.stem: read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
     placements = {}
     for path in folder.glob("_placement/*.parquet"):
         with opened(path) as file:
-            placements[path.stem] = read_arrow(file)
+            placements[path.stem] = read_arrow(file).replace_schema_metadata(None)
     if "_extra" not in frames or not placements:
         raise PayloadError(
             f"{folder} holds no tables of one section that to_parquet wrote; give the folder of "
             "one, or read all with aa.read_dataset"
         )
-    return provenance.rebuild(frames, frames["_extra"], placements)
+    return frames, placements
 
 
 def _with_known_dtypes(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:

@@ -43,6 +43,8 @@ CONTEXT = ("host", "days", *_WINDOW_COLUMNS, *(f"filter_{name}" for name in FILT
 @recorded("to_long", "frame")
 def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
     """Return a frame with one row per number of ``frame``; see ``df.aa.to_long``."""
+    from aatoolkit.frame.aggregation_plan import row_units
+
     flat_frame = flattened(frame)
     flat_frame = flat_frame.set_axis([str(name) for name in flat_frame.columns], axis=1)
     check_columns(flat_frame, flat_frame.columns)
@@ -77,12 +79,14 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     blocks = [] if number_columns else [rows.iloc[:0].assign(**empty_columns)]
     for name in number_columns:
         cells, declaration = cells_of(flat_frame, name, metadata), declared(metadata.columns[name])
+        units = row_units(flat_frame, metadata, name)
+        if units is None:
+            unit = declaration.unit if declaration else None
+            units = pd.Series(unit, index=rows.index, dtype="string")
         block = rows.assign(
             variable=pd.Series(name, index=rows.index, dtype="string"),
             value=_cast_exactly(flat_frame[name], value_dtype).array,
-            unit=pd.Series(
-                declaration.unit if declaration else None, index=rows.index, dtype="string"
-            ),
+            unit=units.array,
         )
         blocks.append(pd.concat([block, status_columns(cells.states, cells.codes)], axis=1))
     column_metadata = {

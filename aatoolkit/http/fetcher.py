@@ -106,11 +106,9 @@ class Fetcher:
         if cached_response is not None and (self.offline or not is_stale):
             return Payload._of(cached_response, from_cache=True, stale=is_stale)
         if self.offline:
-            problem = (
-                "refresh needs a connection; leave it out"
-                if request.refresh
-                else "this response was never cached for this account; ask for it once online"
-            )
+            account = "this account" if self.has_token else "requests without a token (none is set)"
+            problem = f"this response was never cached for {account}; ask for it once online"
+            problem = "refresh needs a connection; leave it out" if request.refresh else problem
             raise errors.NotCached(
                 f"offline: {problem}", url=request.url, section=request.section, scope=request.scope
             )

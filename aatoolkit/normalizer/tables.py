@@ -57,8 +57,8 @@ class ResponseAtHand:
     ----------
     source : Source
         The source of the response.
-    response : Payload, bytes or str
-        The response.
+    response : Payload, bytes, str or None
+        The response; None if only its tables are in memory, as they were read from files.
     read : callable
         A function that normalises a response with the same options as this one.
     beside : sequence of ResponseAtHand
@@ -67,13 +67,13 @@ class ResponseAtHand:
     """
 
     source: Source
-    response: Payload | bytes | str
+    response: Payload | bytes | str | None
     read: Callable[[Any], Tables]
     beside: Sequence[ResponseAtHand] = ()
 
     @property
-    def body(self) -> bytes:
-        """The body of the response, as bytes."""
+    def body(self) -> bytes | None:
+        """The body of the response, as bytes; None if only its tables are in memory."""
         response = self.response
         if isinstance(response, Payload):
             return response.body

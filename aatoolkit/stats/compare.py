@@ -17,6 +17,7 @@ from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.aggregation import FRACTION
 from aatoolkit.stats.estimate import (
     CORRECTIONS,
@@ -122,7 +123,7 @@ def compare(
         keys = [*unpooled] if len(unpooled) == 1 and "" not in unpooled and len(now) > 1 else []
     kind, names = "host", side_names(metadata[:1], metadata[-1:])
     if names == WINDOWS:
-        kind, names = next(_constant_keys(frames, metadata[0].key, keys), (kind, names))
+        kind, names = next(_distinct_texts(frames, metadata, keys), (kind, names))
     rows = [
         row
         for measure in measures
@@ -131,16 +132,25 @@ def compare(
     return comparison_result(rows, keys, metadata, correct, level, names, kind)
 
 
-def _constant_keys(
-    frames: Sequence[pd.DataFrame], key: Sequence[str], by: Sequence[str]
+def _distinct_texts(
+    frames: Sequence[pd.DataFrame], metadata: Sequence[FrameMetadata], by: Sequence[str]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the key columns that have one text in each frame, which differs between the frames.
+    """Yield the key columns and filters that have one text in each frame, and not the same.
 
     Each is yielded with its two texts, such as ``("brand", ("Acme", "Globex"))``.
     """
     reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
-    for name in key:
-        texts = [{*frame[name].dropna()} if name in frame else set() for frame in frames]
+    filters = [
+        [Scope._from_query(source.scope or "")._filters for source in side.sources]
+        for side in metadata
+    ]
+    for name in (*metadata[0].key, *FILTERS):
+        texts = [
+            {*frame[name].dropna()}
+            if name in frame
+            else {value for scope in side for value in scope.get(name, ())}
+            for frame, side in zip(frames, filters, strict=True)
+        ]
         if [*map(len, texts)] == [1, 1] and texts[0] != texts[1] and name not in by:
             texts_of_sides = texts[0].pop(), texts[1].pop()
             if all(isinstance(side, str) and side not in reserved_names for side in texts_of_sides):

@@ -34,11 +34,52 @@ def test_it_has_what_the_first_one_had(dataset: Dataset, folder: Path) -> None:
         assert again[name] == tables, name
         assert again[name]._words == tables._words
         assert again[name].rebuild() == tables.rebuild()
-        first, second = (
-            read.main.aa.sources.drop(columns="sha256") for read in (tables, again[name])
-        )
-        assert first.equals(second)
-        assert len(first) == 1
+        for listing in ("extra", "drift", "availability", "hints"):
+            assert getattr(again[name], listing).equals(getattr(tables, listing))
+        for table, frame in tables.items():
+            assert again[name][table].aa.sources.equals(frame.aa.sources)
+            assert again[name][table].aa.availability.equals(frame.aa.availability)
+
+
+def test_values_changed_by_hand_are_not_measured_and_no_bytes_are_made_up(
+    dataset: Dataset, tmp_path: Path
+) -> None:
+    changed = aa.normalize("overview", dataset["overview"].payload)
+    frame = changed["overview_engines"]
+    frame["mention_rate"] = (frame["mention_rate"] * 100).fillna(0)
+    changed.to_parquet(tmp_path)
+    again = aa.read_dataset(tmp_path)["overview"]
+    frame = again["overview_engines"]
+    alone = aa.read_parquet(tmp_path / "overview" / "overview_engines.parquet")
+    assert frame.equals(alone)
+    assert frame.aa.availability.equals(alone.aa.availability)
+    assert frame.aa.availability.loc["mention_rate", "reason"] == "overwritten"
+    assert "set by a plain pandas step" in frame.aa.explain(0, "mention_rate").ends[0]
+    count = frame.aa.explain(0, "answer_count")
+    assert (count.value, count.unit, count.place) == (219, "count", None)
+    assert f"SHA-256 {dataset['overview'].payload.sha256[:12]} (not at hand)" in repr(count)
+    assert "no longer in memory" in count.ends[0]
+    missing = frame.aa.explain({"engine": "google-ai-overview"}, "last_run_day")
+    assert "not at hand; it is unavailable: google-ai-overview" in str(missing.missing)
+    assert frame.aa.explain(0, "answer_count", within=dataset).place.start
+    assert "no longer in memory" in again.explain("$.engines[0]").ends[0]
+
+
+def test_what_works_with_a_dataset_works_with_one_that_was_read_back(
+    dataset: Dataset, folder: Path, tmp_path: Path
+) -> None:
+    again = aa.read_dataset(folder)
+    assert again.compare().equals(dataset.compare())
+    assert again.funnel().equals(dataset.funnel())
+    page = again.report(tmp_path / "again.html").read_text()
+    assert dataset["overview"].payload.sha256 in page
+    assert "were checked" not in page
+    for path in again.to_parquet(tmp_path):
+        assert path.read_bytes() == (folder / path.relative_to(tmp_path)).read_bytes()
+    engines = again["overview"]["overview_engines"]
+    rate = engines.aa.aggregate([], "mention_rate").aa.explain(0, "mention_rate")
+    assert "sum of mention_count / sum of answer_count" in str(rate.formula)
+    assert [response.found_in for response in rate.sources] == [None]
 
 
 def test_one_section_and_changed_values(folder: Path, tmp_path: Path) -> None:

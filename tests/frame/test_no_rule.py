@@ -35,6 +35,9 @@ def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> 
     assert "aatoolkit.concat" in stacked
     assert "merge" not in stacked
     assert "rules=" not in stacked
+    plain = pd.DataFrame(domains.to_dict("list"))
+    assert "or a file such as CSV has none" in why(plain, "citation_count")
+    assert "'citation_count': 'sum'" in why(plain.aa.adopt(plain), "citation_count")
     own = why(pd.DataFrame({"spend": [1.0]}), "spend")
     assert own == "it has no declared rule; aggregate with one, such as rules={'spend': 'sum'}"
     assert "weighted(COUNTS)" in why(pd.DataFrame({"miss_rate": [0.5]}), "miss_rate")

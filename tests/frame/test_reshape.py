@@ -66,6 +66,13 @@ def test_a_row_a_cell_with_what_is_known_of_it() -> None:
     assert sums["value"].isna().all()
 
 
+def test_a_number_whose_unit_depends_on_its_row_has_the_unit_of_its_row() -> None:
+    frame = read("overview").main
+    long = frame.aa.to_long(["value", "denominator"]).groupby("variable")["unit"]
+    assert long.get_group("value").tolist() == frame["unit"].tolist()
+    assert long.get_group("denominator").nunique() == 1
+
+
 @pytest.mark.parametrize("section", one_in(3, aa.sections.names()))
 def test_every_table_has_a_long_form_that_loses_no_number(section: str) -> None:
     for name, frame in read(section).items():

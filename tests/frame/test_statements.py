@@ -105,3 +105,13 @@ def test_rows_of_two_answers_keep_what_each_of_them_states(ignore_index: bool, o
     plain = aa.concat(frames[::order], ignore_index=ignore_index)
     assert status(plain) == "partial"
     assert plain.aa.codebook["of"].notna().all()
+
+
+def test_a_partial_sum_names_what_was_left_out_as_not_applicable() -> None:
+    frame = aa.demo().read("domains", split="engine").main
+    for rows, is_left_out in ((frame, True), (frame[frame["engine"] != "gemini"], False)):
+        sums = rows.aa.aggregate("domain_type", "retrieval_count")
+        reason = sums.aa.availability.loc["retrieval_count", "reason"]
+        assert reason.startswith("No answers were collected in this window")
+        assert ("; Gemini shows cited sources only" in reason) is is_left_out
+        assert [*sums] == ["domain_type", "retrieval_count"]

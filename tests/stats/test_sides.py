@@ -227,3 +227,25 @@ def test_the_rate_of_a_brand_over_engines_is_that_of_its_counts() -> None:
     assert "5 of 6 responses have no row of it" in again.loc["Globex", "why"]
     with pytest.raises(AvailabilityError, match="not additive across brands"):
         brands.aa.compare("previous", "mention_rate")
+
+
+def test_a_label_and_a_measure_in_each_others_place_are_said_to_be_swapped(
+    ranking: aa.Tables,
+) -> None:
+    frame = ranking["ranking_prompts"]
+    for swapped in (frame.aa.rank, lambda column, by: frame.aa.aggregate(by, column)):
+        with pytest.raises(AvailabilityError, match="share_of_voice is a number: are the"):
+            swapped("brand", "share_of_voice")
+    with pytest.raises(AvailabilityError, match="does not combine rows; to count") as caught:
+        frame.aa.aggregate("prompt_id", "brand")
+    assert "swapped" not in str(caught.value)
+
+
+def test_frames_of_two_engines_are_named_by_them() -> None:
+    project = shared_client().project("acme.example")
+    engines = ("chatgpt", "gemini", ["claude", "gemini"])
+    own, other, several = (project.read("prompts", engine=engine).main for engine in engines)
+    (row,) = own.aa.compare(other, "mention_rate").to_dict("records")
+    assert (row["engine"], row["baseline_engine"]) == ("chatgpt", "gemini")
+    assert row["chatgpt"] - row["gemini"] == pytest.approx(row["change"])
+    assert "before" in own.aa.compare(several, "mention_rate")

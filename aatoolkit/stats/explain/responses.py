@@ -61,20 +61,22 @@ class ReadResponse:
         The host, section, filters, time and SHA-256 that name the response.
     tables : Tables
         The tables of the response.
-    body : bytes
-        The bytes of the response.
+    body : bytes or None
+        The bytes of the response; None if only its tables are at hand.
     found_in : str
         Where it was found, in words, such as "in memory".
     """
 
     source: Source
     tables: Tables
-    body: bytes
+    body: bytes | None
     found_in: str
 
     @cached_property
     def citation(self) -> CitedResponse:
         """The response as explanations show it: its source, its status and where it was found."""
+        if self.body is None:
+            return CitedResponse(**asdict(self.source))
         payload = self.tables.payload
         digest = hashlib.sha256(self.body).hexdigest()
         return CitedResponse(
@@ -92,12 +94,12 @@ class ReadResponse:
         span = self._byte_index.span(path)
         if span is None:
             return ValuePlace(path)
-        return ValuePlace(path, *span, self.body[slice(*span)].decode(errors="replace"))
+        return ValuePlace(path, *span, self._byte_index.body[slice(*span)].decode(errors="replace"))
 
     @cached_property
     def _byte_index(self) -> ByteIndex:
         """The index that finds the bytes of the value at a JSON path."""
-        return ByteIndex(self.body)
+        return ByteIndex(self.body or b"")
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
@@ -146,9 +148,8 @@ class ResponseFinder:
             try:
                 for place, response in _find_candidates(store, source):
                     body = response.body
-                    if body is None:
-                        continue
-                    if source.sha256 and hashlib.sha256(body).hexdigest() != source.sha256:
+                    digest = source.sha256 if body is None else hashlib.sha256(body).hexdigest()
+                    if source.sha256 and digest != source.sha256:
                         reason = f"the response in {place} does not have the SHA-256 of its source"
                         continue
                     tables = response.tables()
@@ -304,9 +305,10 @@ class TableCells:
         )
         state_position = int(cells.availability.codes[position])
         availability, place, notes = str(cells.availability.states[state_position]), None, []
+        end = _NOT_IN_MEMORY if self.response.body is None else None
         if cells.declaration is not None:
             is_counted = (cells.declaration.source or "").lstrip("^")[:1] == "#"
-            path = cells.path_at(position)
+            path = None if end else cells.path_at(position)
             if path is not None:
                 place = ValuePlace(path) if is_counted else self.response.locate(path)
             has_text = place is not None and place.text is not None
@@ -343,6 +345,7 @@ class TableCells:
             else None,
             notes=tuple(notes),
             children=children,
+            end=end,
         )
 
     def add_column_facts(self, explanation: Explanation) -> Explanation:
@@ -408,6 +411,8 @@ class TableCells:
         cells = self.cells_of_column(column)
         if cells.declaration is None:
             reason = f"it is no column of the table {self.name}"
+        elif self.response.body is None:
+            reason = "its response is not at hand"
         elif place is None:
             reason = "no record of the response holds this field for the row"
         elif place.text is None:
