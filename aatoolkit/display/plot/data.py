@@ -483,6 +483,10 @@ class PlotData:
         """Return the data with at most its first ``most`` rows."""
         return self.sorted_by(slice(most))
 
+    def shown(self, x: str, most: int) -> slice:
+        """Return which rows to draw if ``most`` have room: the first, or of times the last."""
+        return slice(-most, None) if self.kinds[x] == "time" else slice(most)
+
     def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
         """Return row positions, sorted by a column: largest or best rank first, missing last.
 

@@ -141,15 +141,14 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
     beside = beside or [n for n in data.keys if is_map and n != when][-1:]
     if len(beside) > 1:
         raise ArgumentError("freq= draws periods along x: leave out x=", argument="x")
-    # A single key makes no cells.
-    kind = options.kind if beside or not is_map else None
-    names, are_events = options.y or data.numbers, not (options.y or kind or when in data.keys)
-    options = replace(options, x=when, kind=kind, color=beside[0] if beside else None)
-    if names and kind != "counts" and not are_events:
+    names = options.y or data.numbers
+    are_events = not (options.y or options.kind or when in data.keys)
+    options = replace(options, x=when, color=beside[0] if beside else None)
+    if names and options.kind != "counts" and not are_events:
         return one_row_per_mark(data, [when, *data.apart(), *beside], names, freq), options
     groups = group(data.frame, [period], True)
     frame = data.frame.assign(**{when: groups.keys[when].array[groups.ids]})
-    return replace(data, frame=frame), replace(options, kind=kind or "counts")
+    return replace(data, frame=frame), replace(options, kind=options.kind or "counts")
 
 
 def _missing_notes(spec: Spec) -> list[str]:

@@ -73,9 +73,13 @@ class Cell(NamedTuple):
 
 def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
-    columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), **more: Any,
+    columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), by: Sequence[str] = (),
+    **more: Any,
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` of a picture with named rows, which are the first of ``total`` rows."""
+    """Return the `Spec` of a picture with named rows, which are the first of ``total`` rows.
+
+    If ``by`` begins with times, they are the last.
+    """
     shapes: dict[tuple[str, Style], list[Cell]] = {}
     written: list[Cell] = []
     for cell in cells:
@@ -106,10 +110,11 @@ def row_panel(
             "words", ends, some([cell.row for cell in written]), words=[c.words for c in written],
             shift=9.0 if written[0].kind == "dots" else 5.0,
         ))  # fmt: skip
+    is_time = any(data.kinds[name] == "time" for name in by[:1])
     return Spec(
-        kind, data, columns, title + first_of(len(names), total), x,
+        kind, data, columns, title + first_of(len(names), total, is_last=is_time), x,
         Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],
-        height=PITCH * len(names), **more,
+        height=PITCH * len(names), by=by, **more,
     )  # fmt: skip
 
 
@@ -216,7 +221,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     is_time, top = rows.kinds[x] == "time", options.most(15)
     measured = len(rows) if is_time else int((~np.isnan(rows.values(y))).sum())
     order = rows.best_first(y, x)
-    kept = order[:measured][:top]
+    kept = order[:measured][rows.shown(x, top)]
     without = order[measured:]
     hidden = len(without) - len(without := without[: max(top - len(kept), min(top // 2, 3))])
     rows = rows.sorted_by([*kept, *without])
@@ -241,7 +246,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     headline *= not is_time and rows.stands_out(y, values == values[0], ends)
     return row_panel(
         "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
-        + first_of(len(kept), measured), names, cells,
+        + first_of(len(kept), measured, is_last=is_time), names, cells,
         reach(np.concatenate([values, highs]), unit, label=rows.axis_label(y),
               is_whole=rows.is_count(y)),
         [y], headline=headline, by=by, bounds=ends.result,
@@ -277,7 +282,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     is_gap = not (is_time or before.startswith(("previous", "before")))
     negative_gaps = -np.abs(data.values(now) - data.values(before))
     order = np.argsort(negative_gaps, kind="stable") if is_gap else data.best_first(now, x)
-    rows = data.sorted_by(order[: options.most(15)])
+    rows = data.sorted_by(order[data.shown(x, options.most(15))])
     unit, first, second = rows.unit(now), rows.values(before), rows.values(now)
     names, whys = names_of(rows, rows.row_labels(x)), whys_missing(rows, now)
     tips = [tips_of(rows, name, names) for name in pair]
@@ -327,7 +332,8 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     if x is None or len(columns) < 2 or not data.has_one_row_per(x):
         return None
     sample = data.sample(columns[0])
-    rows = data.sorted_by(data.best_first(sample or columns[0], x)).first(options.most(15))
+    order = data.best_first(sample or columns[0], x)
+    rows = data.sorted_by(order[data.shown(x, options.most(15))])
     parts = pd.DataFrame({name.removesuffix("_share"): rows.values(name) for name in columns})
     sums = parts.sum(axis=1, skipna=False)
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
@@ -401,7 +407,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     levels.sort(key=lambda level: (level in _LACKING, level == NOT_GIVEN, level[:4] == "not "))
     order = np.lexsort([-table[levels[0]], -totals])
     table = table.sort_index() if data.kinds[x] == "time" else table.iloc[order]
-    kept = table[levels].head(options.most(12))
+    kept = table[levels][data.shown(x, options.most(12))]
     if len(levels) > len(SERIES):
         few = len(SERIES) - 1
         kept = kept.iloc[:, :few].assign(**{REST_LEVEL: kept.iloc[:, few:].sum(axis=1)})
@@ -411,7 +417,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     if by and are_states(levels):
         sums = (f"{int(kept[level].sum()):,} {humanize(str(level))}" for level in kept)
         headline = f"{capitalized(noun)}: {', '.join(sums)}"
-    elif len(kept) > 1 and most > totals.iloc[1:].max() and first != BLANK:
+    elif most > totals.iloc[1:].max() and first != BLANK and data.kinds[x] != "time":
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],

@@ -203,8 +203,8 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=_years_text(moments),
               days=tuple(at.tolist())), scale, panels,
         headline=f"Last {noun}: {words}" if words else "",
-        n=f"{some_of(lacking)}: {NOT_MEASURED}" if lacking
-        else _sample(data, y, slice(None)) * (len(measured) < 2),
+        n=" · ".join(filter(None, [f"{some_of(lacking)}: {NOT_MEASURED}" * bool(lacking),
+                                   _sample(data, y, slice(None)) * (len(measured) < 2)])),
         how=f"Band{of}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
         height=175.0, by=marks, bounds=ends[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
@@ -294,9 +294,11 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
     by = options.color or next((name for name in keys if name != x), None)
     if by in APART and not times and not options.is_chosen:
         x, by = by, x  # the many with long names are rows
-    if x is None or by is None or y is None or len({x, by, y}) < 3 or data.kinds[by] == "time":
+    if x is None or y is None or len({x, by, y}) < 3 or data.kinds.get(by or "") == "time":
         return None
     if not options.kind:
+        if by is None:
+            return None
         # What each x has only one of tells bars apart; it makes no rows of cells.
         is_flat = data.frame.groupby(x, observed=True)[by].nunique().le(1).all()
         is_pair = len(data.keys) == 2 + len(data.apart(x, by))
@@ -309,14 +311,14 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
             return None
     if data.is_mixed(y):
         return None
-    original, marks = data, [*data.apart(x, by), by, x]
+    original, marks = data, [*data.apart(x, by), *filter(None, [by]), x]
     data = one_row_per_mark(original, marks, [y])
     table = _table(data, x, y, by, options.most(24 if marks[2:] else 15),
                    options.most(_MOST_COLUMNS))  # fmt: skip
     return _cells(data, table, x, y, by, whiskers(data, y, original, marks))
 
 
-def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds) -> Spec:
+def _cells(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: Bounds) -> Spec:
     """Return the `Spec` of a heat map, whose cells are darker for larger values or better ranks."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
     columns, is_rank, what = table.columns, unit == RANK, humanize(y)
@@ -357,8 +359,9 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds)
     best = values.flat[order]
     headline = leader([Name(named[at]) for at in order], best, unit, what)
     headline *= data.stands_out(y, data.values(y) == best[0], ends)
-    noun = data.time_noun(x) if is_time else x.removesuffix("_id")
-    title = capitalized(f"{what} by {humanize(by.removesuffix('_id'))} and {humanize(noun)}")
+    noun = data.time_noun(x) if is_time else x
+    nouns = [humanize(name.removesuffix("_id")) for name in (by, noun) if name]
+    title = capitalized(f"{what} by {' and '.join(nouns)}")
     return Spec(
         "heatmap", data, (y,),
         title + first_of(len(names_y), table.total[0]),
