@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -360,12 +360,19 @@ class PlotData:
 
     def text(self, name: str) -> list[str]:
         """Return a column as a list of texts, with ``(none)`` for missing values."""
-        values = self.frame[name]
-        if self.kinds[name] == "time":
-            values = self.moments(name)
-            is_day = bool((values.dropna() == values.dropna().dt.normalize()).all())
-            values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
-        return [*values.astype(object).where(values.notna(), BLANK).map(str)]
+        if name not in self._texts:
+            values = self.frame[name]
+            if self.kinds[name] == "time":
+                values = self.moments(name)
+                is_day = bool((values.dropna() == values.dropna().dt.normalize()).all())
+                values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
+            words = values.astype(object).where(values.notna(), BLANK)
+            self._texts[name] = [*map(str, words)]
+        return self._texts[name]
+
+    @cached_property
+    def _texts(self) -> dict[str, list[str]]:
+        return {}
 
     def labels(self, name: str) -> list[str]:
         """Return a column as readable texts: metrics in words, titles in place of identifiers."""
@@ -507,11 +514,10 @@ def _parts(rule: Aggregation | None) -> tuple[str, ...]:
     return (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()
 
 
-def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
+def plot_data(frame: pd.DataFrame) -> PlotData:
     """Return a frame prepared for plotting: flat columns, and no row twice.
 
-    If ``traced``, the result keeps the record of how the rows of ``frame`` were made, so that the
-    numbers in the plot can be explained.
+    It keeps the record of how the rows of ``frame`` were made, so that its numbers are explained.
     """
     with checked_once():
         flat = flattened(frame)
@@ -522,7 +528,7 @@ def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
         rows = pd.DataFrame(flat)  # without attrs, which each of its columns would copy
         rows.columns = pd.Index([str(name) for name in rows.columns])
         rows = rows.loc[:, ~rows.columns.duplicated(keep=False)].reset_index(drop=True)
-        if traced and has_metadata(flat):
+        if has_metadata(flat):
             # The rows are checked; numbered anew they would seem to be others.
             attach_changed(rows, metadata, flat)
     return PlotData(rows, metadata, stored_of(flat)[1])
@@ -591,12 +597,17 @@ def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
     yield "", Told(titles=facts.titles)
     beside = (other for answer in data.responses for other in getattr(answer, "beside", ()))
     for answer in dict.fromkeys((*data.responses, *beside)):
-        if answer not in _TOLD:
-            facts = _TOLD[answer] = Told()
-            is_small = answer.body is not None and len(answer.body) <= _LARGEST
-            for table in ((answer.tables() if is_small else None) or {}).values():
-                facts.learn(table)
-        yield answer.source.host or "", _TOLD[answer]
+        yield answer.source.host or "", told_by(answer)
+
+
+def told_by(answer: HeldResponse, tables: Mapping[str, pd.DataFrame] | None = None) -> Told:
+    """Return what the tables of a response tell, which are made again unless they are at hand."""
+    if answer not in _TOLD:
+        facts = _TOLD[answer] = Told()
+        is_small = answer.body is not None and len(answer.body) <= _LARGEST
+        for table in ((tables or answer.tables() or {}) if is_small else {}).values():
+            facts.learn(table)
+    return _TOLD[answer]
 
 
 # --- one row per mark -------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
@@ -98,9 +99,9 @@ def plot(
     return ax
 
 
-def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
+def picture_of(data: PlotData, width: float) -> Picture | None:
     """Return the picture of a frame, ``width`` points wide; None if it would be a table."""
-    spec = _spec_of(plot_data(frame), Options(top=8))
+    spec = _spec_of(data, Options(top=8))
     # The page says where all its numbers are from, and what was not measured.
     spec = replace(spec, caption=[spec.n])
     return None if spec.kind in ("empty", "table") else draw(spec, None, Palette(), width)
@@ -369,10 +370,12 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     if mark.kind == "boxes":
         starts, ends, middles, high = mark.corners(spec, layout.high)
         face, edge, width = palette.boxes(mark.style, mark.strength)
-        axes.barh(
-            middles, ends - starts, left=starts, height=high, facecolor=face, edgecolor=edge,
-            linewidth=width, hatch=_HATCHES.get(style.look, ""), zorder=1.5,
-        )  # fmt: skip
+        looks = {"edgecolor": edge, "linewidth": width, "hatch": _HATCHES.get(style.look, "")}
+        faces = [face] * len(mark) if isinstance(face, str) else face
+        # Not as bars, whose limits matplotlib would compute for each.
+        for left, right, y, fill in zip(starts, ends, middles - high / 2, faces, strict=True):
+            box = Rectangle((left, y), right - left, high, facecolor=fill, zorder=1.5, **looks)
+            axes.add_artist(box)
     elif mark.kind == "line":
         axes.plot(
             spec.x.within(mark.x), spec.y.within(mark.y), color=colour, zorder=2.4,

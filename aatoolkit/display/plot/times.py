@@ -370,7 +370,7 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: 
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
         Scale(len(names_y) - 0.5, -0.5, "names", names=tuple(names_y)), marks,
         headline=headline, how="Stronger is better" * is_rank,
-        height=PITCH * len(names_y), legend=legend, by=[by, x, *data.apart(x, by)],
+        height=PITCH * len(names_y), legend=legend, by=[*filter(None, [by]), x, *data.apart(x, by)],
         n=f"{len(columns)} of {table.total[1]} columns are drawn, those with most"
         * (len(columns) < table.total[1] and not is_time),
     )  # fmt: skip

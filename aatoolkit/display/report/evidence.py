@@ -30,7 +30,7 @@ class TableEvidence:
     explainer : Explainer
         The explainer that explains the numbers of the table.
     data : PlotData
-        The same rows with the roles of columns.
+        Those of the rows that the page shows, with the roles of columns.
     """
 
     title: str

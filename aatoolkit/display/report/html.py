@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,21 +77,20 @@ def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], wid
     return element("div", table, kind, role="region", tabindex="0", **{"aria-label": name[:80]})
 
 
-def table_of(evidence: TableEvidence, most: int, columns: Sequence[str]) -> str:
+def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:
     """Return an HTML table of the first rows, with readable heads; numbers link to their evidence.
 
     Parameters
     ----------
     evidence
-        The table and the evidence of its numbers, which is added to.
-    most
-        How many rows to show at most.
+        The rows to show, and the evidence of their numbers, which is added to.
+    data
+        All rows of the table.
     columns
         The columns to show. If at most half of them exist, other columns are chosen.
     """
-    data, title = evidence.data, evidence.title
+    part, title = evidence.data, evidence.title
     heads = _heads(data, columns)
-    part = replace(data, frame=data.frame.head(most))
     labels = [f"row {at}" for at in range(1, len(part) + 1)]
     has_labels = data.kinds[heads[0]] in ("word", "time")
     if has_labels:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
-from aatoolkit.display.plot.data import Options, PlotData, plot_data
+from aatoolkit.display.plot.data import Options, PlotData, plot_data, told_by
 from aatoolkit.display.plot.style import describe_scope, moment
 from aatoolkit.display.plot.tables import key_figures
 from aatoolkit.display.report.evidence import SectionEvidence
@@ -94,6 +94,9 @@ class _Page:
         self._explainer = Explainer(dataset)
         self._plotted: dict[int, PlotData] = {}
         self._evidence: dict[str, SectionEvidence] = {}
+        for tables in dataset.values():
+            for answer in tables._parts.held if len(tables._parts.held) == 1 else ():
+                told_by(answer, tables)
 
     def html(self, before: Dataset | None, title: str | None) -> str:
         mains = (self._data(tables.main).metadata.sources for tables in self._dataset.values())
@@ -119,7 +122,7 @@ class _Page:
     def _data(self, frame: pd.DataFrame) -> PlotData:
         """Return a frame of the dataset as `PlotData`, which knows the roles of its columns."""
         if id(frame) not in self._plotted:
-            self._plotted[id(frame)] = plot_data(frame, traced=False)
+            self._plotted[id(frame)] = plot_data(frame)
         return self._plotted[id(frame)]
 
     # -- a section -----------------------------------------------------------------------------
@@ -144,9 +147,9 @@ class _Page:
             lack = state_words(tables._state(table))
             if tables.rows[table]:
                 data = self._data(tables[table])
-                of = evidence.of_table(table, titles[table], tables[table], data)
                 most = self._rows if table in opened else -(-self._rows // 2)
-                rows = table_of(of, most, opened.get(table, []))
+                of = evidence.of_table(table, titles[table], tables[table], data.first(most))
+                rows = table_of(of, data, opened.get(table, []))
                 numbers = [data.values(name) for name in data.numbers]
                 if table not in opened or (numbers and np.isnan(numbers).all()):
                     further.append(fold(head, rows))
@@ -169,7 +172,7 @@ class _Page:
             courses = [name for name in several if self._data(tables[name]).times]
             names = [*courses, next(iter(tables))]
         for name in names:
-            picture = picture_of(tables[name], _WIDE)
+            picture = picture_of(self._data(tables[name]), _WIDE)
             if picture is not None:
                 return element("figure", image(picture.svg(), picture.finding))
         return ""
