@@ -11,6 +11,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import cycle
 from typing import Any
 
 import matplotlib as mpl
@@ -370,12 +371,11 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     if mark.kind == "boxes":
         starts, ends, middles, high = mark.corners(spec, layout.high)
         face, edge, width = palette.boxes(mark.style, mark.strength)
-        looks = {"edgecolor": edge, "linewidth": width, "hatch": _HATCHES.get(style.look, "")}
-        faces = [face] * len(mark) if isinstance(face, str) else face
+        hatch, faces = _HATCHES.get(style.look, ""), [face] if isinstance(face, str) else face
         # Not as bars, whose limits matplotlib would compute for each.
-        for left, right, y, fill in zip(starts, ends, middles - high / 2, faces, strict=True):
-            box = Rectangle((left, y), right - left, high, facecolor=fill, zorder=1.5, **looks)
-            axes.add_artist(box)
+        for left, right, y, fill in zip(starts, ends, middles - high / 2, cycle(faces)):
+            axes.add_artist(Rectangle((left, y), right - left, high, facecolor=fill, hatch=hatch,
+                                      edgecolor=edge, linewidth=width, zorder=1.5))  # fmt: skip
     elif mark.kind == "line":
         axes.plot(
             spec.x.within(mark.x), spec.y.within(mark.y), color=colour, zorder=2.4,
