@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.text import humanize
+from aatoolkit._util.text import capitalized, humanize
 from aatoolkit._util.units import MILLISECONDS, UNITS
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import BLANK, are_states, engine_style
@@ -68,6 +68,8 @@ _UNITS = {
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _CURRENCY = re.compile(r"`?(\w+)`? units")
 """Matches the unit of an amount of money, which names the column of its currency."""
+_BARE = re.compile("value|per_.*|(dai|week|month)ly")
+"""Matches the names of numbers that say nothing without their table."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
 
 
@@ -189,7 +191,9 @@ class PlotData:
     def table_words(self) -> str:
         """The name of the table in words; for a result of statistics, the name of the statistic."""
         table = re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", self.table)
-        return humanize(re.sub(r"^[^:]*#[0-9a-f]+:", "", table))
+        table = re.sub(r"^[^:]*#[0-9a-f]+:", "", table)
+        # A draft names tables after their section.
+        return humanize(re.sub(r"^([a-z]+)(?<![isu])s_(\1_)?(?!by_)", r"\1_", table))
 
     @cached_property
     def keys(self) -> list[str]:
@@ -377,15 +381,13 @@ class PlotData:
     def labels(self, name: str) -> list[str]:
         """Return a column as readable texts: metrics in words, titles in place of identifiers."""
         words = self.text(name)
+        is_id = name.endswith(_ID) or name == "value"
         is_code = any("_" in word for word in words) and all(map(_CODE.fullmatch, words))
-        if (
-            name == "metric"
-            or self.has_states(name)
-            or (is_code and not (name.endswith(_ID) or name == "value"))
-        ):
+        is_said = name == "metric" or self.is_category(name) or self.has_states(name)
+        if is_said or (is_code and not is_id):
             return [humanize(word.lower() if word.isupper() else word) for word in words]
         titles: dict[str, str] = {}
-        for _, facts in _told(self) if name.endswith(_ID) or name == "value" else ():
+        for _, facts in _told(self) if is_id else ():
             for part in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
                 titles = part | titles
             if titles.keys() >= {*words}:
@@ -446,13 +448,24 @@ class PlotData:
         distinct = [name for name in words if name in self.keys or self.frame[name].is_unique]
         return next(iter((*titles, *distinct)), key)
 
+    def measure(self, name: str) -> str:
+        """Return the name of a number in words; empty if it says no more than that of its table."""
+        return "" if self.table and _BARE.fullmatch(name) else humanize(name)
+
+    def title(self, what: str, *by: str | None) -> str:
+        """Return the title of a picture of some numbers by columns; the table without numbers."""
+        nouns = [humanize(name.removesuffix("_id").removeprefix("is_")) for name in by if name]
+        return capitalized(f"{what} by {' and '.join(nouns)}" if what else self.table_words)
+
     def row_noun(self, name: str) -> str:
         """Return the noun for what rows are, such as ``action`` if they have an ``action_id``."""
         if self.kinds[name] == "time":
             return self.time_noun(name)
-        key = next((key for key in reversed(self.keys) if key.endswith("_id")), name)
-        is_title = name == self.label_column and name not in self.keys
-        return key.removesuffix("_id") if is_title else name
+        if name != self.label_column or name in self.keys:
+            return name
+        title = self.table_words.removesuffix("s") if name in TITLES else ""
+        ids = (key.removesuffix("_id") for key in reversed(self.keys) if key.endswith("_id"))
+        return next(ids, title or name)
 
     @property
     def row_name(self) -> str:

@@ -374,7 +374,8 @@ def _attempt(
     has_height = not height or high >= least
     drawn = [tick.text for tick in (*x_ticks, *y_ticks)]
     drawn += chain(*cells) if is_table and len(names) > 1 else ()
-    is_cut = any("…" in text for text in drawn) or not has_height
+    is_few = len(columns) < len(spec.beside) + (is_table and names[0].text != "")
+    is_cut = any("…" in text for text in drawn) or not has_height or (is_few and scale > 1)
     layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks, size,
                     is_turned, title, ending, texts, rules, is_cut)  # fmt: skip
     texts += _beside(columns, cells, layout, [at for at, name in enumerate(names) if name.is_own
@@ -417,7 +418,11 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layo
     """Return the layout of a picture ``width`` points wide and, if given, ``height`` high."""
     # On a large figure, which is looked at from afar, text is larger.
     large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    for ease in ((2, large, True), *_EASES):
+    eases = [(2, large, True), *_EASES]
+    if spec.x.kind == "none" and spec.y.names and 3 * spec.height < (height or 0):
+        # A few rows of words are large, so that they fill their room.
+        eases = [(2, large * 1.5, True), (2, large * 1.25, True), *eases]
+    for ease in eases:
         layout, has_room = _attempt(spec, width, height, *ease)
         # Smaller text is better than names that are cut, as long as it can be read.
         if has_room and (not layout.is_cut or ease[1] < 0.85):

@@ -224,10 +224,10 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     kept = order[:measured][rows.shown(x, top)]
     without = order[measured:]
     hidden = len(without) - len(without := without[: max(top - len(kept), min(top // 2, 3))])
+    others = REST if rows.own().any() else OWN
     rows = rows.sorted_by([*kept, *without])
     ends, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, rows.row_labels(x))
-    others = REST if any(name.is_own for name in names) else OWN
     # A very wide interval goes on beyond the scale, and does not squeeze all others.
     limit = max(1.5 * np.nanmax([*values, 0]), 2 * np.quantile(np.nan_to_num(ends.high), 0.75))
     words = [
@@ -241,12 +241,11 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     styles = [hues.get(word) or (OWN if name.is_own else others)
               for name, word in zip(names, rows.text(x), strict=True)]  # fmt: skip
     cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
-    what = humanize(y)
+    what, part = data.measure(y), first_of(len(kept), measured, is_last=is_time)
     headline = leader(names, values, unit, what)
     headline *= not is_time and rows.stands_out(y, values == values[0], ends)
     return row_panel(
-        "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
-        + first_of(len(kept), measured, is_last=is_time), names, cells,
+        "bars", rows, data.title(what, rows.row_noun(x)) + part, names, cells,
         reach(np.concatenate([values, highs]), unit, label=rows.axis_label(y),
               is_whole=rows.is_count(y)),
         [y], headline=headline, by=by, bounds=ends.result,
@@ -263,7 +262,8 @@ def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) 
     own = [f"; {quoted(name.text)} {number(float(n), unit)}"
            for name, n in zip(names, values, strict=True)
            if name.is_own and n < values[0]]  # fmt: skip
-    return f"{quoted(names[0].text)} has {most}, {number(values[0], unit)}{''.join(own[:1])}"
+    best = f"{quoted(names[0].text)} has {most}".strip()
+    return f"{best}, {number(values[0], unit)}{''.join(own[:1])}"
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
@@ -306,7 +306,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         if np.isfinite(second[row] - first[row]):
             headline = f"{quoted(names[row].text)}: {what} {number(second[row], unit)}, {other} "
             headline += f"{number(first[row], unit)} ({moves[row]})"
-    title = capitalized(f"{what} and {other} by {humanize(data.row_noun(x))}")
+    title = data.title(f"{what} and {other}", data.row_noun(x))
     scale = reach(np.concatenate([first, second]), unit, 1.03)
     return row_panel(
         "gap", rows, title, names, cells, scale, (now, before), total=len(data),
@@ -391,8 +391,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     # Rows that a join repeated are no number of the things that they were rows of.
     if any(map(data.is_repeated, columns)):
         return None
-    words = _levels(data, x)
-    names = data.row_labels(x, by, words=[*map(humanize, words)] if data.is_category(x) else words)
+    names = data.row_labels(x, by, words=_levels(data, x))
     rows = pd.DataFrame({"x": names, "by": names})
     if by or not data.has_engines(x):  # whose bars have each a colour of its own
         rows["by"] = _levels(data, by) if by else "rows"
@@ -421,7 +420,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],
-        f"Number of {noun} by {' and '.join(map(humanize, filter(None, (what, by))))}", kept,
+        data.title(f"Number of {noun}", what, by), kept,
         [Name(str(n), n in own_names) for n in kept.index], [number(float(n)) for n in totals],
         None, [""] * len(kept), n=f"n = {len(data):,}", headline=headline, total=len(table),
     )  # fmt: skip

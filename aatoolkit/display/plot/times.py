@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers
-from aatoolkit._util.text import capitalized, humanize, some_of
+from aatoolkit._util.text import humanize, some_of
 from aatoolkit.display.plot.data import (
     APART,
     NOT_GIVEN,
@@ -78,7 +78,7 @@ def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) 
         levels = [*map(str, data.frame[x].cat.categories)]
         columns.sort(key=lambda c: levels.index(c) if c in levels else len(levels))
     else:
-        columns = ranked(table.T)[:most]
+        columns = ranked(table.loc[keys].T)[:most]
     rows = table.reindex(index=keys, columns=columns).fillna(-1).to_numpy(np.int64)
     return _Table(rows, numbers_[rows], keys, columns, table.shape)
 
@@ -186,8 +186,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         panels += _marks_of_line(data, line, at, days)
     if any(mark.style.look == "hollow" for mark in panels):
         legend.insert(0, ("part of the period", replace(series[0].style, look="hollow"), "dots"))
-    title = capitalized(f"{', '.join(map(humanize, ys))} by {noun}")
-    title += (f" and {humanize(by)}" if by else "") + first_of(len(series), total)
+    title = data.title(", ".join(map(data.measure, ys)), noun, by) + first_of(len(series), total)
     scale = reach(np.concatenate(reached), unit, 1.08, is_whole=all(map(data.is_count, ys)),
                   label=data.axis_label(y) * (len(ys) == 1))  # fmt: skip
     if unit == RANK:
@@ -321,7 +320,7 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
 def _cells(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: Bounds) -> Spec:
     """Return the `Spec` of a heat map, whose cells are darker for larger values or better ranks."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
-    columns, is_rank, what = table.columns, unit == RANK, humanize(y)
+    columns, is_rank, what = table.columns, unit == RANK, data.measure(y)
     if data.unit_column(y) == "metric" and not data.varies("metric"):
         what = data.labels("metric")[0]
     # At a time that no row has, nothing was measured.
@@ -360,11 +359,9 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: 
     headline = leader([Name(named[at]) for at in order], best, unit, what)
     headline *= data.stands_out(y, data.values(y) == best[0], ends)
     noun = data.time_noun(x) if is_time else x
-    nouns = [humanize(name.removesuffix("_id")) for name in (by, noun) if name]
-    title = capitalized(f"{what} by {' and '.join(nouns)}")
     return Spec(
         "heatmap", data, (y,),
-        title + first_of(len(names_y), table.total[0]),
+        data.title(what, by, noun) + first_of(len(names_y), table.total[0]),
         Scale(-0.5, len(columns) - 0.5, "names", names=tuple(names_x),
               label=_years_text(columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
