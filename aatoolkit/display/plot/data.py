@@ -59,11 +59,11 @@ TITLES = ("title", "prompt", "text", "label", "name", "headline")
 _ID = ("_id", "_key", "sku", "cursor")
 """The endings of the names of columns that hold identifiers."""
 
-_UNITS = {
-    "fraction": FRACTION, "rate": FRACTION, "share": FRACTION, "voice": FRACTION, "score": SCORE,
-    "ratio": FRACTION, "proportion": FRACTION, "rank": RANK, "position": RANK, "place": RANK,
-    "count": COUNT, "ms": MILLISECONDS,
+_UNIT_WORDS = {
+    FRACTION: "fraction rate share voice ratio proportion", RANK: "rank position place",
+    SCORE: "score", COUNT: "count", MILLISECONDS: "ms",
 }  # fmt: skip
+_UNITS = {word: unit for unit, words in _UNIT_WORDS.items() for word in words.split()}
 """The unit for each unit name, and for each last word of a metric's name."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _CURRENCY = re.compile(r"`?(\w+)`? units")
@@ -364,19 +364,12 @@ class PlotData:
 
     def text(self, name: str) -> list[str]:
         """Return a column as a list of texts, with ``(none)`` for missing values."""
-        if name not in self._texts:
-            values = self.frame[name]
-            if self.kinds[name] == "time":
-                values = self.moments(name)
-                is_day = bool((values.dropna() == values.dropna().dt.normalize()).all())
-                values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
-            words = values.astype(object).where(values.notna(), BLANK)
-            self._texts[name] = [*map(str, words)]
-        return self._texts[name]
-
-    @cached_property
-    def _texts(self) -> dict[str, list[str]]:
-        return {}
+        values = self.frame[name]
+        if self.kinds[name] == "time":
+            values = self.moments(name)
+            is_day = bool((values.dropna() == values.dropna().dt.normalize()).all())
+            values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
+        return [*values.astype(object).where(values.notna(), BLANK).map(str)]
 
     def labels(self, name: str) -> list[str]:
         """Return a column as readable texts: metrics in words, titles in place of identifiers."""
@@ -418,16 +411,8 @@ class PlotData:
     def time_noun(self, name: str) -> str:
         """Return the noun for the step between times, such as ``day``; ``time`` for other steps."""
         hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
-        nouns = {
-            1: "hour",
-            24: "day",
-            168: "week",
-            672: "month",
-            720: "month",
-            744: "month",
-            8760: "year",
-        }
-        return nouns.get(hours, "time")
+        nouns = {1: "hour", 24: "day", 168: "week", 8760: "year"}
+        return nouns.get(hours, "month" if 672 <= hours <= 744 else "time")
 
     # --- rows
 

@@ -244,24 +244,26 @@ def _columns(spec: Spec, is_table: bool, room: float, scale: float) -> list[_Col
     # The widest yield, then those of few different words, but neither bold ones nor the first.
     order = sorted(range(len(columns)), key=lambda at: (
         not columns[at].is_bold, at > 0, is_named or -len({*columns[at].words}), at))  # fmt: skip
-    least = min(110.0, room / 2.1 if is_table else room)
-    while sum(min(wides[at], least) for at in order) > room:
+
+    def free(most: float) -> float:
+        return room - sum(min(wides[at], most) for at in order)
+
+    while free(min(110.0, room / 2.1 if is_table else room)) < 0:
         order.pop()
     widest = max((wides[at] for at in order), default=0.0)
-    while sum(min(wides[at], widest) for at in order) > room:
+    while free(widest) < 0:
         widest *= 0.97
-    free = room - sum(min(wides[at], widest) for at in order)
-    more = min(free / max(len(order), 1), 4 * size) * is_table
+    more = min(free(widest) / max(len(order), 1), 4 * size) * is_table
     return [_Column(columns[at], signs[at], min(wides[at], widest) + more) for at in sorted(order)]
 
 
 def _beside(
-    columns: Sequence[_Column], cells: Sequence[Sequence[str]], layout: Layout, bold: Sequence[int]
+    columns: Sequence[_Column], cells: Sequence[Sequence[str]], layout: Layout
 ) -> Iterator[Text]:
-    """Yield the texts of columns, with headings and signs; the first is bold in some rows."""
+    """Yield the texts of columns, with headings and signs."""
     size, small = layout.size, layout.size * _SMALL / _SIZE
     at = layout.left + layout.wide + 10 * bool(layout.wide)
-    for place, ((column, sign, wide), words) in enumerate(zip(columns, cells, strict=True)):
+    for (column, sign, wide), words in zip(columns, cells, strict=True):
         edge, align = at + (wide - 10) * (column.align == "right"), column.align
         heading = fitted(column.heading, wide - 10, small)
         yield Text(edge, layout.top - size * 1.7, heading, small, "muted", align=align)
@@ -270,23 +272,22 @@ def _beside(
             for style in filter(None, column.signs[row : row + 1]):
                 glyph = style.glyph("dots")
                 yield Text(edge, middle - small * 0.66, glyph, small * 1.1, style.key)
-            y, is_bold = middle - _high(word, size) / 2, not place and row in bold
-            yield Text(edge + sign, y + size * 0.06, word, size, "ink", is_bold or column.is_bold,
-                       align)  # fmt: skip
+            y = middle - _high(word, size) / 2 + size * 0.06
+            yield Text(edge + sign, y, word, size, "ink", column.is_bold, align)
         at += wide
 
 
 def _ends(
-    labels: Sequence[tuple[float, str, Style]], words: Sequence[str], scale: Scale, layout: Layout
+    labels: Iterable[tuple[float, str, Style]], scale: Scale, layout: Layout
 ) -> Iterator[Text]:
     """Yield the names at the ends of lines, moved apart where they would meet."""
     small, y = layout.size * _SMALL / _SIZE, -math.inf
-    lines = sorted(zip(labels, words, strict=True), key=lambda line: -scale.share(line[0][0]))
-    for row, ((value, name, style), word) in enumerate(lines, 1):
+    lines = sorted(labels, key=lambda label: -scale.share(label[0]))
+    for below, (value, name, style) in zip(reversed(range(len(lines))), lines, strict=True):
         at = layout.top + (1 - scale.share(value)) * layout.high - small * 0.6
-        last = layout.top + layout.high - small - (len(lines) - row) * small * 1.2
+        last = layout.top + layout.high - small - below * small * 1.2
         y, is_own = min(max(at, y + small * 1.2), last), name.endswith("(own)")
-        yield Text(layout.left + layout.wide + 6, y, word, small, style.key, is_own)
+        yield Text(layout.left + layout.wide + 6, y, name, small, style.key, is_own)
 
 
 def _attempt(
@@ -306,8 +307,10 @@ def _attempt(
     texts = [Text(MARGIN, top + 2, how, small, "muted")]
     top += (2 + _high(how, small)) * bool(how) + 7
     is_direct = cell > 230 and len(spec.labels) * small * 1.2 < spec.height
-    labels, named = (spec.labels, ()) if is_direct else ((), spec.labels)
-    entries = [*((word, style, "dots") for _, word, style in named), *spec.legend]
+    labels = [(value, fitted(word, cell * 0.3, small), style)
+              for value, word, style in spec.labels if is_direct]  # fmt: skip
+    entries = [*((word, style, "dots") for _, word, style in spec.labels if not is_direct),
+               *spec.legend]  # fmt: skip
     texts += _legend(entries, cell, small, top)
     top = texts[-1].y + small * 1.55 + 3 if entries else top
     texts.append(Text(MARGIN, top, fitted(spec.y.label, cell, small), small, "muted"))
@@ -326,9 +329,8 @@ def _attempt(
     # Right: columns of words, or names of lines; and what numbers at the ends of marks leave.
     right = cell + MARGIN - left
     columns = _columns(spec, is_table, max(right, 1.0), scale)
-    ends = [fitted(word, cell * 0.3, small) for _, word, _ in labels]
     right -= sum(column.wide for column in columns)
-    right -= max((width_of(word, small, True) + 9 for word in ends), default=0.0)
+    right -= max((width_of(word, small, True) + 9 for _, word, _ in labels), default=0.0)
     fits = min((
         (right - mark.shift - width_of(word, small)) / share
         for mark in spec.marks if mark.shift and not spec.x.names
@@ -369,8 +371,7 @@ def _attempt(
     ending = Text(MARGIN, tall - below + under + 8, caption, small, "muted")
     least = min(70.0, spec.height * 0.6)
     if names:
-        pair = max(map(sum, pairwise(depths)), default=deepest)
-        least = len(names) * size * max(1.5 * has_headings, 1.12 + 0.2 * lines, 0.58 * pair)
+        least = len(names) * size * max(1.5 * has_headings, 1.12 + 0.2 * lines, 1.16 * deepest)
     has_height = not height or high >= least
     drawn = [tick.text for tick in (*x_ticks, *y_ticks)]
     drawn += chain(*cells) if is_table and len(names) > 1 else ()
@@ -378,9 +379,7 @@ def _attempt(
     is_cut = any("…" in text for text in drawn) or not has_height or (is_few and scale > 1)
     layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks, size,
                     is_turned, title, ending, texts, rules, is_cut)  # fmt: skip
-    texts += _beside(columns, cells, layout, [at for at, name in enumerate(names) if name.is_own
-                                              and is_table])  # fmt: skip
-    texts += chain(_ends(labels, ends, spec.y, layout),
+    texts += chain(_beside(columns, cells, layout), _ends(labels, spec.y, layout),
                    *(_words(mark, spec, layout, cell, right) for mark in spec.marks))  # fmt: skip
     texts[:] = [text for text in texts if text.text]
     return layout, has_height and (not spec.marks or fits >= 0.35 * right)
@@ -457,10 +456,9 @@ def _x_ticks(
         return ticks[::every], is_turned
     for most in (9, 7, 6, 5, 4, 3, 2):
         ticks = _time_ticks(scale, most) if scale.days else number_ticks(scale, most)
-        ends = sorted((width * scale.share(t.at), width_of(t.text, size) / 2 + 4) for t in ticks)
-        if all(
-            left + half <= right - next_half for (left, half), (right, next_half) in pairwise(ends)
-        ):
+        least = max((width_of(t.text, size) for t in ticks), default=0.0) + 8
+        places = sorted(width * scale.share(t.at) for t in ticks)
+        if all(right - left >= least for left, right in pairwise(places)):
             return ticks, False
     return ticks[:1], False
 

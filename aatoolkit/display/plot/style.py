@@ -55,7 +55,7 @@ class Style:
 
 
 _LIGHTER = {"tint": 0.55, "pale": 0.35}
-_GLYPHS = {"s": "■", "^": "▲", "D": "◆", "v": "▼", "P": "✚"}
+_GLYPHS = dict(zip("s^DvP", "■▲◆▼✚", strict=True))
 
 SERIES = (
     Style("blue"),

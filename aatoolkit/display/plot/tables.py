@@ -101,9 +101,9 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         heights = row + 0.3 - 0.6 * shares_of_range(data.course(label))
         if heights.size:
             courses.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
-    is_counted = any(texts[2]) and not data.is_result
-    how = ["Lines: by day" * bool(courses),
-           "The interval takes what is counted for independent" * is_counted]  # fmt: skip
+    how = "Lines: by day. " * bool(courses)
+    if any(texts[2]) and not data.is_result:
+        how += "The interval takes what is counted for independent"
     beside = [
         WordColumn(words, heading, "right", heading == "value")
         for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
@@ -113,7 +113,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         headline = _state_counts(data, "verdict")
     return row_panel(
         "figures", data, title, [*map(Name, labels)], (), NONE, sides, total=len(cards),
-        beside=beside, over=courses, how=". ".join(filter(None, how)), headline=headline,
+        beside=beside, over=courses, how=how.removesuffix(". "), headline=headline,
     )  # fmt: skip
 
 

@@ -202,8 +202,8 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=_years_text(moments),
               days=tuple(at.tolist())), scale, panels,
         headline=f"Last {noun}: {words}" if words else "",
-        n=" · ".join(filter(None, [f"{some_of(lacking)}: {NOT_MEASURED}" * bool(lacking),
-                                   _sample(data, y, slice(None)) * (len(measured) < 2)])),
+        n=(f"{some_of(lacking)}: {NOT_MEASURED} · " * bool(lacking)
+           + _sample(data, y, slice(None)) * (len(measured) < 2)).strip(" ·"),
         how=f"Band{of}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
         height=175.0, by=marks, bounds=ends[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
