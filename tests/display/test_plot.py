@@ -396,6 +396,10 @@ def test_the_title_of_cards_with_verdicts_is_what_these_say() -> None:
     assert "Verdict: 2 no detectable change" in words_of(read("impact_metrics").aa.plot())
 
 
+def test_cards_say_what_their_lines_are() -> None:
+    assert "lines: by day" in read("overview").aa.plot().spec.how.lower()
+
+
 def test_rows_are_named_by_what_only_they_have_and_metrics_are_cards() -> None:
     rows = pd.DataFrame({"id": ["i1", "i2"], "type": ["note"] * 2, "theme": ["price", "weight"]})
     rows["n"] = [2, 1]
@@ -571,11 +575,15 @@ def test_the_caption_names_the_series_that_were_never_measured() -> None:
         axes = trend["overview_trend"].aa.plot(**options)
         assert "copilot, google-ai-overview: not measured" in axes.figure.get_supxlabel()
         assert "the first" not in axes.spec.title
+    only = trend["overview_trend"].query("engine in ['chatgpt', 'copilot']")
+    counts = only["answer_count"][only["answer_count"] > 0]
+    caption = only.aa.plot(x="date", y="mention_rate", color="engine").figure.get_supxlabel()
+    assert f"copilot: not measured · n={counts.min()}–{counts.max()}" in caption
 
 
 PERIODS = {
     "overview_trend bars": "bars: Mention rate by week",
-    "overview_trend heatmap": "line: Mention rate by week",
+    "overview_trend heatmap": "heatmap: Mention rate by week",
     "perception_sentiment_trend shares": "shares: Shares by week: positive, neutral, negative",
     "conversion_daily heatmap": "heatmap: Sessions by engine and week",
     "chats": "counts: Number of chats by week",
@@ -590,6 +598,17 @@ def test_pictures_of_every_kind_have_a_mark_for_each_period(asked: str, shown: s
     days = re.findall("2026[-0-9]+", axes.finding.partition(" by ")[2])
     assert {pd.Timestamp(day).day_name() for day in days} == {"Sunday"}
     assert kind == "heatmap" or days == sorted({*days})
+
+
+@pytest.mark.parametrize("kind", ["bars", "gap", "shares", "counts"])
+def test_of_more_periods_than_have_room_the_last_are_drawn(kind: str) -> None:
+    days = pd.date_range("2026-08-01", periods=40)
+    frame = pd.DataFrame({"day": days, "a_share": 0.25, "b_share": 0.75})
+    options = {} if kind == "counts" else {"y": ["a_share", "b_share"][: 1 + (kind != "bars")]}
+    axes = frame.aa.plot(kind, x="day", top=5, **options)
+    assert labels(axes) == [f"{day:%Y-%m-%d}" for day in days[-5:]]
+    assert axes.spec.title.endswith(", the last 5 of 40")
+    assert "has the most" not in axes.spec.headline
 
 
 def test_beside_periods_is_one_column() -> None:

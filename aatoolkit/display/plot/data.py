@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from aatoolkit._util.text import humanize
+from aatoolkit._util.text import capitalized, humanize
 from aatoolkit._util.units import MILLISECONDS, UNITS
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import BLANK, are_states, engine_style
@@ -59,15 +59,17 @@ TITLES = ("title", "prompt", "text", "label", "name", "headline")
 _ID = ("_id", "_key", "sku", "cursor")
 """The endings of the names of columns that hold identifiers."""
 
-_UNITS = {
-    "fraction": FRACTION, "rate": FRACTION, "share": FRACTION, "voice": FRACTION, "score": SCORE,
-    "ratio": FRACTION, "proportion": FRACTION, "rank": RANK, "position": RANK, "place": RANK,
-    "count": COUNT, "ms": MILLISECONDS,
+_UNIT_WORDS = {
+    FRACTION: "fraction rate share voice ratio proportion", RANK: "rank position place",
+    SCORE: "score", COUNT: "count", MILLISECONDS: "ms",
 }  # fmt: skip
+_UNITS = {word: unit for unit, words in _UNIT_WORDS.items() for word in words.split()}
 """The unit for each unit name, and for each last word of a metric's name."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _CURRENCY = re.compile(r"`?(\w+)`? units")
 """Matches the unit of an amount of money, which names the column of its currency."""
+_BARE = re.compile("value|per_.*|(dai|week|month)ly")
+"""Matches the names of numbers that say nothing without their table."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
 
 
@@ -189,7 +191,9 @@ class PlotData:
     def table_words(self) -> str:
         """The name of the table in words; for a result of statistics, the name of the statistic."""
         table = re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", self.table)
-        return humanize(re.sub(r"^[^:]*#[0-9a-f]+:", "", table))
+        table = re.sub(r"^[^:]*#[0-9a-f]+:", "", table)
+        # A draft names tables after their section.
+        return humanize(re.sub(r"^([a-z]+)(?<![isu])s_(\1_)?(?!by_)", r"\1_", table))
 
     @cached_property
     def keys(self) -> list[str]:
@@ -370,15 +374,13 @@ class PlotData:
     def labels(self, name: str) -> list[str]:
         """Return a column as readable texts: metrics in words, titles in place of identifiers."""
         words = self.text(name)
+        is_id = name.endswith(_ID) or name == "value"
         is_code = any("_" in word for word in words) and all(map(_CODE.fullmatch, words))
-        if (
-            name == "metric"
-            or self.has_states(name)
-            or (is_code and not (name.endswith(_ID) or name == "value"))
-        ):
+        is_said = name == "metric" or self.is_category(name) or self.has_states(name)
+        if is_said or (is_code and not is_id):
             return [humanize(word.lower() if word.isupper() else word) for word in words]
         titles: dict[str, str] = {}
-        for _, facts in _told(self) if name.endswith(_ID) or name == "value" else ():
+        for _, facts in _told(self) if is_id else ():
             for part in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
                 titles = part | titles
             if titles.keys() >= {*words}:
@@ -409,16 +411,8 @@ class PlotData:
     def time_noun(self, name: str) -> str:
         """Return the noun for the step between times, such as ``day``; ``time`` for other steps."""
         hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
-        nouns = {
-            1: "hour",
-            24: "day",
-            168: "week",
-            672: "month",
-            720: "month",
-            744: "month",
-            8760: "year",
-        }
-        return nouns.get(hours, "time")
+        nouns = {1: "hour", 24: "day", 168: "week", 8760: "year"}
+        return nouns.get(hours, "month" if 672 <= hours <= 744 else "time")
 
     # --- rows
 
@@ -439,13 +433,24 @@ class PlotData:
         distinct = [name for name in words if name in self.keys or self.frame[name].is_unique]
         return next(iter((*titles, *distinct)), key)
 
+    def measure(self, name: str) -> str:
+        """Return the name of a number in words; empty if it says no more than that of its table."""
+        return "" if self.table and _BARE.fullmatch(name) else humanize(name)
+
+    def title(self, what: str, *by: str | None) -> str:
+        """Return the title of a picture of some numbers by columns; the table without numbers."""
+        nouns = [humanize(name.removesuffix("_id").removeprefix("is_")) for name in by if name]
+        return capitalized(f"{what} by {' and '.join(nouns)}" if what else self.table_words)
+
     def row_noun(self, name: str) -> str:
         """Return the noun for what rows are, such as ``action`` if they have an ``action_id``."""
         if self.kinds[name] == "time":
             return self.time_noun(name)
-        key = next((key for key in reversed(self.keys) if key.endswith("_id")), name)
-        is_title = name == self.label_column and name not in self.keys
-        return key.removesuffix("_id") if is_title else name
+        if name != self.label_column or name in self.keys:
+            return name
+        title = self.table_words.removesuffix("s") if name in TITLES else ""
+        ids = (key.removesuffix("_id") for key in reversed(self.keys) if key.endswith("_id"))
+        return next(ids, title or name)
 
     @property
     def row_name(self) -> str:
@@ -483,6 +488,10 @@ class PlotData:
         """Return the data with at most its first ``most`` rows."""
         return self.sorted_by(slice(most))
 
+    def shown(self, x: str, most: int) -> slice:
+        """Return which rows to draw if ``most`` have room: the first, or of times the last."""
+        return slice(-most, None) if self.kinds[x] == "time" else slice(most)
+
     def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
         """Return row positions, sorted by a column: largest or best rank first, missing last.
 
@@ -503,11 +512,10 @@ def _parts(rule: Aggregation | None) -> tuple[str, ...]:
     return (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()
 
 
-def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
+def plot_data(frame: pd.DataFrame) -> PlotData:
     """Return a frame prepared for plotting: flat columns, and no row twice.
 
-    If ``traced``, the result keeps the record of how the rows of ``frame`` were made, so that the
-    numbers in the plot can be explained.
+    It keeps the record of how the rows of ``frame`` were made, so that its numbers are explained.
     """
     with checked_once():
         flat = flattened(frame)
@@ -518,7 +526,7 @@ def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
         rows = pd.DataFrame(flat)  # without attrs, which each of its columns would copy
         rows.columns = pd.Index([str(name) for name in rows.columns])
         rows = rows.loc[:, ~rows.columns.duplicated(keep=False)].reset_index(drop=True)
-        if traced and has_metadata(flat):
+        if has_metadata(flat):
             # The rows are checked; numbered anew they would seem to be others.
             attach_changed(rows, metadata, flat)
     return PlotData(rows, metadata, stored_of(flat)[1])
@@ -587,12 +595,17 @@ def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
     yield "", Told(titles=facts.titles)
     beside = (other for answer in data.responses for other in getattr(answer, "beside", ()))
     for answer in dict.fromkeys((*data.responses, *beside)):
-        if answer not in _TOLD:
-            facts = _TOLD[answer] = Told()
-            is_small = answer.body is not None and len(answer.body) <= _LARGEST
-            for table in ((answer.tables() if is_small else None) or {}).values():
-                facts.learn(table)
-        yield answer.source.host or "", _TOLD[answer]
+        yield answer.source.host or "", told_by(answer)
+
+
+def told_by(answer: HeldResponse, tables: Mapping[str, pd.DataFrame] | None = None) -> Told:
+    """Return what the tables of a response tell, which are made again unless they are at hand."""
+    if answer not in _TOLD:
+        facts = _TOLD[answer] = Told()
+        is_small = answer.body is not None and len(answer.body) <= _LARGEST
+        for table in ((tables or answer.tables() or {}) if is_small else {}).values():
+            facts.learn(table)
+    return _TOLD[answer]
 
 
 # --- one row per mark -------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import cycle
 from typing import Any
 
 import matplotlib as mpl
@@ -20,6 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
@@ -98,9 +100,9 @@ def plot(
     return ax
 
 
-def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
+def picture_of(data: PlotData, width: float) -> Picture | None:
     """Return the picture of a frame, ``width`` points wide; None if it would be a table."""
-    spec = _spec_of(plot_data(frame), Options(top=8))
+    spec = _spec_of(data, Options(top=8))
     # The page says where all its numbers are from, and what was not measured.
     spec = replace(spec, caption=[spec.n])
     return None if spec.kind in ("empty", "table") else draw(spec, None, Palette(), width)
@@ -141,15 +143,14 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
     beside = beside or [n for n in data.keys if is_map and n != when][-1:]
     if len(beside) > 1:
         raise ArgumentError("freq= draws periods along x: leave out x=", argument="x")
-    # A single key makes no cells.
-    kind = options.kind if beside or not is_map else None
-    names, are_events = options.y or data.numbers, not (options.y or kind or when in data.keys)
-    options = replace(options, x=when, kind=kind, color=beside[0] if beside else None)
-    if names and kind != "counts" and not are_events:
+    names = options.y or data.numbers
+    are_events = not (options.y or options.kind or when in data.keys)
+    options = replace(options, x=when, color=beside[0] if beside else None)
+    if names and options.kind != "counts" and not are_events:
         return one_row_per_mark(data, [when, *data.apart(), *beside], names, freq), options
     groups = group(data.frame, [period], True)
     frame = data.frame.assign(**{when: groups.keys[when].array[groups.ids]})
-    return replace(data, frame=frame), replace(options, kind=kind or "counts")
+    return replace(data, frame=frame), replace(options, kind=options.kind or "counts")
 
 
 def _missing_notes(spec: Spec) -> list[str]:
@@ -370,10 +371,11 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     if mark.kind == "boxes":
         starts, ends, middles, high = mark.corners(spec, layout.high)
         face, edge, width = palette.boxes(mark.style, mark.strength)
-        axes.barh(
-            middles, ends - starts, left=starts, height=high, facecolor=face, edgecolor=edge,
-            linewidth=width, hatch=_HATCHES.get(style.look, ""), zorder=1.5,
-        )  # fmt: skip
+        hatch, faces = _HATCHES.get(style.look, ""), [face] if isinstance(face, str) else face
+        # Not as bars, whose limits matplotlib would compute for each.
+        for left, right, y, fill in zip(starts, ends, middles - high / 2, cycle(faces)):
+            axes.add_artist(Rectangle((left, y), right - left, high, facecolor=fill, hatch=hatch,
+                                      edgecolor=edge, linewidth=width, zorder=1.5))  # fmt: skip
     elif mark.kind == "line":
         axes.plot(
             spec.x.within(mark.x), spec.y.within(mark.y), color=colour, zorder=2.4,

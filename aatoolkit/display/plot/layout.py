@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise, zip_longest
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from matplotlib.ticker import MaxNLocator
 from aatoolkit._util.numbers import tick
 from aatoolkit._util.text import capitalized, visible
 from aatoolkit.display.plot.spec import Mark, Scale, Spec, WordColumn
+from aatoolkit.display.plot.style import Style
 from aatoolkit.sections.aggregation import RANK
 
 # --- text: safe to draw, and how wide it is ---------------------------------------------------
@@ -95,10 +96,8 @@ def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
     return f"{text[:1]}…"
 
 
-def _wrap(
-    text: str, width: float, size: float, most: int, is_bold: bool = False
-) -> tuple[str, bool]:
-    """Return a text in at most ``most`` lines of ``width`` points, and whether it was cut."""
+def _wrap(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
+    """Return a text in at most ``most`` lines of ``width`` points; one that is cut has a "…"."""
     lines, pieces = [""], []
     for word in re.findall(r"\S+\s*", text[:_LONGEST]):
         is_wide = width_of(word.rstrip(), size, is_bold) > width
@@ -110,15 +109,15 @@ def _wrap(
                 break
             lines.append("")
         lines[-1] += piece
-    fits = [fitted(line.rstrip(), width, size, is_bold) for line in lines]
-    return "\n".join(fits), fits != [_drawable(line.rstrip()) for line in lines]
+    return "\n".join(fitted(line.rstrip(), width, size, is_bold) for line in lines)
 
 
 def _clauses(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
     """Return a text wrapped to at most ``most`` lines; its last clauses are dropped if needed."""
-    words, is_cut = _wrap(text, width, size, most, is_bold)
+    words = _wrap(text, width, size, most, is_bold)
     shorter = re.sub("[,.] [^,.]*$", "", text[:_LONGEST])
-    return words if not is_cut or shorter == text else _clauses(shorter, width, size, most, is_bold)
+    is_whole = "…" not in words or shorter == text
+    return words if is_whole else _clauses(shorter, width, size, most, is_bold)
 
 
 # --- places -----------------------------------------------------------------------------------
@@ -127,6 +126,8 @@ WIDTH = 547.0
 """The usual width of a picture in points."""
 
 MARGIN, _LINE = 9.0, 1.32
+_SIZE, _SMALL = 9.0, 8.0
+"""The sizes of text, and of text that explains."""
 
 
 class Text(NamedTuple):
@@ -182,98 +183,161 @@ class Layout(NamedTuple):
         return self.size / 9.0
 
 
-def _attempt(
-    spec: Spec, width: float, height: float | None, lines: int, scale: float, has_caption: bool,
-) -> tuple[Layout, bool]:  # fmt: skip
-    """Return a layout for some subtitle lines, text size and caption, and whether it fits."""
-    size, small, cell = 9.0 * scale, 8.0 * scale, width - 2 * MARGIN
-    texts: list[Text] = []
-    # Above: title, subtitle, legend, and the label of numbers.
-    large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
-    most, subtitle = 2 if scale > 0.8 else 1, [f"{spec.title}, {spec.window}".removesuffix(", ")]
-    words, is_cut = _wrap(spec.headline, cell, large, most, True)
-    if is_cut:
-        words, is_cut = _wrap(spec.headline.partition("; ")[0], cell, large, most, True)
-    if not words or is_cut:
-        # A result that would be cut says less than what is shown.
-        words = _clauses(spec.title, cell, large, 2 if scale > 0.6 else 1, True)
-        subtitle = [capitalized(spec.window)]
-    title, top = Text(MARGIN, MARGIN, words, large, "ink", True), MARGIN + _high(words, large)
-    how = ". ".join(filter(None, [*subtitle, spec.how]))
-    how = _clauses(how, cell, small, lines) if lines else ""
-    if how and "…" not in how:
-        texts.append(Text(MARGIN, top + 2, how, small, "muted"))
-        top += 2 + _high(how, small)
-    # Names at the ends of lines need room; else they are a legend.
-    is_direct = cell > 230 and len(spec.labels) * small * 1.2 < spec.height
-    labels = spec.labels if is_direct else ()
-    named = [] if is_direct else [(word, style, "dots") for _, word, style in spec.labels]
-    x, top = 0.0, top + 7
-    for words, style, kind in (legend := [*named, *spec.legend]):
+def _title(spec: Spec, cell: float, large: float, most: int) -> tuple[str, str]:
+    """Return the title in up to ``most`` lines, and what the subtitle says of it."""
+    for headline in (spec.headline, spec.headline.partition("; ")[0]):
+        words = _wrap(headline, cell, large, most, True)
+        if words and "…" not in words:
+            return words, f"{spec.title}, {spec.window}".removesuffix(", ")
+    # A result that would be cut says less than what is shown.
+    return _clauses(spec.title, cell, large, most, True), capitalized(spec.window)
+
+
+def _legend(
+    entries: Iterable[tuple[str, Style, str]], cell: float, small: float, top: float
+) -> Iterator[Text]:
+    """Yield the sign and the words of each entry of the legend, in lines."""
+    x = 0.0
+    for words, style, kind in entries:
         glyph = style.glyph(kind)
         sign = width_of(glyph, small * 1.1) + 4
         words = fitted(words, cell - sign, small)
         wide = sign + width_of(words, small)
         if x and x + wide > cell:
             x, top = 0.0, top + small * 1.55
-        texts.append(Text(MARGIN + x, top - small * 0.05, glyph, small * 1.1, style.key))
-        texts.append(Text(MARGIN + x + sign, top, words, small))
+        yield Text(MARGIN + x, top - small * 0.05, glyph, small * 1.1, style.key)
+        yield Text(MARGIN + x + sign, top, words, small)
         x += wide + 12
-    top += (small * 1.55 + 3) * bool(legend)
-    if spec.y.label:
-        texts.append(Text(MARGIN, top, fitted(spec.y.label, cell, small), small, "muted"))
-        top += size * 1.6
-    top += size * 1.7 * any(column.heading for column in spec.beside) + 2
-    # Left: names of rows, in several lines where rows are high; without marks they are a column.
-    names, columns = spec.y.names, [*spec.beside]
-    tall = (height - top - 5 * size) / len(names) if height and names else math.inf
-    deep = int(max(min(tall / size / 1.25, 8 if height else 3), 1))
+
+
+def _row_names(spec: Spec, cell: float, scale: float, deep: int) -> list[str]:
+    """Return the names left of marks, in up to ``deep`` lines."""
     share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
-    is_table = bool(names) and not spec.marks
     # Beside names are marks and the numbers that stand at their ends.
     numbers = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
-    widest = max((width_of(word, small) for word in numbers), default=0.0)
-    name_room = min(cell * share, 0.75 * cell - widest)
-    if is_table and any(name.text for name in names):
+    widest = max((width_of(word, _SMALL * scale) for word in numbers), default=0.0)
+    room = min(cell * share, 0.75 * cell - widest)
+    return [_wrap(name.full, room, _SIZE * scale, deep, name.is_own) for name in spec.y.names]
+
+
+class _Column(NamedTuple):
+    """A column of words with the widths of its signs and of all."""
+
+    column: WordColumn
+    sign: float
+    wide: float
+
+
+def _columns(spec: Spec, is_table: bool, room: float, scale: float) -> list[_Column]:
+    """Return the columns of words that have room beside the marks, or make a table."""
+    names, columns = spec.y.names, [*spec.beside]
+    is_named, size, small = any(name.text for name in names), _SIZE * scale, _SMALL * scale
+    if is_table and is_named:
         columns.insert(0, WordColumn([name.full for name in names]))
-    labels_cut = [_wrap(name.full, name_room, size, deep, name.is_own)
-                  for name in names if not is_table]  # fmt: skip
-    y_ticks = tuple(Tick(at, text, name.is_own)
-                    for at, (name, (text, _)) in enumerate(zip(names, labels_cut, strict=False))
-                    if text) or number_ticks(spec.y, 5)  # fmt: skip
-    # Without names of rows, round numbers below begin inside of the picture.
-    none = -8.0 if is_table else -4.0 if spec.x.kind in ("none", "names") else 16.0
-    left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=none) + MARGIN + 8
-    # Right: the columns of words that fit, of which the widest yield, then the last but bold
-    # ones; or the names of lines.
-    sign = width_of("● ", small) + 1
-    sized = [
-        14 + max(width_of(column.heading, small), sign * bool(column.signs)
-                 + max(width_of(word, size, column.is_bold) for word in column.words))
-        for column in columns
+    signs = [(width_of("● ", small) + 1) * bool(column.signs) for column in columns]
+    wides = [
+        14 + max(width_of(column.heading, small),
+                 sign + max(width_of(word, size, column.is_bold) for word in column.words))
+        for column, sign in zip(columns, signs, strict=True)
     ]  # fmt: skip
-    room = max(cell + MARGIN - left, 1.0) * (
-        1.0 if is_table else 0.66 if spec.x.kind == "number" else 0.8
-    )
-    least = min(110.0, room / 2.1 if is_table else room)
-    while sum(min(wide, least) for wide in sized) > room:
-        last = max(range(len(sized)), key=lambda at: (not columns[at].is_bold, at))
-        del columns[last], sized[last]
-    widest = max(sized, default=0.0)
-    while sum(min(wide, widest) for wide in sized) > room:
+    room *= 1.0 if is_table else 0.66 if spec.x.kind == "number" else 0.8
+    # The widest yield, then those of few different words, but neither bold ones nor the first.
+    order = sorted(range(len(columns)), key=lambda at: (
+        not columns[at].is_bold, at > 0, is_named or -len({*columns[at].words}), at))  # fmt: skip
+
+    def free(most: float) -> float:
+        return room - sum(min(wides[at], most) for at in order)
+
+    while free(min(110.0, room / 2.1 if is_table else room)) < 0:
+        order.pop()
+    widest = max((wides[at] for at in order), default=0.0)
+    while free(widest) < 0:
         widest *= 0.97
-    sized = [min(wide, widest) for wide in sized]
-    if is_table:
-        sized = [wide + min((room - sum(sized)) / len(sized), 4 * size) for wide in sized]
-    right = cell + MARGIN - left - sum(sized)
-    ends = [fitted(word, cell * 0.3, small) for _, word, _ in labels]
-    right -= max((width_of(word, small, True) + 9 for word in ends), default=0.0)
-    fits = right - (2 if sized or spec.x.kind in ("none", "names") else 9)
-    for mark in spec.marks if not spec.x.names else ():
-        for at, word in zip(mark.x, mark.words, strict=False):
-            part = spec.x.share(float(at)) if math.isfinite(at) else 0.0
-            if mark.shift and part > 0.02:
-                fits = min(fits, (right - mark.shift - width_of(word, small)) / part)
+    more = min(free(widest) / max(len(order), 1), 4 * size) * is_table
+    return [_Column(columns[at], signs[at], min(wides[at], widest) + more) for at in sorted(order)]
+
+
+def _beside(
+    columns: Sequence[_Column], cells: Sequence[Sequence[str]], layout: Layout
+) -> Iterator[Text]:
+    """Yield the texts of columns, with headings and signs."""
+    size, small = layout.size, layout.size * _SMALL / _SIZE
+    at = layout.left + layout.wide + 10 * bool(layout.wide)
+    for (column, sign, wide), words in zip(columns, cells, strict=True):
+        edge, align = at + (wide - 10) * (column.align == "right"), column.align
+        heading = fitted(column.heading, wide - 10, small)
+        yield Text(edge, layout.top - size * 1.7, heading, small, "muted", align=align)
+        for row, word in enumerate(words):
+            middle = layout.top + (row + 0.5) * layout.high / len(words)
+            for style in filter(None, column.signs[row : row + 1]):
+                glyph = style.glyph("dots")
+                yield Text(edge, middle - small * 0.66, glyph, small * 1.1, style.key)
+            y = middle - _high(word, size) / 2 + size * 0.06
+            yield Text(edge + sign, y, word, size, "ink", column.is_bold, align)
+        at += wide
+
+
+def _ends(
+    labels: Iterable[tuple[float, str, Style]], scale: Scale, layout: Layout
+) -> Iterator[Text]:
+    """Yield the names at the ends of lines, moved apart where they would meet."""
+    small, y = layout.size * _SMALL / _SIZE, -math.inf
+    lines = sorted(labels, key=lambda label: -scale.share(label[0]))
+    for below, (value, name, style) in zip(reversed(range(len(lines))), lines, strict=True):
+        at = layout.top + (1 - scale.share(value)) * layout.high - small * 0.6
+        last = layout.top + layout.high - small - below * small * 1.2
+        y, is_own = min(max(at, y + small * 1.2), last), name.endswith("(own)")
+        yield Text(layout.left + layout.wide + 6, y, name, small, style.key, is_own)
+
+
+def _attempt(
+    spec: Spec, width: float, height: float | None, lines: int, scale: float, has_caption: bool,
+) -> tuple[Layout, bool]:  # fmt: skip
+    """Return a layout for some subtitle lines, text size and caption, and whether it fits."""
+    size, small, cell = _SIZE * scale, _SMALL * scale, width - 2 * MARGIN
+    names, is_table = spec.y.names, bool(spec.y.names) and not spec.marks
+    # Above: title, subtitle, legend, and the label of numbers. Names at the ends of lines need
+    # room; else they are a legend.
+    large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
+    words, subtitle = _title(spec, cell, large, 2 if scale > 0.6 else 1)
+    title, top = Text(MARGIN, MARGIN, words, large, "ink", True), MARGIN + _high(words, large)
+    how = ". ".join(filter(None, [subtitle, spec.how])) * bool(lines)
+    how = _clauses(how, cell, small, lines)
+    how *= "…" not in how
+    texts = [Text(MARGIN, top + 2, how, small, "muted")]
+    top += (2 + _high(how, small)) * bool(how) + 7
+    is_direct = cell > 230 and len(spec.labels) * small * 1.2 < spec.height
+    labels = [(value, fitted(word, cell * 0.3, small), style)
+              for value, word, style in spec.labels if is_direct]  # fmt: skip
+    entries = [*((word, style, "dots") for _, word, style in spec.labels if not is_direct),
+               *spec.legend]  # fmt: skip
+    texts += _legend(entries, cell, small, top)
+    top = texts[-1].y + small * 1.55 + 3 if entries else top
+    texts.append(Text(MARGIN, top, fitted(spec.y.label, cell, small), small, "muted"))
+    has_headings = any(column.heading for column in spec.beside)
+    top += size * (1.6 * bool(spec.y.label) + 1.7 * has_headings) + 2
+    # Left: names of rows, in several lines where rows are high, or round numbers; numbers below
+    # that have neither beside them begin inside of the picture.
+    tall = (height - top - 5 * size) / len(names) if height and names else math.inf
+    deep = int(max(min(tall / size / 1.25, 8 if height else 3), 1))
+    row_names = [] if is_table else _row_names(spec, cell, scale, deep)
+    y_ticks = tuple(Tick(at, text, names[at].is_own) for at, text in enumerate(row_names) if text)
+    y_ticks = y_ticks or number_ticks(spec.y, 5)
+    has_numbers = spec.x.kind not in ("none", "names")
+    none = -8.0 if is_table else 16.0 if has_numbers else -4.0
+    left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=none) + MARGIN + 8
+    # Right: columns of words, or names of lines; and what numbers at the ends of marks leave.
+    right = cell + MARGIN - left
+    columns = _columns(spec, is_table, max(right, 1.0), scale)
+    right -= sum(column.wide for column in columns)
+    right -= max((width_of(word, small, True) + 9 for _, word, _ in labels), default=0.0)
+    fits = min((
+        (right - mark.shift - width_of(word, small)) / share
+        for mark in spec.marks if mark.shift and not spec.x.names
+        for at, word in zip(mark.x, mark.words, strict=False)
+        for share in [spec.x.share(float(at))] if 0.02 < share < math.inf
+    ), default=right)  # fmt: skip
+    fits = min(fits, right - (9 if has_numbers and not columns else 2))
     wide = max(fits, 0.35 * right, 1.0) * bool(spec.marks)
     # Below: the names of columns or round numbers, the label, and the caption.
     x_ticks, is_turned = _x_ticks(spec.x, wide, size, min(size * 16, (height or 999) * 0.45))
@@ -290,14 +354,11 @@ def _attempt(
         longer = f"{caption} · {text}" if caption else fitted(text, cell, small)
         caption = longer if width_of(longer, small) <= cell else caption
     below = under + _high(caption, small) + (8 if caption else 2) + 5
-    fitting = [
-        [_wrap(word, room - 10 - sign * bool(column.signs), size, deep, column.is_bold)
-         for word in column.words] for column, room in zip(columns, sized, strict=True)
-    ]  # fmt: skip
-    wrapped = [[text for text, _ in column] for column in fitting]
-    labels_cut += chain(*fitting) if is_table and len(names) > 1 else ()
-    texts_of_rows = zip_longest([t.text for t in y_ticks], *wrapped, fillvalue="")
-    depths = [1 + max(text.count("\n") for text in texts) for texts in texts_of_rows]
+    # Rows are as high as their words, or as a picture of a given height allows.
+    cells = [[_wrap(word, room - 10 - sign, size, deep, column.is_bold) for word in column.words]
+             for column, sign, room in columns]  # fmt: skip
+    rows = zip_longest([t.text for t in y_ticks], *cells, fillvalue="")
+    depths = [1 + max(text.count("\n") for text in texts_of_row) for texts_of_row in rows]
     deepest = max(depths, default=1)
     tall = height or top + spec.height * (0.6 + 0.4 * deepest) + below
     high = max(tall - top - below, 12.0)
@@ -306,67 +367,41 @@ def _attempt(
         high = min(high, max(1.8 * scale, deepest * size / 15) * spec.height)
     label = fitted(spec.x.label, cell + MARGIN - left, small)
     texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
-    # In all: names of rows and words beside them as far as they have room, with lines between.
-    pitch, at = high / abs(spec.y.high - spec.y.low), left + wide + 10 * bool(wide)
-    for place, (column, cells, room) in enumerate(zip(columns, wrapped, sized, strict=True)):
-        edge, is_first = at + (room - 10) * (column.align == "right"), is_table and not place
-        heading = fitted(column.heading, room - 10, small)
-        texts.append(Text(edge, top - size * 1.7, heading, small, "muted", align=column.align))
-        for row in range(len(cells)):
-            middle = top + (row + 0.5) * pitch
-            for style in filter(None, column.signs[row : row + 1]):
-                glyph = style.glyph("dots")
-                texts.append(Text(edge, middle - small * 0.66, glyph, small * 1.1, style.key))
-            is_bold = column.is_bold or (is_first and names[row].is_own)
-            beside = edge + sign * bool(column.signs)
-            y = middle - _high(cells[row], size) / 2 + size * 0.06
-            texts.append(Text(beside, y, cells[row], size, "ink", is_bold, column.align))
-        at += room
-    rules = [top + row * pitch for row in range(len(names) + 1)]
-    rules = rules if any(column.heading for column in columns) else []
-    # The names of lines at their ends, moved apart where they would meet.
-    order, y = sorted(range(len(labels)), key=lambda row: -spec.y.share(labels[row][0])), -math.inf
-    for after, row in zip(reversed(range(len(order))), order, strict=True):
-        value, name, style = labels[row]
-        y = max(top + (1 - spec.y.share(value)) * high - small * 0.6, y + small * 1.2)
-        y = min(y, top + high - small - after * small * 1.2)
-        is_own = name.endswith("(own)")
-        texts.append(Text(left + wide + 6, y, ends[row], small, style.key, is_own))
-    for mark in spec.marks:
-        texts += _words(mark, spec, small, (cell, right, wide, high))
-    texts = [text for text in texts if text.text]
+    rules = [top + row * high / len(names) for row in range(len(names) + 1) if has_headings]
     ending = Text(MARGIN, tall - below + under + 8, caption, small, "muted")
     least = min(70.0, spec.height * 0.6)
     if names:
-        beside = max(map(sum, pairwise(depths)), default=deepest)
-        least = len(names) * size * max(1.5 * bool(rules), 1.12 + 0.2 * lines, 0.58 * beside)
+        least = len(names) * size * max(1.5 * has_headings, 1.12 + 0.2 * lines, 1.16 * deepest)
     has_height = not height or high >= least
-    labels_cut += [(t.text, "…" in t.text) for t in x_ticks]
-    is_cut = any(is_cut for _, is_cut in labels_cut) or not has_height
+    drawn = [tick.text for tick in (*x_ticks, *y_ticks)]
+    drawn += chain(*cells) if is_table and len(names) > 1 else ()
+    is_few = len(columns) < len(spec.beside) + (is_table and names[0].text != "")
+    is_cut = any("…" in text for text in drawn) or not has_height or (is_few and scale > 1)
     layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks, size,
                     is_turned, title, ending, texts, rules, is_cut)  # fmt: skip
+    texts += chain(_beside(columns, cells, layout), _ends(labels, spec.y, layout),
+                   *(_words(mark, spec, layout, cell, right) for mark in spec.marks))  # fmt: skip
+    texts[:] = [text for text in texts if text.text]
     return layout, has_height and (not spec.marks or fits >= 0.35 * right)
 
 
-def _words(
-    mark: Mark, spec: Spec, small: float, room_of: tuple[float, float, float, float]
-) -> Iterator[Text]:
+def _words(mark: Mark, spec: Spec, layout: Layout, cell: float, right: float) -> Iterator[Text]:
     """Yield the texts of a mark; if one is too wide, an ellipsis replaces its middle.
 
     Yield nothing if the cells of a heat map are too small.
     """
-    (cell, right, wide, high), scale, strength = room_of, spec.x, mark.strength
+    small, scale, strength = layout.size * _SMALL / _SIZE, spec.x, mark.strength
     if strength is not None:
         most = max((width_of(word, small) for word in mark.words), default=0.0)
-        if high / len(spec.y.names) < small * 1.1 or wide / len(scale.names) < most:
+        if layout.high / len(spec.y.names) < small * 1.1 or layout.wide / len(scale.names) < most:
             return  # numbers in cells that are lower or narrower than these would meet
     shift = mark.shift if strength is None else 0.0
     for at, word in enumerate(mark.words):
         x = float(scale.within(mark.x[at])[0])
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
-        room = right - wide * scale.share(x) - shift + 1
+        room = right - layout.wide * scale.share(x) - shift + 1
         if strength is None:
-            word, _ = _wrap(word, room if shift else cell, small, 1 if shift else 4)
+            word = _wrap(word, room if shift else cell, small, 1 if shift else 4)
         yield Text(shift, 0, word, small, colour, False, "left" if shift else "center",
                    (x, float(mark.y[at])))  # fmt: skip
 
@@ -382,7 +417,11 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layo
     """Return the layout of a picture ``width`` points wide and, if given, ``height`` high."""
     # On a large figure, which is looked at from afar, text is larger.
     large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    for ease in ((2, large, True), *_EASES):
+    eases = [(2, large, True), *_EASES]
+    if spec.x.kind == "none" and spec.y.names and 3 * spec.height < (height or 0):
+        # A few rows of words are large, so that they fill their room.
+        eases = [(2, large * 1.5, True), (2, large * 1.25, True), *eases]
+    for ease in eases:
         layout, has_room = _attempt(spec, width, height, *ease)
         # Smaller text is better than names that are cut, as long as it can be read.
         if has_room and (not layout.is_cut or ease[1] < 0.85):
@@ -407,20 +446,19 @@ def _x_ticks(
         # As many names of columns as have room, in two lines or turned where they are long.
         names, pitch = scale.names, width / max(len(scale.names), 1)
         labels = [_wrap(name.full, pitch - 6, size, 2, name.is_own) for name in names]
-        is_turned, every = any(is_cut for _, is_cut in labels), 1
+        is_turned, every = any("…" in label for label in labels), 1
         if is_turned:
             # Turned lines are closer to each other than columns are.
             every = math.ceil(2 * size / pitch)
             deep = int(max(min(pitch / size / 2, 3), 1))
             labels = [_wrap(name.full, longest, size, deep, name.is_own) for name in names]
-        ticks = tuple(Tick(at, text, names[at].is_own) for at, (text, _) in enumerate(labels))
+        ticks = tuple(Tick(at, text, names[at].is_own) for at, text in enumerate(labels))
         return ticks[::every], is_turned
     for most in (9, 7, 6, 5, 4, 3, 2):
         ticks = _time_ticks(scale, most) if scale.days else number_ticks(scale, most)
-        ends = sorted((width * scale.share(t.at), width_of(t.text, size) / 2 + 4) for t in ticks)
-        if all(
-            left + half <= right - next_half for (left, half), (right, next_half) in pairwise(ends)
-        ):
+        least = max((width_of(t.text, size) for t in ticks), default=0.0) + 8
+        places = sorted(width * scale.share(t.at) for t in ticks)
+        if all(right - left >= least for left, right in pairwise(places)):
             return ticks, False
     return ticks[:1], False
 

@@ -73,9 +73,13 @@ class Cell(NamedTuple):
 
 def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
-    columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), **more: Any,
+    columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), by: Sequence[str] = (),
+    **more: Any,
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` of a picture with named rows, which are the first of ``total`` rows."""
+    """Return the `Spec` of a picture with named rows, which are the first of ``total`` rows.
+
+    If ``by`` begins with times, they are the last.
+    """
     shapes: dict[tuple[str, Style], list[Cell]] = {}
     written: list[Cell] = []
     for cell in cells:
@@ -106,10 +110,11 @@ def row_panel(
             "words", ends, some([cell.row for cell in written]), words=[c.words for c in written],
             shift=9.0 if written[0].kind == "dots" else 5.0,
         ))  # fmt: skip
+    is_time = any(data.kinds[name] == "time" for name in by[:1])
     return Spec(
-        kind, data, columns, title + first_of(len(names), total), x,
+        kind, data, columns, title + first_of(len(names), total, is_last=is_time), x,
         Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],
-        height=PITCH * len(names), **more,
+        height=PITCH * len(names), by=by, **more,
     )  # fmt: skip
 
 
@@ -216,13 +221,13 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     is_time, top = rows.kinds[x] == "time", options.most(15)
     measured = len(rows) if is_time else int((~np.isnan(rows.values(y))).sum())
     order = rows.best_first(y, x)
-    kept = order[:measured][:top]
+    kept = order[:measured][rows.shown(x, top)]
     without = order[measured:]
     hidden = len(without) - len(without := without[: max(top - len(kept), min(top // 2, 3))])
+    others = REST if rows.own().any() else OWN
     rows = rows.sorted_by([*kept, *without])
     ends, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, rows.row_labels(x))
-    others = REST if any(name.is_own for name in names) else OWN
     # A very wide interval goes on beyond the scale, and does not squeeze all others.
     limit = max(1.5 * np.nanmax([*values, 0]), 2 * np.quantile(np.nan_to_num(ends.high), 0.75))
     words = [
@@ -236,12 +241,11 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     styles = [hues.get(word) or (OWN if name.is_own else others)
               for name, word in zip(names, rows.text(x), strict=True)]  # fmt: skip
     cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
-    what = humanize(y)
+    what, part = data.measure(y), first_of(len(kept), measured, is_last=is_time)
     headline = leader(names, values, unit, what)
     headline *= not is_time and rows.stands_out(y, values == values[0], ends)
     return row_panel(
-        "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
-        + first_of(len(kept), measured), names, cells,
+        "bars", rows, data.title(what, rows.row_noun(x)) + part, names, cells,
         reach(np.concatenate([values, highs]), unit, label=rows.axis_label(y),
               is_whole=rows.is_count(y)),
         [y], headline=headline, by=by, bounds=ends.result,
@@ -258,7 +262,8 @@ def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) 
     own = [f"; {quoted(name.text)} {number(float(n), unit)}"
            for name, n in zip(names, values, strict=True)
            if name.is_own and n < values[0]]  # fmt: skip
-    return f"{quoted(names[0].text)} has {most}, {number(values[0], unit)}{''.join(own[:1])}"
+    best = f"{quoted(names[0].text)} has {most}".strip()
+    return f"{best}, {number(values[0], unit)}{''.join(own[:1])}"
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
@@ -277,7 +282,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     is_gap = not (is_time or before.startswith(("previous", "before")))
     negative_gaps = -np.abs(data.values(now) - data.values(before))
     order = np.argsort(negative_gaps, kind="stable") if is_gap else data.best_first(now, x)
-    rows = data.sorted_by(order[: options.most(15)])
+    rows = data.sorted_by(order[data.shown(x, options.most(15))])
     unit, first, second = rows.unit(now), rows.values(before), rows.values(now)
     names, whys = names_of(rows, rows.row_labels(x)), whys_missing(rows, now)
     tips = [tips_of(rows, name, names) for name in pair]
@@ -301,7 +306,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         if np.isfinite(second[row] - first[row]):
             headline = f"{quoted(names[row].text)}: {what} {number(second[row], unit)}, {other} "
             headline += f"{number(first[row], unit)} ({moves[row]})"
-    title = capitalized(f"{what} and {other} by {humanize(data.row_noun(x))}")
+    title = data.title(f"{what} and {other}", data.row_noun(x))
     scale = reach(np.concatenate([first, second]), unit, 1.03)
     return row_panel(
         "gap", rows, title, names, cells, scale, (now, before), total=len(data),
@@ -327,7 +332,8 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     if x is None or len(columns) < 2 or not data.has_one_row_per(x):
         return None
     sample = data.sample(columns[0])
-    rows = data.sorted_by(data.best_first(sample or columns[0], x)).first(options.most(15))
+    order = data.best_first(sample or columns[0], x)
+    rows = data.sorted_by(order[data.shown(x, options.most(15))])
     parts = pd.DataFrame({name.removesuffix("_share"): rows.values(name) for name in columns})
     sums = parts.sum(axis=1, skipna=False)
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
@@ -385,8 +391,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     # Rows that a join repeated are no number of the things that they were rows of.
     if any(map(data.is_repeated, columns)):
         return None
-    words = _levels(data, x)
-    names = data.row_labels(x, by, words=[*map(humanize, words)] if data.is_category(x) else words)
+    names = data.row_labels(x, by, words=_levels(data, x))
     rows = pd.DataFrame({"x": names, "by": names})
     if by or not data.has_engines(x):  # whose bars have each a colour of its own
         rows["by"] = _levels(data, by) if by else "rows"
@@ -401,7 +406,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     levels.sort(key=lambda level: (level in _LACKING, level == NOT_GIVEN, level[:4] == "not "))
     order = np.lexsort([-table[levels[0]], -totals])
     table = table.sort_index() if data.kinds[x] == "time" else table.iloc[order]
-    kept = table[levels].head(options.most(12))
+    kept = table[levels][data.shown(x, options.most(12))]
     if len(levels) > len(SERIES):
         few = len(SERIES) - 1
         kept = kept.iloc[:, :few].assign(**{REST_LEVEL: kept.iloc[:, few:].sum(axis=1)})
@@ -411,11 +416,11 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     if by and are_states(levels):
         sums = (f"{int(kept[level].sum()):,} {humanize(str(level))}" for level in kept)
         headline = f"{capitalized(noun)}: {', '.join(sums)}"
-    elif len(kept) > 1 and most > totals.iloc[1:].max() and first != BLANK:
+    elif most > totals.iloc[1:].max() and first != BLANK and data.kinds[x] != "time":
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],
-        f"Number of {noun} by {' and '.join(map(humanize, filter(None, (what, by))))}", kept,
+        data.title(f"Number of {noun}", what, by), kept,
         [Name(str(n), n in own_names) for n in kept.index], [number(float(n)) for n in totals],
         None, [""] * len(kept), n=f"n = {len(data):,}", headline=headline, total=len(table),
     )  # fmt: skip

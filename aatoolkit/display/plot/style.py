@@ -55,7 +55,7 @@ class Style:
 
 
 _LIGHTER = {"tint": 0.55, "pale": 0.35}
-_GLYPHS = {"s": "■", "^": "▲", "D": "◆", "v": "▼", "P": "✚"}
+_GLYPHS = dict(zip("s^DvP", "■▲◆▼✚", strict=True))
 
 SERIES = (
     Style("blue"),
@@ -285,12 +285,13 @@ def describe_scope(query: str | None) -> str:
     return ", ".join([*window, *(f"{name} {', '.join(v)}" for name, v in filters.items())])
 
 
-def first_of(count: int, total: int) -> str:
+def first_of(count: int, total: int, *, is_last: bool = False) -> str:
     """Return the end of a title that says how many of all rows are drawn.
 
     Examples
     --------
-    >>> first_of(15, 42), first_of(3, 3)
-    (', the first 15 of 42', '')
+    >>> first_of(15, 42), first_of(3, 3), first_of(15, 42, is_last=True)
+    (', the first 15 of 42', '', ', the last 15 of 42')
     """
-    return f", the first {count} of {total}" if count < total else ""
+    end = "last" if is_last else "first"
+    return f", the {end} {count} of {total}" if count < total else ""

@@ -18,6 +18,7 @@ from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     APART,
     CONTEXT,
+    NOT_MEASURED,
     Options,
     PlotData,
     shares_of_range,
@@ -79,6 +80,8 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     cards, sides = (_row_cards if is_single else key_figures)(data, options)
     if not cards:
         return None
+    if {card.value for card in cards} == {NOT_MEASURED}:
+        return empty(data.first(0), options)
     title, kept = capitalized(data.table_words or "figures"), cards[: options.most(12)]
     # A change in points is one of a rate.
     headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in kept
@@ -87,9 +90,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         title = ": ".join(filter(None, [data.row_name, title]))
         verdict = data.text("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
         leads = [
-            f"{card.label} {card.value}"
-            for card in cards
-            if "%" in card.value or (data.is_result and not cards[1:])
+            f"{card.label} {card.value}" for card in cards if "%" in card.value or not cards[1:]
         ]
         headline = capitalized(verdict) or "".join(leads[:1])
     labels, *texts = zip(*kept, strict=True)
@@ -100,8 +101,9 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         heights = row + 0.3 - 0.6 * shares_of_range(data.course(label))
         if heights.size:
             courses.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
-    how = "The interval takes what is counted for independent"
-    how *= any(texts[2]) and not data.is_result
+    how = "Lines: by day. " * bool(courses)
+    if any(texts[2]) and not data.is_result:
+        how += "The interval takes what is counted for independent"
     beside = [
         WordColumn(words, heading, "right", heading == "value")
         for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
@@ -111,7 +113,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         headline = _state_counts(data, "verdict")
     return row_panel(
         "figures", data, title, [*map(Name, labels)], (), NONE, sides, total=len(cards),
-        beside=beside, over=courses, how=how, headline=headline,
+        beside=beside, over=courses, how=how.removesuffix(". "), headline=headline,
     )  # fmt: skip
 
 
@@ -263,12 +265,23 @@ def empty(data: PlotData, options: Options) -> Spec:
         numbers = [name for name in columns if data.kinds[name] == "number"]
         columns = [n for n in columns if n not in numbers][: _COLUMNS - 2] + numbers[:2]
         title = title or ", ".join(map(humanize, columns)) or "No columns"
-        return _table("table", data, options, columns, title)
+        if len(data) == 1 and columns:
+            # A single row is a list of its columns.
+            values = [_words(data, name).words[0] for name in columns]
+            return row_panel(
+                "table", data, title, [Name(column_title(name)) for name in columns], (), NONE,
+                columns, beside=[WordColumn(values, "value")],
+            )  # fmt: skip
+        # Of a single column it is said how many there are.
+        noun = humanize(data.row_noun(columns[0])) if len(columns) == 1 else ""
+        headline = counted(len(data), noun) * bool(noun)
+        return _table("table", data, options, columns, title, headline=headline)
     names = [name for name in data.metadata.columns if name not in data.keys]
     state = data.state(names or data.metadata.columns)
     is_empty = ", with no rows" * (state.status != Status.UNAVAILABLE)
     words = (
-        f"{capitalized(STATUS_WORDS[state.status])}{is_empty}. {joined(state.reason or '')}".strip()
+        f"{capitalized(STATUS_WORDS[state.status])}{is_empty}. "
+        f"{in_words(joined(state.reason or ''))}".strip()
     )
     is_lacking = state.status in (Status.PARTIAL, Status.UNAVAILABLE)
     style = UNMEASURED if is_lacking else NO_NUMBER
@@ -287,8 +300,6 @@ def cell_texts(data: PlotData, name: str) -> list[str]:
     texts = data.labels(name)
     if data.kinds[name] == "flag":
         texts = [{"True": "yes", "False": "no"}.get(text, text) for text in texts]
-    elif data.is_category(name):
-        texts = [humanize(text.lower() if text.isupper() else text) for text in texts]
     elif data.kinds[name] == "list":
         texts = [", ".join(map(str, value)) if np.iterable(value) and not isinstance(value, str)
                  else str(value) for value in data.frame[name]]  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers
-from aatoolkit._util.text import capitalized, humanize, some_of
+from aatoolkit._util.text import humanize, some_of
 from aatoolkit.display.plot.data import (
     APART,
     NOT_GIVEN,
@@ -78,7 +78,7 @@ def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) 
         levels = [*map(str, data.frame[x].cat.categories)]
         columns.sort(key=lambda c: levels.index(c) if c in levels else len(levels))
     else:
-        columns = ranked(table.T)[:most]
+        columns = ranked(table.loc[keys].T)[:most]
     rows = table.reindex(index=keys, columns=columns).fillna(-1).to_numpy(np.int64)
     return _Table(rows, numbers_[rows], keys, columns, table.shape)
 
@@ -186,8 +186,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         panels += _marks_of_line(data, line, at, days)
     if any(mark.style.look == "hollow" for mark in panels):
         legend.insert(0, ("part of the period", replace(series[0].style, look="hollow"), "dots"))
-    title = capitalized(f"{', '.join(map(humanize, ys))} by {noun}")
-    title += (f" and {humanize(by)}" if by else "") + first_of(len(series), total)
+    title = data.title(", ".join(map(data.measure, ys)), noun, by) + first_of(len(series), total)
     scale = reach(np.concatenate(reached), unit, 1.08, is_whole=all(map(data.is_count, ys)),
                   label=data.axis_label(y) * (len(ys) == 1))  # fmt: skip
     if unit == RANK:
@@ -203,8 +202,8 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=_years_text(moments),
               days=tuple(at.tolist())), scale, panels,
         headline=f"Last {noun}: {words}" if words else "",
-        n=f"{some_of(lacking)}: {NOT_MEASURED}" if lacking
-        else _sample(data, y, slice(None)) * (len(measured) < 2),
+        n=(f"{some_of(lacking)}: {NOT_MEASURED} · " * bool(lacking)
+           + _sample(data, y, slice(None)) * (len(measured) < 2)).strip(" ·"),
         how=f"Band{of}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
         height=175.0, by=marks, bounds=ends[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
@@ -294,9 +293,11 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
     by = options.color or next((name for name in keys if name != x), None)
     if by in APART and not times and not options.is_chosen:
         x, by = by, x  # the many with long names are rows
-    if x is None or by is None or y is None or len({x, by, y}) < 3 or data.kinds[by] == "time":
+    if x is None or y is None or len({x, by, y}) < 3 or data.kinds.get(by or "") == "time":
         return None
     if not options.kind:
+        if by is None:
+            return None
         # What each x has only one of tells bars apart; it makes no rows of cells.
         is_flat = data.frame.groupby(x, observed=True)[by].nunique().le(1).all()
         is_pair = len(data.keys) == 2 + len(data.apart(x, by))
@@ -309,17 +310,17 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
             return None
     if data.is_mixed(y):
         return None
-    original, marks = data, [*data.apart(x, by), by, x]
+    original, marks = data, [*data.apart(x, by), *filter(None, [by]), x]
     data = one_row_per_mark(original, marks, [y])
     table = _table(data, x, y, by, options.most(24 if marks[2:] else 15),
                    options.most(_MOST_COLUMNS))  # fmt: skip
     return _cells(data, table, x, y, by, whiskers(data, y, original, marks))
 
 
-def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds) -> Spec:
+def _cells(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: Bounds) -> Spec:
     """Return the `Spec` of a heat map, whose cells are darker for larger values or better ranks."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
-    columns, is_rank, what = table.columns, unit == RANK, humanize(y)
+    columns, is_rank, what = table.columns, unit == RANK, data.measure(y)
     if data.unit_column(y) == "metric" and not data.varies("metric"):
         what = data.labels("metric")[0]
     # At a time that no row has, nothing was measured.
@@ -357,17 +358,16 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds)
     best = values.flat[order]
     headline = leader([Name(named[at]) for at in order], best, unit, what)
     headline *= data.stands_out(y, data.values(y) == best[0], ends)
-    noun = data.time_noun(x) if is_time else x.removesuffix("_id")
-    title = capitalized(f"{what} by {humanize(by.removesuffix('_id'))} and {humanize(noun)}")
+    noun = data.time_noun(x) if is_time else x
     return Spec(
         "heatmap", data, (y,),
-        title + first_of(len(names_y), table.total[0]),
+        data.title(what, by, noun) + first_of(len(names_y), table.total[0]),
         Scale(-0.5, len(columns) - 0.5, "names", names=tuple(names_x),
               label=_years_text(columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
         Scale(len(names_y) - 0.5, -0.5, "names", names=tuple(names_y)), marks,
         headline=headline, how="Stronger is better" * is_rank,
-        height=PITCH * len(names_y), legend=legend, by=[by, x, *data.apart(x, by)],
+        height=PITCH * len(names_y), legend=legend, by=[*filter(None, [by]), x, *data.apart(x, by)],
         n=f"{len(columns)} of {table.total[1]} columns are drawn, those with most"
         * (len(columns) < table.total[1] and not is_time),
     )  # fmt: skip

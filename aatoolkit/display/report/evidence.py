@@ -10,7 +10,7 @@ import pandas as pd
 from aatoolkit.display.plot.data import PlotData
 from aatoolkit.display.plot.style import column_title, describe_scope, moment
 from aatoolkit.display.plot.tables import cell_texts
-from aatoolkit.display.report.html import element, fold, text
+from aatoolkit.display.report.html import attribute, fold, text
 from aatoolkit.display.report.words import chapter_of, path_words, plain, unit_words
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, ValuePlace
 
@@ -30,7 +30,7 @@ class TableEvidence:
     explainer : Explainer
         The explainer that explains the numbers of the table.
     data : PlotData
-        The same rows with the roles of columns.
+        Those of the rows that the page shows, with the roles of columns.
     """
 
     title: str
@@ -51,8 +51,8 @@ class TableEvidence:
             others = (words_of(self.data, name)[at] for name in keys)
             self.rows[at] = ", ".join(dict.fromkeys([label, *others])), {}
         self.rows[at][1][column] = explanation
-        missing = {"aria-label": "missing" * (words == "–")}
-        return element("a", text(words), href=f"#{self.evidence_of(at, column)}", **missing)
+        missing = attribute("aria-label", "missing" * (words == "–"))
+        return f'<a href="#{self.evidence_of(at, column)}"{missing}>{text(words)}</a>'
 
     def anchor(self, at: int) -> str:
         """Return the HTML anchor of a row, for links from its evidence; empty without evidence."""
@@ -92,7 +92,7 @@ class SectionEvidence:
             return ""
         folds = "\n".join(map(self._table, tables))  # collects the responses
         responses = "".join(
-            element("p", response_words(response), id=anchor)
+            f'<p id="{anchor}">{response_words(response)}</p>'
             for response, anchor in self._responses.items()
         )
         return fold("Where these numbers come from", f"\n{responses}\n{folds}", "why")
@@ -121,17 +121,18 @@ class SectionEvidence:
         )
         for response in sources:
             self._responses.setdefault(response, f"a{self._number}-{len(self._responses) + 1}")
+        names = [f"response {number}" for number in range(1, len(sources) + 1)]
+        names = names if len(sources) > 1 else ["the response"]
         links = " and ".join(
-            element("a", f"response {number}" if len(sources) > 1 else "the response",
-                    href=f"#{self._responses[response]}")
-            for number, response in enumerate(sources, 1)
-        )  # fmt: skip
+            f'<a href="#{self._responses[response]}">{name}</a>'
+            for response, name in zip(sources, names, strict=False)
+        )
         numbers = "".join(
-            element("span", f"{text(column_title(name))} {known_of(explanation)}",
-                    id=table.evidence_of(at, name))
+            f'<span id="{table.evidence_of(at, name)}">{text(column_title(name))} '
+            f"{known_of(explanation)}</span>"
             for name, explanation in explanations.items()
-        )  # fmt: skip
-        name = element("a", text(label, 120), href=f"#{table.anchor(at)}")
+        )
+        name = f'<a href="#{table.anchor(at)}">{text(label, 120)}</a>'
         return f"<li><p>{name}{' in ' * bool(links)}{links}:</p>{numbers}</li>"
 
 

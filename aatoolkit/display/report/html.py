@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,27 +43,25 @@ def text(words: object, most: int = 160) -> str:
     return html.escape(cut)
 
 
-def element(name: str, inside: str, kind: str = "", **attributes: object) -> str:
-    """Return an HTML element with ``inside`` as content; attributes without a value are left out.
+def attribute(name: str, value: object) -> str:
+    """Return an attribute of an HTML element, after a space; empty if the value is.
 
     Examples
     --------
-    >>> element("td", "1", "number", colspan=2)
-    '<td class="number" colspan="2">1</td>'
+    >>> attribute("class", "number"), attribute("id", "")
+    (' class="number"', '')
     """
-    pairs = {"class": kind, **attributes}.items()
-    written = "".join(f' {key}="{html.escape(str(value))}"' for key, value in pairs if value != "")
-    return f"<{name}{written}>{inside}</{name}>"
+    return f' {name}="{html.escape(str(value))}"' if value else ""
 
 
 def fold(head: str, inside: str, kind: str = "") -> str:
     """Return a foldable HTML element: a click on ``head`` shows ``inside``; both are HTML."""
-    return element("details", f"<summary>{head}</summary>{inside}", kind)
+    return f"<details{attribute('class', kind)}><summary>{head}</summary>{inside}</details>"
 
 
 def bullets(items: Sequence[str]) -> str:
     """Return a bullet list of HTML items; empty without items."""
-    return element("ul", "".join(element("li", item) for item in items)) if items else ""
+    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""
 
 
 def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], width: int) -> str:
@@ -75,33 +72,33 @@ def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], wid
         f"<tbody>{body}</tbody></table>"
     )
     kind = "wide many" if width > _MANY else "wide"
-    return element("div", table, kind, role="region", tabindex="0", **{"aria-label": name[:80]})
+    label = attribute("aria-label", name[:80])
+    return f'<div class="{kind}" role="region" tabindex="0"{label}>{table}</div>'
 
 
-def table_of(evidence: TableEvidence, most: int, columns: Sequence[str]) -> str:
+def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:
     """Return an HTML table of the first rows, with readable heads; numbers link to their evidence.
 
     Parameters
     ----------
     evidence
-        The table and the evidence of its numbers, which is added to.
-    most
-        How many rows to show at most.
+        The rows to show, and the evidence of their numbers, which is added to.
+    data
+        All rows of the table.
     columns
         The columns to show. If at most half of them exist, other columns are chosen.
     """
-    data, title = evidence.data, evidence.title
+    part, title = evidence.data, evidence.title
     heads = _heads(data, columns)
-    part = replace(data, frame=data.frame.head(most))
     labels = [f"row {at}" for at in range(1, len(part) + 1)]
     has_labels = data.kinds[heads[0]] in ("word", "time")
     if has_labels:
         labels = cell_texts(part, heads[0])
     cells = [_cells(part, column, labels, evidence) for column in heads[has_labels:]]
     if has_labels:
-        cells = [[element("th", text(label), scope="row") for label in labels], *cells]
+        cells = [[f'<th scope="row">{text(label)}</th>' for label in labels], *cells]
     rows = (
-        element("tr", "".join(row), id=evidence.anchor(at))
+        f"<tr{attribute('id', evidence.anchor(at))}>{''.join(row)}</tr>"
         for at, row in enumerate(zip(*cells, strict=True))
     )
     of = f"first {len(part):,} of {len(data):,} rows" if len(part) < len(data) else "all rows"
@@ -125,9 +122,9 @@ def _heads(data: PlotData, columns: Sequence[str]) -> list[str]:
 def _head(data: PlotData, name: str) -> str:
     unit = unit_words(data.unit(name))
     is_named = unit.rpartition(" ")[2].rstrip("s") in name  # such as requests
-    small = element("small", text(unit, 40)) if unit and not is_named else ""
-    kind = "number" * (data.kinds[name] == "number")
-    return element("th", f"{text(column_title(name), 60)}{small}", kind, scope="col")
+    small = f"<small>{text(unit, 40)}</small>" if unit and not is_named else ""
+    kind = attribute("class", "number" * (data.kinds[name] == "number"))
+    return f'<th{kind} scope="col">{text(column_title(name), 60)}{small}</th>'
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
@@ -135,11 +132,12 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
     words = cell_texts(data, name)
     if kind == "number":
         return [
-            element("td", evidence.link(at, name, label, word), "number")
+            f'<td class="number">{evidence.link(at, name, label, word)}</td>'
             for at, (label, word) in enumerate(zip(labels, words, strict=True))
         ]
+    of = attribute("class", "time" * (kind == "time"))
     return [
-        _DASH if lacks else element("td", text(word), "time" * (kind == "time"))
+        _DASH if lacks else f"<td{of}>{text(word)}</td>"
         for word, lacks in zip(words, lacking, strict=True)
     ]
 

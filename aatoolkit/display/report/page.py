@@ -5,7 +5,6 @@ The summary is key figures as cards, what changed, and what cannot be said.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +13,20 @@ import pandas as pd
 
 from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
-from aatoolkit.display.plot.data import Options, PlotData, plot_data
+from aatoolkit.display.plot.data import Options, PlotData, plot_data, told_by
 from aatoolkit.display.plot.style import describe_scope, moment
 from aatoolkit.display.plot.tables import key_figures
 from aatoolkit.display.report.evidence import SectionEvidence
-from aatoolkit.display.report.html import bullets, element, fold, grid, image, spark, table_of, text
+from aatoolkit.display.report.html import (
+    attribute,
+    bullets,
+    fold,
+    grid,
+    image,
+    spark,
+    table_of,
+    text,
+)
 from aatoolkit.display.report.style import STYLE
 from aatoolkit.display.report.words import (
     Chapter,
@@ -94,6 +102,9 @@ class _Page:
         self._explainer = Explainer(dataset)
         self._plotted: dict[int, PlotData] = {}
         self._evidence: dict[str, SectionEvidence] = {}
+        for tables in dataset.values():
+            for answer in tables._parts.held:
+                told_by(answer, tables)
 
     def html(self, before: Dataset | None, title: str | None) -> str:
         mains = (self._data(tables.main).metadata.sources for tables in self._dataset.values())
@@ -119,7 +130,7 @@ class _Page:
     def _data(self, frame: pd.DataFrame) -> PlotData:
         """Return a frame of the dataset as `PlotData`, which knows the roles of its columns."""
         if id(frame) not in self._plotted:
-            self._plotted[id(frame)] = plot_data(frame, traced=False)
+            self._plotted[id(frame)] = plot_data(frame)
         return self._plotted[id(frame)]
 
     # -- a section -----------------------------------------------------------------------------
@@ -135,7 +146,7 @@ class _Page:
         opened = opened or {next(iter(titles)): []}
         body = [
             f'<section aria-labelledby="s{at}"><h2 id="s{at}">{text(chapter.title)}</h2>',
-            element("p", text(state, 600), "note"),
+            f'<p class="note">{text(state, 600)}</p>',
             picture,
         ]
         further = []
@@ -144,16 +155,16 @@ class _Page:
             lack = state_words(tables._state(table))
             if tables.rows[table]:
                 data = self._data(tables[table])
-                of = evidence.of_table(table, titles[table], tables[table], data)
                 most = self._rows if table in opened else -(-self._rows // 2)
-                rows = table_of(of, most, opened.get(table, []))
+                of = evidence.of_table(table, titles[table], tables[table], data.first(most))
+                rows = table_of(of, data, opened.get(table, []))
                 numbers = [data.values(name) for name in data.numbers]
                 if table not in opened or (numbers and np.isnan(numbers).all()):
                     further.append(fold(head, rows))
                 else:  # below a picture it is folded on screens, and open on paper
                     body.append(fold(f"Table: {head}", rows, "table") if picture else rows)
             elif table in opened and lack != state:
-                body.append(element("p", f"{text(titles[table])}: {text(lack, 600)}", "note"))
+                body.append(f'<p class="note">{text(titles[table])}: {text(lack, 600)}</p>')
         more = fold(f"Further tables ({len(further)})", "".join(further), "more") if further else ""
         # The folds before the evidence, which is of their numbers too.
         return "\n".join(filter(None, [*body, evidence.html(), more, "</section>"]))
@@ -169,23 +180,20 @@ class _Page:
             courses = [name for name in several if self._data(tables[name]).times]
             names = [*courses, next(iter(tables))]
         for name in names:
-            picture = picture_of(tables[name], _WIDE)
+            picture = picture_of(self._data(tables[name]), _WIDE)
             if picture is not None:
-                return element("figure", image(picture.svg(), picture.finding))
+                return f"<figure>{image(picture.svg(), picture.finding)}</figure>"
         return ""
 
     def _measured(self) -> str:
         """Return the statements of availability as an HTML list, each with its sections."""
         sections: dict[str, list[str]] = {}
-        states = Counter(
-            (state_words(self._dataset[name]._state(table)), name)
-            for name in self._order
-            for table in self._dataset[name]
-        )
-        for (words, name), count in states.items():
-            total = len(self._dataset[name])
-            part = f" ({count} of {total} tables)" if count < total else ""
-            sections.setdefault(words, []).append(chapter_of(name).title + part)
+        for name in self._order:
+            states = map(self._dataset[name]._state, self._dataset[name])
+            statements = {*map(state_words, states)}
+            part = " (some tables)" * (len(statements) > 1)
+            for words in sorted(statements):
+                sections.setdefault(words, []).append(chapter_of(name).title + part)
         return bullets(
             [f"{text(words, 400)} <small>{text(', '.join(titles), 1000)}</small>"
              for words, titles in sections.items()]
@@ -215,13 +223,13 @@ class _Page:
         lack = f"It cannot be said whether {some_of(untested)} changed." if untested else ""
         return "".join([
             self._cards(rows, before is None, since),
-            element("p", f"<b>{text(head, 300)}</b>") if head else "",
+            f"<p><b>{text(head, 300)}</b></p>" if head else "",
             bullets([f'{text(capitalized(_name(row)), 200)}: <a href="#c{at}">'
                      f"{text('{} to {}, {}'.format(*_texts(row)))}</a>"
                      for at, row in moved.items()]),
-            element("p", text(lack, 400)) if lack else "",
+            f"<p>{text(lack, 400)}</p>" if lack else "",
             bullets(failed),
-            element("p", element("a", "What was measured", href="#measured")),
+            '<p><a href="#measured">What was measured</a></p>',
             _comparisons(rows, since) if rows else "",
         ])  # fmt: skip
 
@@ -237,7 +245,7 @@ class _Page:
                 if np.isnan(data.values(sides[0])[at]):
                     continue
                 anchor = self._evidence[name].tables[table].evidence_of(at, sides[0])
-                link = element("a", text(figure.value), href=f"#{anchor}" * bool(anchor))
+                href = attribute("href", f"#{anchor}" * bool(anchor))
                 measure = figure.label.partition(" (")[0].lower().replace(" ", "_")
                 row = next((row for row in rows if row["measure"] == measure and (
                     row["subject"] in _SUBJECTS or measure == "share_of_voice")), {})  # fmt: skip
@@ -246,15 +254,15 @@ class _Page:
                     moved = row.get("change", pd.NA)
                     change = "" if pd.isna(moved) else _signed(moved, str(row["unit"]))
                 verdict = _VERDICTS.get(str(row.get("verdict")), "not tested")
-                small = element("small", text(f"{change}: {verdict}" if change else ""))
-                line = spark(data.course(measure))
+                small = text(f"{change}: {verdict}" if change else "")
                 cards.append(
-                    f"<div><dt>{text(figure.label)}</dt><dd>{link}{small}{line}</dd></div>"
+                    f"<div><dt>{text(figure.label)}</dt><dd><a{href}>{text(figure.value)}</a>"
+                    f"<small>{small}</small>{spark(data.course(measure))}</dd></div>"
                 )
             if cards:
                 note = f"Changes are since {since}. Each number leads to where it comes from."
-                return element("p", text(note), "note") + element("dl", "".join(cards), "cards")
-        return element("p", "No key figure has a value; the sections say why.", "note")
+                return f'<p class="note">{text(note)}</p><dl class="cards">{"".join(cards)}</dl>'
+        return '<p class="note">No key figure has a value; the sections say why.</p>'
 
 
 _SUBJECTS = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
@@ -309,21 +317,21 @@ def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
             reasons.append(f"n = {n_before} before, {n} now")
         facts = [reason.rstrip(". ") for reason in (*reasons, str(row["method"] or "")) if reason]
         words = f"{_VERDICTS[verdict]}: {plain('; '.join(facts))}"
-        cells = [
-            element("th", text(capitalized(_name(row)), 200), scope="row"),
-            *(element("td", text(words), "number") for words in _texts(row)),
-            element("td", text(words, 700), "words"),
-        ]
-        lines.append(element("tr", "".join(cells), id=f"c{at}"))
+        numbers = "".join(f'<td class="number">{text(words)}</td>' for words in _texts(row))
+        lines.append(
+            f'<tr id="c{at}"><th scope="row">{text(capitalized(_name(row)), 200)}</th>'
+            f'{numbers}<td class="words">{text(words, 700)}</td></tr>'
+        )
     head = f"Comparisons with {since} ({len(rows)}), and how they were computed"
     note = (
         "Shown to be up or down: an adjusted p-value below 5%. When nothing changes, up to one "
         "page in twenty still names something. Intervals are each for its row alone. A change "
         "that would have shown: in 4 of 5 such samples."
     )
-    heads = [element("th", name, scope="col") for name in ("What", *_NUMBERS.values(), "Verdict")]
+    names = ("What", *_NUMBERS.values(), "Verdict")
+    heads = [f'<th scope="col">{name}</th>' for name in names]
     table = grid("<b>Comparisons</b>", head, heads, lines, len(heads))
-    return fold(head, element("p", note, "note") + table)
+    return fold(head, f'<p class="note">{note}</p>{table}')
 
 
 def _name(row: Mapping[Any, Any]) -> str:

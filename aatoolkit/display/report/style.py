@@ -123,8 +123,8 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   th, td { padding: .4mm 1.5mm .4mm 0; }
   .sections :is(th, td):nth-child(n+6) { display: none; }
   thead th { min-width: 0; }
-  tbody :is(th, td:not(.number)) { overflow-wrap: anywhere; min-width: 12mm; }
-  tbody th[scope] { min-width: 21mm; }
+  tbody :is(th, td:not(.number)) { overflow-wrap: anywhere; min-width: 14mm; }
+  tbody th[scope] { min-width: 21.5mm; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }
