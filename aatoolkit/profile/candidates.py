@@ -130,11 +130,14 @@ class Shapes(NamedTuple):
         The paths of objects whose keys are data, such as dates, and not names of fields.
     headers : mapping
         The path of the header by the path of the rows, for tables that are lists of lists.
+    main : tuple of Step
+        The path to the rows of the main table.
     """
 
     labels: Mapping[str, str] = {}
     maps: Collection[Path] = ()
     headers: Mapping[Path, Path] = {}
+    main: Path = ()
 
 
 @dataclass(frozen=True)
@@ -268,17 +271,19 @@ def candidates(
         is_mixture = any(
             to_word(search.word_at(part, path)) != overall_word for part in measured_parts
         )
+        meanings = _find_meanings(
+            path, occurrences, overall_word if is_mixture else "", legend, lacks=is_notice
+        )
+        is_of_parts = "available" in meanings.values() and _is_beside(path, shapes.main)
         candidate = Candidate(
             pattern,
             occurrences[0].value if current is None else current,  # in rows, or another response
             why,
             score,
             values_at_path.by_host,
-            _find_meanings(
-                path, occurrences, overall_word if is_mixture else "", legend, lacks=is_notice
-            ),
+            meanings,
             search.engine_fields.get(path, ""),
-            is_notice,
+            is_notice or is_of_parts,
             total,
         )
         found_candidates.append(candidate)
@@ -955,6 +960,16 @@ def _is_in_gaps(path: Path) -> bool:
 
 def _join_words(names: Collection[object]) -> str:
     return ", ".join(sorted(map(to_word, names))[:3])
+
+
+def _is_beside(path: Path, main: Path) -> bool:
+    """Whether a path leads to rows that neither hold the rows of the main table nor are in them."""
+    rows = next((path[:n] for n, step in enumerate(path, 1) if not isinstance(step, Field)), ())
+    return (
+        bool(rows)
+        and any(not isinstance(step, Field) for step in main)
+        and main[: len(rows)] != rows
+    )
 
 
 def _iter_texts(value: Any) -> Iterator[str]:

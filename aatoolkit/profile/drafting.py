@@ -90,7 +90,8 @@ class Draft(Mapping[str, SectionDraft]):
                     for table in analysis.declaration
                     if table.rows.header is not None
                 }
-                shapes = Shapes(labels, analysis.map_paths, header_paths)
+                main_path = analysis.relations[0].steps
+                shapes = Shapes(labels, analysis.map_paths, header_paths, main_path)
                 candidate_list = candidates(
                     document,
                     engine_responses,

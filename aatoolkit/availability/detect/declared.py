@@ -15,6 +15,7 @@ from aatoolkit._util.text import parse_moment
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
+    AVAILABLE,
     PARTIAL,
     SILENT,
     find_target,
@@ -308,7 +309,10 @@ def _read_rule_values(
         for item in rule_values
         if (state := states[type(item.value), repr(item.value)]) is not None
     ]
+    has_parts = rule.of == "section" and AVAILABLE in (state for _, state in values_and_states)
     for item, state in values_and_states:
+        if has_parts and state.status in EMPTY:  # the parts of a section, of which one has data
+            state = replace(state, status=Status.PARTIAL)
         if item.scope == "entry":
             add_entry(facts, Entry(item.target or "", rule.of, item.value, item.path), state)
         elif item.scope != "part":

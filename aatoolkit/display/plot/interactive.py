@@ -17,7 +17,11 @@ from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, rgb
 
 _SYMBOLS = dict(
-    zip("os^DvP", ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross"], strict=True)
+    zip(
+        "os^DvP",
+        ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross"],
+        strict=True,
+    )
 )
 _PATTERNS = {HATCHED: "/", DOTTED: "."}
 _PIXELS = 4 / 3
