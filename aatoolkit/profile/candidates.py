@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, permutations
+from itertools import chain, permutations, takewhile
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import names, spaced, tokens, words
@@ -224,11 +224,11 @@ def candidates(
     search = _Search({*ran, *idle, *engines_of_hosts}, shapes)
     search.learn_totals(
         [
-            (document, bool(ran)),
-            *(
-                (response, bool(engines_by_host.get(host, (ran,))[0]))
-                for host, response in by_host.items()
-            ),
+            (response, bool(engines and Vector([response]).descend(shapes.main).values))
+            for response, engines in (
+                (document, ran),
+                *((by_host[host], engines_by_host.get(host, (ran,))[0]) for host in by_host),
+            )
         ]
     )
     for response in (document, *parts.values()):
@@ -548,7 +548,9 @@ class _Search:
         is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
         total = self.totals.get((*path, Field(key)), "")
         is_counted_part = total != "" and (total != WINDOW or engine != "")
-        is_denied = engine and any(map(read_absence_code, words))
+        is_denied = bool(engine) and any(map(read_absence_code, words))
+        if are_texts and is_named and _is_beside((*path, Field(key)), self._shapes.main):
+            is_denied |= any(map(_denies, words))
         if number_field is None and not (is_separate or is_counted_part or is_denied):
             return
         header = self._shapes.headers.get(path)
@@ -963,13 +965,10 @@ def _join_words(names: Collection[object]) -> str:
 
 
 def _is_beside(path: Path, main: Path) -> bool:
-    """Whether a path leads to rows that neither hold the rows of the main table nor are in them."""
-    rows = next((path[:n] for n, step in enumerate(path, 1) if not isinstance(step, Field)), ())
-    return (
-        bool(rows)
-        and any(not isinstance(step, Field) for step in main)
-        and main[: len(rows)] != rows
-    )
+    """Whether a path leads to a field of rows elsewhere than where the main table has its rows."""
+    container = tuple(takewhile(lambda step: isinstance(step, Field), main))
+    is_in_rows = any(isinstance(step, Each | Entries) for step in path[:-1])
+    return is_in_rows and path[: len(container)] != container
 
 
 def _iter_texts(value: Any) -> Iterator[str]:
