@@ -386,7 +386,6 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
         If the file is not Parquet, is damaged, or cannot be read.
     """
     name = os.fspath(path)
-    error: NotRead | None = None
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             folder = "a folder; aa.read_dataset reads those"
@@ -396,11 +395,10 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
     except AAToolkitError:
         raise
     except FileNotFoundError:
-        error = FileMissing(f"there is no file {name!r}", path=path)
+        raise FileMissing(f"there is no file {name!r}", path=path) from None
     except Exception as problem:  # a damaged file raises whatever its readers happen to
-        error = NotRead(f"{name!r} is no Parquet file that can be read: {problem}", path=path)
-    if error is not None:
-        raise error
+        text = f"{name!r} is no Parquet file that can be read: {problem}"
+        raise NotRead(text, path=path) from None
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:

@@ -136,24 +136,26 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         },
         "fetched_at": (source.fetched_at or pd.NaT, "datetime64[us, UTC]"),
     }
-    context = pd.DataFrame(
-        {
-            name: pd.Series([value], dtype=dtype).repeat(len(frame)).set_axis(frame.index)
-            for name, (value, dtype) in context_values.items()
-        }
-    )
-    described_columns = {**dict.fromkeys(CONTEXT, MEASURED), **metadata.columns}
-    result = pd.concat([context, frame], axis=1)
-    return attach(result, replace(metadata, columns=described_columns))
+    return _with_constants(frame, metadata, context_values)
 
 
 @recorded("with_constant", "frame")
 def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
     """Return a frame with a new first column ``name``, which has the text ``value`` in all rows."""
-    metadata = metadata_of(frame)
-    column = pd.Series([value], dtype="string").repeat(len(frame)).set_axis(frame.index)
-    result = pd.concat([column.rename(name), frame], axis=1)
-    return attach(result, replace(metadata, columns={name: MEASURED, **metadata.columns}))
+    return _with_constants(frame, metadata_of(frame), {name: (value, "string")})
+
+
+def _with_constants(
+    frame: pd.DataFrame, metadata: FrameMetadata, constants: Mapping[str, tuple[Any, str]]
+) -> pd.DataFrame:
+    """Return a frame with new first columns; ``constants`` has the value and dtype of each."""
+    columns = {
+        name: pd.Series(value, index=frame.index, dtype=dtype)
+        for name, (value, dtype) in constants.items()
+    }
+    result = pd.concat([pd.DataFrame(columns), frame], axis=1)
+    described_columns = {**dict.fromkeys(constants, MEASURED), **metadata.columns}
+    return attach(result, replace(metadata, columns=described_columns))
 
 
 def _check_free(columns: Iterable[str], new_columns: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.files import FileList
 from aatoolkit._util.show import show_as, table_html
-from aatoolkit._util.text import clipped, joined, visible, wrapped_in_ipython
+from aatoolkit._util.text import clipped, counted, joined, visible, wrapped_in_ipython
 from aatoolkit.errors import AAToolkitWarning, ItemNotFound, near_matches, unknown
 from aatoolkit.normalizer.provenance import rebuild
 from aatoolkit.payload import Payload
@@ -398,7 +398,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         (differences from the declaration) and hints (values perhaps about availability) there are.
         """
         draft_note = ", drafted from this response" if self.drafted else ""
-        drift_note = f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
-        plural = "s" if len(self.hints) > 1 else ""
-        hint_note = f", {len(self.hints)} hint{plural} (see .hints)" if len(self.hints) else ""
+        drift_count, hint_count = len(self.drift), len(self.hints)
+        drift_note = f", {counted(drift_count, 'drift')} (see .drift)" if drift_count else ""
+        hint_note = f", {counted(hint_count, 'hint')} (see .hints)" if hint_count else ""
         return draft_note + drift_note + hint_note

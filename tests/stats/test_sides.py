@@ -245,4 +245,4 @@ def test_frames_of_two_engines_are_named_by_them() -> None:
     (row,) = own.aa.compare(other, "mention_rate").to_dict("records")
     assert (row["engine"], row["baseline_engine"]) == ("chatgpt", "gemini")
     assert row["chatgpt"] - row["gemini"] == pytest.approx(row["change"])
-    assert "before" in own.aa.compare(several, "mention_rate")
+    assert "claude,gemini" in own.aa.compare(several, "mention_rate")

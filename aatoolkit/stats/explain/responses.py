@@ -436,9 +436,8 @@ _MAX_CELLS = 500
 
 def explain_path(tables: Tables, path: str) -> Explanation:
     """Explain which cells hold the values at a JSON path; see ``Tables.explain``."""
-    bodies = ((held.source, held.body) for held in tables._parts.held)
     read_responses = (
-        ReadResponse(source, tables, body, "in memory") for source, body in bodies if body
+        ReadResponse(held.source, tables, held.body, "in memory") for held in tables._parts.held
     )
     response = next(read_responses, None)
     try:
@@ -459,7 +458,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
             if signal.path and is_within(signal.path, target)
         ),
     )
-    if response is None:
+    if response is None or response.body is None:
         return replace(explanation, end="the bytes of the response are no longer in memory")
     if place.start is None:
         return replace(explanation, missing="the response has no such path")
