@@ -111,16 +111,14 @@ def read_many(
     Each of these functions fetches sections of one host and scope. Yield one dataset for each
     function, in order.
     """
-    calls = [
-        (fetch_index, section_name) for fetch_index in range(len(fetches)) for section_name in names
-    ]
+    calls = [(fetch, section_name) for fetch in fetches for section_name in names]
     if not calls:
         yield from (Dataset({}) for _ in fetches)
         return
 
-    def ask(call: tuple[int, str]) -> Payload:
-        fetch_index, section_name = call
-        return fetches[fetch_index](section_name)
+    def ask(call: tuple[Fetch, str]) -> Payload:
+        fetch, section_name = call
+        return fetch(section_name)
 
     with closing(in_order(ask, calls, min(workers, len(calls)))) as responses:
         responses_shown = progress_bar(responses, progress, total=len(calls), unit="response")

@@ -122,18 +122,12 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         )
     _check_free(map(str, frame.columns), CONTEXT)
     (source,) = metadata.sources
-    scope = None if source.scope is None else Scope._from_query(source.scope)
+    filters = {} if source.scope is None else Scope._from_query(source.scope)._params()
     context_values = {
         "host": (source.host, "string"),
-        "days": (scope and scope.days, "Int64"),
+        "days": (filters.get("days"), "Int64"),
         **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW_COLUMNS},
-        **{
-            f"filter_{filter_name}": (
-                (scope and ",".join(scope._filters.get(filter_name, ()))) or None,
-                "string",
-            )
-            for filter_name in FILTERS
-        },
+        **{f"filter_{name}": (filters.get(name), "string") for name in FILTERS},
         "fetched_at": (source.fetched_at or pd.NaT, "datetime64[us, UTC]"),
     }
     return _with_constants(frame, metadata, context_values)

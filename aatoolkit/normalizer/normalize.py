@@ -257,7 +257,7 @@ class _Reader:
         is_immutable = isinstance(response, Payload | bytes | str)
         responses = [ResponseAtHand(source, response, read_again)] if is_immutable else []
 
-        parts = TableParts(built, lambda: rows, signals, responses)
+        parts = TableParts(built, signals, responses)
         return Tables(
             declared.name,
             {name: partial(table.frame, self.backend, responses) for name, table in built.items()},

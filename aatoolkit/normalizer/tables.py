@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from aatoolkit.availability.detect import Signal
     from aatoolkit.metadata.column import Source
     from aatoolkit.normalizer.columns import BuiltTable
-    from aatoolkit.normalizer.rows import TableRows
     from aatoolkit.sections import Section
     from aatoolkit.stats.explain.explanation import Explanation
 
@@ -98,8 +97,6 @@ class TableParts(NamedTuple):
     ----------
     built : mapping
         The tables with typed columns, by name.
-    rows : callable
-        A function that returns the `TableRows` of each table, by name.
     signals : sequence of Signal
         The statements of the response about availability.
     held : sequence
@@ -107,7 +104,6 @@ class TableParts(NamedTuple):
     """
 
     built: Mapping[str, BuiltTable] = {}
-    rows: Callable[[], dict[str, TableRows]] = dict
     signals: Sequence[Signal] = ()
     held: Sequence[ResponseAtHand] = ()
 

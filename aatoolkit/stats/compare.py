@@ -121,7 +121,7 @@ def compare(
     if not (keys or pair or cluster):
         unpooled = {_unpooled_key(metadata[0], measure) for measure in measures}
         keys = [*unpooled] if len(unpooled) == 1 and "" not in unpooled and len(now) > 1 else []
-    kind, names = next(_distinct_texts(frames, metadata, keys), ("host", WINDOWS))
+    kind, names = _kind_and_names(frames, metadata, keys)
     rows = [
         row
         for measure in measures
@@ -130,12 +130,13 @@ def compare(
     return comparison_result(rows, keys, metadata, correct, level, names, kind)
 
 
-def _distinct_texts(
+def _kind_and_names(
     frames: Sequence[pd.DataFrame], metadata: Sequence[FrameMetadata], by: Sequence[str]
-) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield what has one text in each frame, and not the same: hosts, key columns and filters.
+) -> tuple[str, tuple[str, str]]:
+    """Return what tells two frames apart: host, key column or filter, and its text in each frame.
 
-    Each is yielded with its two texts, such as ``("brand", ("Acme", "Globex"))``.
+    It has one text in each frame, such as ``("brand", ("Acme", "Globex"))``. If nothing has, the
+    frames are of two windows.
     """
     reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
     scopes = [
@@ -143,14 +144,16 @@ def _distinct_texts(
         for side in metadata
     ]
     for name in ("host", *metadata[0].key, *FILTERS):
-        texts: list[set[Any]] = [
+        texts = [
             {*frame[name].dropna()} if name in frame else {scope.get(name) for scope in side}
             for frame, side in zip(frames, scopes, strict=True)
         ]
-        if [*map(len, texts)] == [1, 1] and texts[0] != texts[1] and name not in by:
-            texts_of_sides = texts[0].pop(), texts[1].pop()
-            if all(isinstance(side, str) and side not in reserved_names for side in texts_of_sides):
-                yield name, texts_of_sides
+        if [*map(len, texts)] == [1, 1] and texts[0] != texts[1]:
+            (own,), (other,) = texts
+            is_free = not {name, own, other} & reserved_names
+            if is_free and isinstance(own, str) and isinstance(other, str):
+                return name, (own, other)
+    return "host", WINDOWS
 
 
 def compare_measure(

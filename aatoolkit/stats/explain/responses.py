@@ -224,7 +224,7 @@ class _ColumnCells:
     """The cells of one column: values, units, paths, and what is said of their availability."""
 
     def __init__(self, table: TableCells, name: str) -> None:
-        rows = table.response.tables._parts.rows()[table.name]
+        rows = table.response.tables._parts.built[table.name].rows
         frame = table.rows
         self.values = frame[name].array
         self.availability = cells_of(frame, name, table.metadata)
@@ -476,9 +476,9 @@ def explain_path(tables: Tables, path: str) -> Explanation:
 
 def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
     """Yield the explanations of the cells whose values are at a JSON path or below it."""
-    for name, rows in tables._parts.rows().items():
+    for name, built_table in tables._parts.built.items():
         cells = TableCells(response, name)
-        for column in rows.table.columns:
+        for column in built_table.table.columns:
             if path != "$" and reach(path.removesuffix(KEY_SIGN), column.pattern) is None:
                 continue
             for position in range(len(cells.frame)):
