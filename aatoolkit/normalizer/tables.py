@@ -108,6 +108,9 @@ class TableParts(NamedTuple):
     held: Sequence[ResponseAtHand] = ()
 
 
+_NO_PARTS = TableParts()
+
+
 class Tables(Keyed[str, "pd.DataFrame"]):
     """The tables of one section: a mapping from a table's name to its DataFrame.
 
@@ -156,13 +159,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         declaration: Section | None = None,
         drafted: bool = False,
         prefix: str = "",
-        parts: TableParts | None = None,
+        parts: TableParts = _NO_PARTS,
         **listings: Callable[[], Any],
     ) -> None:
         self.section, self.payload = section, payload
         self.declaration, self.drafted = declaration, drafted
         self.rows: dict[str, int] = dict(rows)
-        self._prefix, self._parts = prefix, parts or TableParts()
+        self._prefix, self._parts = prefix, parts
         self._items, self._listings = dict(loaders), listings
         self._frames: dict[str, pd.DataFrame] = {}
 
@@ -185,8 +188,12 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         names = ("extra", "availability", "drift", "hints", "_words", "_provenance")
         state = vars(self) | {name: getattr(self, name) for name in names}
         loaders = dict.fromkeys(self)
-        parts = TableParts()
-        return state | {"_frames": {**self}, "_items": loaders, "_listings": {}, "_parts": parts}
+        return state | {
+            "_frames": {**self},
+            "_items": loaders,
+            "_listings": {},
+            "_parts": _NO_PARTS,
+        }
 
     def _item_named(self, name: str) -> str:
         if name in self:
