@@ -286,14 +286,9 @@ class Client(NamesNear):
             for scope in [_scope(scope, {}) for scope in unique_list(scopes, Scope)] or [Scope()]
         ]
         fetches = [partial(project.fetch, scope=scope) for project, scope in targets]
-        generator = read_many(
-            fetches,
-            names,
-            self._options,
-            workers=self.workers,
-            progress=progress,
-        )
-        with closing(generator) as datasets:
+        with closing(
+            read_many(fetches, names, self._options, workers=self.workers, progress=progress)
+        ) as datasets:
             for (project, scope), dataset in zip(targets, datasets, strict=True):
                 if (project, scope) == targets[0]:
                     raise_if_all_refused(dataset, NotAuthorized)

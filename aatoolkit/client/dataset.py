@@ -13,7 +13,7 @@ import pandas as pd
 from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.files import FileList, write_whole
 from aatoolkit._util.show import Frame, block, fold, show_as
-from aatoolkit._util.text import markup, visible, wrapped_in_ipython
+from aatoolkit._util.text import counted, markup, visible, wrapped_in_ipython
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, near_matches, unknown
 from aatoolkit.normalizer.rows import listing
@@ -333,11 +333,7 @@ class Dataset(Keyed[str, Tables]):
             for name, error in self.errors.items()
         ]
         hint_count = sum(len(tables.hints) for tables in self.values())
-        hint_note = (
-            f", {hint_count} hint{'s' if hint_count > 1 else ''} (see .hints of tables)"
-            if hint_count
-            else ""
-        )
+        hint_note = f", {counted(hint_count, 'hint')} (see .hints of tables)" if hint_count else ""
         return "\n".join([f"<Dataset of {len(self)} sections{failure_note}{hint_note}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython

@@ -99,9 +99,12 @@ def _with_text_lists(declaration: Section, payload: Payload) -> Section:
         )
         return replace(table, columns=tuple(columns))
 
-    tables, rules = map(adapted, declaration), declaration.availability
     return Section(
-        declaration.name, declaration.doc, *tables, kept=declaration.kept, availability=rules
+        declaration.name,
+        declaration.doc,
+        *map(adapted, declaration),
+        kept=declaration.kept,
+        availability=declaration.availability,
     )
 
 

@@ -111,16 +111,14 @@ def read_many(
     Each of these functions fetches sections of one host and scope. Yield one dataset for each
     function, in order.
     """
-    calls = [
-        (fetch_index, section_name) for fetch_index in range(len(fetches)) for section_name in names
-    ]
+    calls = [(fetch, section_name) for fetch in fetches for section_name in names]
     if not calls:
         yield from (Dataset({}) for _ in fetches)
         return
 
-    def ask(call: tuple[int, str]) -> Payload:
-        fetch_index, section_name = call
-        return fetches[fetch_index](section_name)
+    def ask(call: tuple[Fetch, str]) -> Payload:
+        fetch, section_name = call
+        return fetch(section_name)
 
     with closing(in_order(ask, calls, min(workers, len(calls)))) as responses:
         responses_shown = progress_bar(responses, progress, total=len(calls), unit="response")
@@ -152,9 +150,9 @@ def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None
 
     That is, if all errors have the same type, and that type is one of ``kinds``.
     """
-    error_types = {type(error) for error in dataset.errors.values()}
-    if not len(dataset) and len(error_types) == 1 and error_types <= {*kinds}:
-        raise next(iter(dataset.errors.values()))
+    errors = [*dataset.errors.values()]
+    if not dataset and len({*map(type, errors)}) == 1 and isinstance(errors[0], kinds):
+        raise errors[0]
 
 
 def section_names(profile: Profile | None) -> tuple[str, ...]:
@@ -422,7 +420,7 @@ def read_dataset(
     """
     from aatoolkit.frame.parquet import read_section
 
-    folders = {section_folder.name: section_folder for section_folder in _sections(Path(folder))}
+    folders = [*_sections(Path(folder))]
     if not folders:
         raise FileMissing(
             f"{os.fspath(folder)!r} holds no tables that to_parquet wrote; give the folder that "
@@ -430,7 +428,7 @@ def read_dataset(
             path=folder,
         )
     options = ReadingOptions(None if profile is None else Profile.load(profile))
-    files = ((name, partial(read_section, folders[name])) for name in folders)
+    files = ((each.name, partial(read_section, each)) for each in folders)
     return normalized(files, partial(_of_files, options))
 
 
@@ -469,8 +467,8 @@ def _of_files(
     for table in tables:
         tables._frames[table] = attach(frames[table], metadata[table], responses=[response])
         tables.rows[table] = len(frames[table])
-    listings = {file[1:]: partial(frames.get, file) for file in frames if file not in metadata}
-    tables._frame_makers |= listings | {"provenance": lambda: placements}
+    listings = {file[1:]: frame for file, frame in frames.items() if file not in metadata}
+    vars(tables).update(listings, _provenance=placements)
     return tables
 
 

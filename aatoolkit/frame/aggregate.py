@@ -273,10 +273,10 @@ def _outcome(
     # The reason of a partial number also names what does not apply to rows beside the others.
     for code, left_out in enumerate(cells.states):
         if left_out.status == Status.NOT_APPLICABLE and left_out.cause:
-            for i in np.flatnonzero(groups.count(cells.codes == code)).tolist():
-                state = all_states[codes[i]]
+            for number in np.flatnonzero(groups.count(cells.codes == code)):
+                state = all_states[codes[number]]
                 if state.status == Status.PARTIAL:
-                    codes[i] = len(all_states)
+                    codes[number] = len(all_states)
                     reason = combined_reason((state.reason, left_out.reason))
                     all_states.append(replace(state, reason=reason))
     share = np.divide(

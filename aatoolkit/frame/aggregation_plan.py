@@ -146,14 +146,11 @@ def plan(
     planner = _Planner(frame, metadata, groups, shares)
     plans: list[Plan] = []
     refusals = {}
-    numbers = groups.keys.select_dtypes("number").columns.difference([*metadata.key])
     for name in names:
         try:
             plans.append(planner.plan(name, rules, is_asked=bool(given_columns)))
         except Refused as refusal:
             refusals[name] = str(refusal)
-            if given_columns and len(numbers) and frame[name].dtype.kind not in "iufb":
-                refusals[name] += f"; {numbers[0]} is a number: are the two arguments swapped?"
     refused_columns = {
         name: why for name, why in refusals.items() if name in (*given_columns, *rules)
     }
@@ -256,6 +253,9 @@ class _Planner:
         frame, name, rule = self.frame, plan.column, plan.rule
         if rule.rule in _NO_RULES:
             hint = "" if rule.why else _suggested_rule(frame, self.metadata, rule, name)
+            numbers = self.groups.keys.select_dtypes("number").columns
+            if rule.rule == "key" and len(numbers):
+                hint += f"; {numbers[0]} is a number: are the two arguments swapped?"
             raise Refused(rule.why or f"its rule does not combine rows{hint}")
         needed_columns = [*plan.parts, *((rule.within,) if rule.within else ())]
         missing_columns = [

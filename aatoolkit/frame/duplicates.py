@@ -382,7 +382,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
             or len({*other_names} & {*table.names}) >= _MIN_COLUMNS
         )
     ]
-    is_adopted = (stored_of(frame)[0].recipe or [])[1:2] == ["adopt"]
+    is_adopted = "adopt" in (stored_of(frame)[0].recipe or ())
     if metadata.holds(name) or is_adopted or not tables:
         rules = suggested_rule(frame, metadata, name)
         return f"it has no declared rule; aggregate with one, such as {rules}"

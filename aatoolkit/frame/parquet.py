@@ -93,10 +93,8 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
         If a column cannot be written to Parquet.
     """
     metadata = FrameMetadata.loads(serialized(frame))
-    bare_frame = frame.copy(deep=False)
-    bare_frame.attrs = {}
     try:
-        table = pa.Table.from_pandas(bare_frame)
+        table = pa.Table.from_pandas(pd.DataFrame(frame))  # without attrs
     except (pa.ArrowException, TypeError, ValueError) as error:
         problem = f"{path.name} cannot be written as Parquet: {error}"
         raise NotWritten(problem, path=path) from None
@@ -271,13 +269,8 @@ def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Pat
 
 def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
     """Write the same files as `write_tables`, but into ``folder`` itself; yield each path."""
-    for name in tables:
-        yield write_parquet(tables[name], folder / f"{name}.parquet")
-    for name, frame in (
-        ("_extra", tables.extra),
-        ("_drift", tables.drift),
-        ("_availability", tables.availability),
-    ):
+    listings = {"_extra": tables.extra, "_drift": tables.drift}
+    for name, frame in {**tables, **listings, "_availability": tables.availability}.items():
         yield write_parquet(frame, folder / f"{name}.parquet")
     for name, table in tables._provenance.items():
         path = folder / "_placement" / f"{name}.parquet"
@@ -386,7 +379,6 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
         If the file is not Parquet, is damaged, or cannot be read.
     """
     name = os.fspath(path)
-    error: NotRead | None = None
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             folder = "a folder; aa.read_dataset reads those"
@@ -396,11 +388,10 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
     except AAToolkitError:
         raise
     except FileNotFoundError:
-        error = FileMissing(f"there is no file {name!r}", path=path)
+        raise FileMissing(f"there is no file {name!r}", path=path) from None
     except Exception as problem:  # a damaged file raises whatever its readers happen to
-        error = NotRead(f"{name!r} is no Parquet file that can be read: {problem}", path=path)
-    if error is not None:
-        raise error
+        text = f"{name!r} is no Parquet file that can be read: {problem}"
+        raise NotRead(text, path=path) from None
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:

@@ -122,36 +122,32 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         )
     _check_free(map(str, frame.columns), CONTEXT)
     (source,) = metadata.sources
-    scope = None if source.scope is None else Scope._from_query(source.scope)
-    context_values: dict[str, tuple[Any, str]] = {
+    filters = {} if source.scope is None else Scope._from_query(source.scope)._params()
+    context_values = {
         "host": (source.host, "string"),
-        "days": (scope and scope.days, "Int64"),
+        "days": (filters.get("days"), "Int64"),
         **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW_COLUMNS},
-        **{
-            f"filter_{filter_name}": (
-                (scope and ",".join(scope._filters.get(filter_name, ()))) or None,
-                "string",
-            )
-            for filter_name in FILTERS
-        },
+        **{f"filter_{name}": (filters.get(name), "string") for name in FILTERS},
         "fetched_at": (source.fetched_at or pd.NaT, "datetime64[us, UTC]"),
     }
-    return _with_constants(frame, context_values)
+    return _with_constants(frame, metadata, context_values)
 
 
 @recorded("with_constant", "frame")
 def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
     """Return a frame with a new first column ``name``, which has the text ``value`` in all rows."""
-    return _with_constants(frame, {name: (value, "string")})
+    return _with_constants(frame, metadata_of(frame), {name: (value, "string")})
 
 
-def _with_constants(frame: pd.DataFrame, constants: Mapping[str, tuple[Any, Any]]) -> pd.DataFrame:
-    """Return a frame with new first columns, which have one value, of a dtype, in all rows."""
+def _with_constants(
+    frame: pd.DataFrame, metadata: FrameMetadata, constants: Mapping[str, tuple[Any, str]]
+) -> pd.DataFrame:
+    """Return a frame with new first columns; ``constants`` has the value and dtype of each."""
     columns = {
-        name: pd.Series([value], dtype=dtype).repeat(len(frame)).set_axis(frame.index)
+        name: pd.Series(value, index=frame.index, dtype=dtype)
         for name, (value, dtype) in constants.items()
     }
-    metadata, result = metadata_of(frame), pd.concat([pd.DataFrame(columns), frame], axis=1)
+    result = pd.concat([pd.DataFrame(columns), frame], axis=1)
     described_columns = {**dict.fromkeys(constants, MEASURED), **metadata.columns}
     return attach(result, replace(metadata, columns=described_columns))
 

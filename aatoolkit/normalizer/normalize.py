@@ -257,7 +257,7 @@ class _Reader:
         is_immutable = isinstance(response, Payload | bytes | str)
         responses = [ResponseAtHand(source, response, read_again)] if is_immutable else []
 
-        parts = TableParts(built_tables, lambda: rows, signals, responses)
+        parts = TableParts(built_tables, signals, responses)
         return Tables(
             declared.name,
             {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.files import FileList
 from aatoolkit._util.show import show_as, table_html
-from aatoolkit._util.text import clipped, joined, visible, wrapped_in_ipython
+from aatoolkit._util.text import clipped, counted, joined, visible, wrapped_in_ipython
 from aatoolkit.errors import AAToolkitWarning, ItemNotFound, near_matches, unknown
 from aatoolkit.normalizer.provenance import rebuild
 from aatoolkit.payload import Payload
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from aatoolkit.availability.detect import Signal
     from aatoolkit.metadata.column import Source
     from aatoolkit.normalizer.columns import BuiltTable
-    from aatoolkit.normalizer.rows import TableRows
     from aatoolkit.sections import Section
     from aatoolkit.stats.explain.explanation import Explanation
 
@@ -98,8 +97,6 @@ class TableParts(NamedTuple):
     ----------
     built : mapping
         The tables with typed columns, by name.
-    rows : callable
-        A function that returns the `TableRows` of each table, by name.
     signals : sequence of Signal
         The statements of the response about availability.
     held : sequence
@@ -107,9 +104,11 @@ class TableParts(NamedTuple):
     """
 
     built: Mapping[str, BuiltTable] = {}
-    rows: Callable[[], dict[str, TableRows]] = dict
     signals: Sequence[Signal] = ()
     held: Sequence[ResponseAtHand] = ()
+
+
+_NO_PARTS = TableParts()
 
 
 class Tables(Keyed[str, "pd.DataFrame"]):
@@ -160,13 +159,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         declaration: Section | None = None,
         drafted: bool = False,
         prefix: str = "",
-        parts: TableParts | None = None,
+        parts: TableParts = _NO_PARTS,
         **frame_makers: Callable[[], Any],
     ) -> None:
         self.section, self.payload = section, payload
         self.declaration, self.drafted = declaration, drafted
         self.rows: dict[str, int] = dict(rows)
-        self._prefix, self._parts = prefix, parts or TableParts()
+        self._prefix, self._parts = prefix, parts
         self._items, self._frame_makers = dict(loaders), frame_makers
         self._frames: dict[str, pd.DataFrame] = {}
 
@@ -189,12 +188,11 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         names = ("extra", "availability", "drift", "hints", "_words", "_provenance")
         state = vars(self) | {name: getattr(self, name) for name in names}
         loaders = dict.fromkeys(self)
-        parts = TableParts()
         return state | {
             "_frames": {**self},
             "_items": loaders,
             "_frame_makers": {},
-            "_parts": parts,
+            "_parts": _NO_PARTS,
         }
 
     def _item_named(self, name: str) -> str:
@@ -403,7 +401,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         (differences from the declaration) and hints (values perhaps about availability) there are.
         """
         draft_note = ", drafted from this response" if self.drafted else ""
-        drift_note = f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
-        plural = "s" if len(self.hints) > 1 else ""
-        hint_note = f", {len(self.hints)} hint{plural} (see .hints)" if len(self.hints) else ""
+        drift_count, hint_count = len(self.drift), len(self.hints)
+        drift_note = f", {counted(drift_count, 'drift')} (see .drift)" if drift_count else ""
+        hint_note = f", {counted(hint_count, 'hint')} (see .hints)" if hint_count else ""
         return draft_note + drift_note + hint_note

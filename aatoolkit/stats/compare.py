@@ -7,6 +7,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
-from aatoolkit.scope import FILTERS, Scope
+from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import FRACTION
 from aatoolkit.stats.estimate import (
     CORRECTIONS,
@@ -48,7 +49,6 @@ from aatoolkit.stats.sums import (
     pairing,
     pairs_of_both,
     rule_of,
-    side_names,
     window_before,
 )
 from aatoolkit.stats.trace import (
@@ -121,9 +121,7 @@ def compare(
     if not (keys or pair or cluster):
         unpooled = {_unpooled_key(metadata[0], measure) for measure in measures}
         keys = [*unpooled] if len(unpooled) == 1 and "" not in unpooled and len(now) > 1 else []
-    kind, names = "host", side_names(metadata[:1], metadata[-1:])
-    if names == WINDOWS:
-        kind, names = next(_distinct_texts(frames, metadata, keys), (kind, names))
+    kind, names = _kind_and_names(frames, metadata, keys)
     rows = [
         row
         for measure in measures
@@ -132,29 +130,30 @@ def compare(
     return comparison_result(rows, keys, metadata, correct, level, names, kind)
 
 
-def _distinct_texts(
+def _kind_and_names(
     frames: Sequence[pd.DataFrame], metadata: Sequence[FrameMetadata], by: Sequence[str]
-) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the key columns and filters that have one text in each frame, and not the same.
+) -> tuple[str, tuple[str, str]]:
+    """Return what tells two frames apart: host, key column or filter, and its text in each frame.
 
-    Each is yielded with its two texts, such as ``("brand", ("Acme", "Globex"))``.
+    It has one text in each frame, such as ``("brand", ("Acme", "Globex"))``. If nothing has, the
+    frames are of two windows.
     """
     reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
-    filters = [
-        [Scope._from_query(source.scope or "")._filters for source in side.sources]
+    scopes = [
+        [vars(source) | dict(parse_qsl(source.scope or "")) for source in side.sources]
         for side in metadata
     ]
-    for name in (*metadata[0].key, *FILTERS):
+    for name in ("host", *metadata[0].key, *FILTERS):
         texts = [
-            {*frame[name].dropna()}
-            if name in frame
-            else {value for scope in side for value in scope.get(name, ())}
-            for frame, side in zip(frames, filters, strict=True)
+            {*frame[name].dropna()} if name in frame else {scope.get(name) for scope in side}
+            for frame, side in zip(frames, scopes, strict=True)
         ]
-        if [*map(len, texts)] == [1, 1] and texts[0] != texts[1] and name not in by:
-            texts_of_sides = texts[0].pop(), texts[1].pop()
-            if all(isinstance(side, str) and side not in reserved_names for side in texts_of_sides):
-                yield name, texts_of_sides
+        if [*map(len, texts)] == [1, 1] and texts[0] != texts[1]:
+            (own,), (other,) = texts
+            is_free = not {name, own, other} & reserved_names
+            if is_free and isinstance(own, str) and isinstance(other, str):
+                return name, (own, other)
+    return "host", WINDOWS
 
 
 def compare_measure(

@@ -240,7 +240,7 @@ class _ColumnCells:
     """
 
     def __init__(self, table: TableCells, name: str) -> None:
-        table_rows = table.response.tables._parts.rows()[table.name]
+        table_rows = table.response.tables._parts.built[table.name].rows
         frame = table.rows
         self.values = frame[name].array
         self.availability = cells_of(frame, name, table.metadata)
@@ -468,9 +468,8 @@ _MAX_CELLS = 500
 
 def explain_path(tables: Tables, path: str) -> Explanation:
     """Explain the value at a JSON path: list the cells that hold it; see ``Tables.explain``."""
-    bodies = ((held.source, held.body) for held in tables._parts.held)
     read_responses = (
-        ReadResponse(source, tables, body, "in memory") for source, body in bodies if body
+        ReadResponse(held.source, tables, held.body, "in memory") for held in tables._parts.held
     )
     response = next(read_responses, None)
     try:
@@ -491,7 +490,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
             if signal.path and is_within(signal.path, target)
         ),
     )
-    if response is None:
+    if response is None or response.body is None:
         return replace(explanation, end="the bytes of the response are no longer in memory")
     if place.start is None:
         return replace(explanation, missing="the response has no such path")
@@ -509,9 +508,9 @@ def explain_path(tables: Tables, path: str) -> Explanation:
 
 def _explain_cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
     """Yield an explanation of each cell whose value is at a JSON path or below it."""
-    for name, rows in tables._parts.rows().items():
+    for name, built_table in tables._parts.built.items():
         cells = TableCells(response, name)
-        for column in rows.table.columns:
+        for column in built_table.table.columns:
             if path != "$" and reach(path.removesuffix(KEY_SIGN), column.pattern) is None:
                 continue
             for position in range(len(cells.frame)):
