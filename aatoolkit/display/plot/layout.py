@@ -210,16 +210,6 @@ def _legend(
         x += wide + 12
 
 
-def _row_names(spec: Spec, cell: float, scale: float, deep: int) -> list[str]:
-    """Return the names left of marks, in up to ``deep`` lines."""
-    share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
-    # Beside names are marks and the numbers that stand at their ends.
-    numbers = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
-    widest = max((width_of(word, _SMALL * scale) for word in numbers), default=0.0)
-    room = min(cell * share, 0.75 * cell - widest)
-    return [_wrap(name.full, room, _SIZE * scale, deep, name.is_own) for name in spec.y.names]
-
-
 class _Column(NamedTuple):
     """A column of words with the widths of its signs and of all."""
 
@@ -320,11 +310,16 @@ def _attempt(
     # that have neither beside them begin inside of the picture.
     tall = (height - top - 5 * size) / len(names) if height and names else math.inf
     deep = int(max(min(tall / size / 1.25, 8 if height else 3), 1))
-    row_names = [] if is_table else _row_names(spec, cell, scale, deep)
+    share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
+    # Beside names are marks and the numbers that stand at their ends.
+    numbers = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
+    widest = max((width_of(word, small) for word in numbers), default=0.0)
+    room = min(cell * share, 0.75 * cell - widest)
+    row_names = [_wrap(name.full, room, size, deep, name.is_own) for name in names if not is_table]
     y_ticks = tuple(Tick(at, text, names[at].is_own) for at, text in enumerate(row_names) if text)
     y_ticks = y_ticks or number_ticks(spec.y, 5)
     has_numbers = spec.x.kind not in ("none", "names")
-    none = -8.0 if is_table else 16.0 if has_numbers else -4.0
+    none = 16.0 if has_numbers else -8.0
     left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=none) + MARGIN + 8
     # Right: columns of words, or names of lines; and what numbers at the ends of marks leave.
     right = cell + MARGIN - left
@@ -407,7 +402,7 @@ def _words(mark: Mark, spec: Spec, layout: Layout, cell: float, right: float) ->
 
 
 _EASES = (
-    (2, 1.0, True), (1, 1.0, True), (1, 0.88, True), (1, 0.82, True), (0, 0.82, True),
+    (2, 1.0, True), (1, 1.0, True), (1, 0.82, True), (0, 0.82, True),
     (0, 0.75, False), (0, 0.6, False),
 )  # fmt: skip
 """Layouts to try in turn: the lines of the subtitle, the scale of text, and whether to caption."""
@@ -420,7 +415,7 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layo
     eases = [(2, large, True), *_EASES]
     if spec.x.kind == "none" and spec.y.names and 3 * spec.height < (height or 0):
         # A few rows of words are large, so that they fill their room.
-        eases = [(2, large * 1.5, True), (2, large * 1.25, True), *eases]
+        eases = [(2, large * 1.4, True), *eases]
     for ease in eases:
         layout, has_room = _attempt(spec, width, height, *ease)
         # Smaller text is better than names that are cut, as long as it can be read.

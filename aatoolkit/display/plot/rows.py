@@ -110,7 +110,7 @@ def row_panel(
             "words", ends, some([cell.row for cell in written]), words=[c.words for c in written],
             shift=9.0 if written[0].kind == "dots" else 5.0,
         ))  # fmt: skip
-    is_time = any(data.kinds[name] == "time" for name in by[:1])
+    is_time = bool(by) and data.kinds[by[0]] == "time"
     return Spec(
         kind, data, columns, title + first_of(len(names), total, is_last=is_time), x,
         Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],

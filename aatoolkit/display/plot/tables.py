@@ -273,8 +273,8 @@ def empty(data: PlotData, options: Options) -> Spec:
                 columns, beside=[WordColumn(values, "value")],
             )  # fmt: skip
         # Of a single column it is said how many there are.
-        noun = humanize(data.row_noun(columns[0])) if len(columns) == 1 else ""
-        headline = counted(len(data), noun) * bool(noun)
+        nouns = [counted(len(data), humanize(data.row_noun(name))) for name in columns]
+        headline = nouns[0] if len(nouns) == 1 else ""
         return _table("table", data, options, columns, title, headline=headline)
     names = [name for name in data.metadata.columns if name not in data.keys]
     state = data.state(names or data.metadata.columns)

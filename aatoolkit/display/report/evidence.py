@@ -139,12 +139,11 @@ class SectionEvidence:
 def known_of(explanation: Explanation) -> str:
     """Return the explanation of one number as HTML: its value, path, formula and notes."""
     value, place = explanation.value, explanation.place
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)
-    exact = f"{value:,}" if isinstance(value, int) else str(value)
+    is_number = isinstance(value, int | float)
+    other = "missing" if value is None else str(value)
+    exact = f"{value:,}".removesuffix(".0") if is_number else other
     parts = []
     if value is None:
-        exact = "missing"
         parts = [plain(explanation.missing or "the response has no value here")]
     if place is not None:
         parts.append(_place_words(place, exact))

@@ -64,14 +64,14 @@ def bullets(items: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""
 
 
-def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], width: int) -> str:
+def grid(caption: str, name: str, heads: Sequence[str], rows: Iterable[str]) -> str:
     """Return an HTML table; a wide one can be scrolled, also by keyboard."""
     body = "\n".join(rows)
     table = (
         f"<table><caption>{caption}</caption><thead><tr>{''.join(heads)}</tr></thead>\n"
         f"<tbody>{body}</tbody></table>"
     )
-    kind = "wide many" if width > _MANY else "wide"
+    kind = "wide many" if len(heads) > _MANY else "wide"
     label = attribute("aria-label", name[:80])
     return f'<div class="{kind}" role="region" tabindex="0"{label}>{table}</div>'
 
@@ -103,7 +103,7 @@ def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) ->
     )
     of = f"first {len(part):,} of {len(data):,} rows" if len(part) < len(data) else "all rows"
     caption = f"<b>{text(title)}</b> ({of})"
-    return grid(caption, title, (_head(data, head) for head in heads), rows, len(heads))
+    return grid(caption, title, [_head(data, head) for head in heads], rows)
 
 
 def _heads(data: PlotData, columns: Sequence[str]) -> list[str]:
@@ -114,8 +114,6 @@ def _heads(data: PlotData, columns: Sequence[str]) -> list[str]:
         heads = [name for name in data.kinds if name not in hidden]
         best = [*dict.fromkeys([*data.keys, *data.measures[:_MANY], *heads])][:_MOST]
         heads = [name for name in heads if name in best]
-    elif data.frame[heads[0]].is_unique:
-        return heads
     return [*dict.fromkeys([*filter(None, [label]), *heads])]
 
 

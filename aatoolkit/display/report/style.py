@@ -28,7 +28,7 @@ p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
 .cards small { display: block; font-weight: normal; }
 .cards svg { display: block; width: 100%; max-width: 9rem; height: auto; margin-top: .3rem; }
 td.words { max-width: none; min-width: 14rem; }
-#changed ~ details thead th:nth-child(n+2):nth-child(-n+7) { text-align: right; }
+#changed ~ details thead th:nth-child(n+2):nth-child(-n+6) { text-align: right; }
 a { color: var(--link); }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--paper); padding: .5rem; }
