@@ -460,7 +460,7 @@ class PlotData:
 
     def course(self, label: str) -> Numbers:
         """Return a metric by day, from another table of the response; empty if there is none."""
-        name = label.lower().replace(" ", "_")
+        name = label.partition(" (")[0].lower().replace(" ", "_")
         courses = (facts.courses.get(name) for _, facts in _told(self))
         return next((course for course in courses if course is not None), np.empty(0))
 

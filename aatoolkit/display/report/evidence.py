@@ -121,11 +121,10 @@ class SectionEvidence:
         )
         for response in sources:
             self._responses.setdefault(response, f"a{self._number}-{len(self._responses) + 1}")
-        names = [f"response {number}" for number in range(1, len(sources) + 1)]
-        names = names if len(sources) > 1 else ["the response"]
         links = " and ".join(
-            f'<a href="#{self._responses[response]}">{name}</a>'
-            for response, name in zip(sources, names, strict=False)
+            f'<a href="#{self._responses[response]}">{words}</a>'
+            for number, response in enumerate(sources, 1)
+            for words in ["the response" if len(sources) == 1 else f"response {number}"]
         )
         numbers = "".join(
             f'<span id="{table.evidence_of(at, name)}">{text(column_title(name))} '
@@ -139,11 +138,10 @@ class SectionEvidence:
 def known_of(explanation: Explanation) -> str:
     """Return the explanation of one number as HTML: its value, path, formula and notes."""
     value, place = explanation.value, explanation.place
-    is_number = isinstance(value, int | float)
-    other = "missing" if value is None else str(value)
-    exact = f"{value:,}".removesuffix(".0") if is_number else other
+    exact = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
     parts = []
     if value is None:
+        exact = "missing"
         parts = [plain(explanation.missing or "the response has no value here")]
     if place is not None:
         parts.append(_place_words(place, exact))

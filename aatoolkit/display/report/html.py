@@ -43,7 +43,7 @@ def text(words: object, most: int = 160) -> str:
     return html.escape(cut)
 
 
-def attribute(name: str, value: object) -> str:
+def attribute(name: str, value: str) -> str:
     """Return an attribute of an HTML element, after a space; empty if the value is.
 
     Examples
@@ -51,7 +51,7 @@ def attribute(name: str, value: object) -> str:
     >>> attribute("class", "number"), attribute("id", "")
     (' class="number"', '')
     """
-    return f' {name}="{html.escape(str(value))}"' if value else ""
+    return f' {name}="{html.escape(value)}"' if value else ""
 
 
 def fold(head: str, inside: str, kind: str = "") -> str:
@@ -121,8 +121,8 @@ def _head(data: PlotData, name: str) -> str:
     unit = unit_words(data.unit(name))
     is_named = unit.rpartition(" ")[2].rstrip("s") in name  # such as requests
     small = f"<small>{text(unit, 40)}</small>" if unit and not is_named else ""
-    kind = attribute("class", "number" * (data.kinds[name] == "number"))
-    return f'<th{kind} scope="col">{text(column_title(name), 60)}{small}</th>'
+    head = f"{text(column_title(name), 60)}{small}"
+    return f'<th class="{data.kinds[name]}" scope="col">{head}</th>'
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
@@ -133,9 +133,8 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
             f'<td class="number">{evidence.link(at, name, label, word)}</td>'
             for at, (label, word) in enumerate(zip(labels, words, strict=True))
         ]
-    of = attribute("class", "time" * (kind == "time"))
     return [
-        _DASH if lacks else f"<td{of}>{text(word)}</td>"
+        _DASH if lacks else f'<td class="{kind}">{text(word)}</td>'
         for word, lacks in zip(words, lacking, strict=True)
     ]
 

@@ -152,7 +152,7 @@ class _Page:
             lack = state_words(tables._state(table))
             if tables.rows[table]:
                 data = self._data(tables[table])
-                most = self._rows if table in opened else -(-self._rows // 2)
+                most = self._rows if table in opened else self._rows // 2 or 1
                 of = evidence.of_table(table, titles[table], tables[table], data.first(most))
                 rows = table_of(of, data, opened.get(table, []))
                 numbers = [data.values(name) for name in data.numbers]
@@ -185,8 +185,8 @@ class _Page:
         """Return the statements of availability as an HTML list, each with its sections."""
         sections: dict[str, list[str]] = {}
         for name in self._order:
-            states = map(self._dataset[name]._state, self._dataset[name])
-            statements = {*map(state_words, states)}
+            tables = self._dataset[name]
+            statements = {*map(state_words, map(tables._state, tables))}
             part = " (some tables)" * (len(statements) > 1)
             for words in sorted(statements):
                 sections.setdefault(words, []).append(chapter_of(name).title + part)
@@ -308,8 +308,10 @@ def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
         "Shown to be up or down: an adjusted p-value below 5%. When nothing changes, up to one "
         "page in twenty still names something. Intervals are each for its row alone."
     )
-    names = ("What", "Before", "Now", "Change", "95% interval", "Adjusted p", "Verdict")
-    heads = [f'<th scope="col">{name}</th>' for name in names]
+    heads = [
+        f'<th scope="col">{name}</th>'
+        for name in ("What", "Before", "Now", "Change", "95% interval", "Adjusted p", "Verdict")
+    ]
     table = grid("<b>Comparisons</b>", head, heads, lines)
     return fold(head, f'<p class="note">{note}</p>{table}')
 

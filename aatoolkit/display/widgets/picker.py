@@ -214,10 +214,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         return code(repr(self))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        data, metadata = bundle
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata
 
 
