@@ -397,7 +397,28 @@ def test_the_title_of_cards_with_verdicts_is_what_these_say() -> None:
 
 
 def test_cards_say_what_their_lines_are() -> None:
-    assert "lines: by day" in read("overview").aa.plot().spec.how.lower()
+    spec = read("overview").aa.plot().spec
+    assert "lines: by day" in spec.how.lower()
+    position = [name.text for name in spec.y.names].index("Average position (1 is best)")
+    assert position in [round(mark.y[0]) for mark in spec.marks if mark.kind == "line"]
+
+
+def test_a_row_of_facts_is_a_list_and_a_bare_list_says_how_many() -> None:
+    facts = pd.DataFrame({"source": ["tag"], "since": ["2026-10-16"]}).aa.plot()
+    assert [name.text for name in facts.spec.y.names] == ["Source", "Since"]
+    assert facts.finding == "Source, since: Source: value tag; Since: value 2026-10-16"
+    brands = pd.DataFrame({"brand": ["A", "B"], "note": None})
+    assert brands.aa.plot().spec.title == "Brand: 2 brands"
+    missing = read("conversion_totals", "initech.example").aa.plot()
+    assert "Not measured. No web analytics is connected." in missing.finding
+
+
+def test_a_picture_of_any_size_has_the_column_and_the_colours_that_say_most() -> None:
+    evidence = read("action_evidence").aa.plot(figsize=(3, 2))
+    assert "best crm for a small team" in words_of(evidence).replace("\n", " ")
+    for size in ((3, 2), (6, 4)):
+        bars = read("gap_domains").aa.plot(figsize=size).spec.marks
+        assert "rest" in {mark.style.colour for mark in bars if mark.kind == "boxes"}
 
 
 def test_rows_are_named_by_what_only_they_have_and_metrics_are_cards() -> None:

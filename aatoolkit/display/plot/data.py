@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -460,7 +460,7 @@ class PlotData:
 
     def course(self, label: str) -> Numbers:
         """Return a metric by day, from another table of the response; empty if there is none."""
-        name = label.lower().replace(" ", "_")
+        name = label.partition(" (")[0].lower().replace(" ", "_")
         courses = (facts.courses.get(name) for _, facts in _told(self))
         return next((course for course in courses if course is not None), np.empty(0))
 
@@ -595,17 +595,12 @@ def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
     yield "", Told(titles=facts.titles)
     beside = (other for answer in data.responses for other in getattr(answer, "beside", ()))
     for answer in dict.fromkeys((*data.responses, *beside)):
-        yield answer.source.host or "", told_by(answer)
-
-
-def told_by(answer: HeldResponse, tables: Mapping[str, pd.DataFrame] | None = None) -> Told:
-    """Return what the tables of a response tell, which are made again unless they are at hand."""
-    if answer not in _TOLD:
-        facts = _TOLD[answer] = Told()
-        is_small = answer.body is not None and len(answer.body) <= _LARGEST
-        for table in ((tables or answer.tables() or {}) if is_small else {}).values():
-            facts.learn(table)
-    return _TOLD[answer]
+        if answer not in _TOLD:
+            facts = _TOLD[answer] = Told()
+            is_small = answer.body is not None and len(answer.body) <= _LARGEST
+            for table in ((answer.tables() if is_small else None) or {}).values():
+                facts.learn(table)
+        yield answer.source.host or "", _TOLD[answer]
 
 
 # --- one row per mark -------------------------------------------------------------------------

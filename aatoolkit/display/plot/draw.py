@@ -137,10 +137,11 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
 def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
     """Return the data with one row per mark and period, and the options to draw it."""
     (period,) = by_period(data.frame, [], freq)
-    when, is_map = str(period.key), options.kind == "heatmap"  # type: ignore[union-attr]
+    when = str(period.key)  # type: ignore[union-attr]
     # Periods are along x, and what is given for x has a mark of its own in each.
     beside = [n for n in (options.x, options.color) if n not in (None, when)] or data.apart()
-    beside = beside or [n for n in data.keys if is_map and n != when][-1:]
+    if options.kind == "heatmap":
+        beside = beside or [name for name in data.keys if name != when][-1:]
     if len(beside) > 1:
         raise ArgumentError("freq= draws periods along x: leave out x=", argument="x")
     names = options.y or data.numbers

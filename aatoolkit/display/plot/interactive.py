@@ -16,13 +16,10 @@ from aatoolkit.display.plot.layout import MARGIN, Layout, Text
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, rgb
 
-_SYMBOLS = dict(
-    zip(
-        "os^DvP",
-        ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross"],
-        strict=True,
-    )
-)
+_SYMBOLS = {
+    "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
+    "P": "cross",
+}  # fmt: skip
 _PATTERNS = {HATCHED: "/", DOTTED: "."}
 _PIXELS = 4 / 3
 """Pixels a point."""

@@ -210,16 +210,6 @@ def _legend(
         x += wide + 12
 
 
-def _row_names(spec: Spec, cell: float, scale: float, deep: int) -> list[str]:
-    """Return the names left of marks, in up to ``deep`` lines."""
-    share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
-    # Beside names are marks and the numbers that stand at their ends.
-    numbers = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
-    widest = max((width_of(word, _SMALL * scale) for word in numbers), default=0.0)
-    room = min(cell * share, 0.75 * cell - widest)
-    return [_wrap(name.full, room, _SIZE * scale, deep, name.is_own) for name in spec.y.names]
-
-
 class _Column(NamedTuple):
     """A column of words with the widths of its signs and of all."""
 
@@ -320,12 +310,24 @@ def _attempt(
     # that have neither beside them begin inside of the picture.
     tall = (height - top - 5 * size) / len(names) if height and names else math.inf
     deep = int(max(min(tall / size / 1.25, 8 if height else 3), 1))
-    row_names = [] if is_table else _row_names(spec, cell, scale, deep)
-    y_ticks = tuple(Tick(at, text, names[at].is_own) for at, text in enumerate(row_names) if text)
-    y_ticks = y_ticks or number_ticks(spec.y, 5)
+    share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
+    # Beside names are marks and the numbers that stand at their ends.
+    numbers = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
+    widest = max((width_of(word, small) for word in numbers), default=0.0)
+    room = min(cell * share, 0.75 * cell - widest)
+    row_names = [_wrap(name.full, room, size, deep, name.is_own) for name in names if not is_table]
+    y_ticks = tuple(
+        Tick(at, text, names[at].is_own) for at, text in enumerate(row_names) if text
+    ) or number_ticks(spec.y, 5)
     has_numbers = spec.x.kind not in ("none", "names")
-    none = -8.0 if is_table else 16.0 if has_numbers else -4.0
-    left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=none) + MARGIN + 8
+    left = (
+        max(
+            (width_of(t.text, size, t.is_bold) for t in y_ticks),
+            default=16.0 if has_numbers else -8.0,
+        )
+        + MARGIN
+        + 8
+    )
     # Right: columns of words, or names of lines; and what numbers at the ends of marks leave.
     right = cell + MARGIN - left
     columns = _columns(spec, is_table, max(right, 1.0), scale)
@@ -381,7 +383,6 @@ def _attempt(
                     is_turned, title, ending, texts, rules, is_cut)  # fmt: skip
     texts += chain(_beside(columns, cells, layout), _ends(labels, spec.y, layout),
                    *(_words(mark, spec, layout, cell, right) for mark in spec.marks))  # fmt: skip
-    texts[:] = [text for text in texts if text.text]
     return layout, has_height and (not spec.marks or fits >= 0.35 * right)
 
 
@@ -395,19 +396,19 @@ def _words(mark: Mark, spec: Spec, layout: Layout, cell: float, right: float) ->
         most = max((width_of(word, small) for word in mark.words), default=0.0)
         if layout.high / len(spec.y.names) < small * 1.1 or layout.wide / len(scale.names) < most:
             return  # numbers in cells that are lower or narrower than these would meet
-    shift = mark.shift if strength is None else 0.0
     for at, word in enumerate(mark.words):
         x = float(scale.within(mark.x[at])[0])
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
-        room = right - layout.wide * scale.share(x) - shift + 1
+        room = right - layout.wide * scale.share(x) - mark.shift + 1
         if strength is None:
-            word = _wrap(word, room if shift else cell, small, 1 if shift else 4)
-        yield Text(shift, 0, word, small, colour, False, "left" if shift else "center",
-                   (x, float(mark.y[at])))  # fmt: skip
+            word = _wrap(word, room if mark.shift else cell, small, 1 if mark.shift else 4)
+        if word:
+            yield Text(mark.shift, 0, word, small, colour, False,
+                       "left" if mark.shift else "center", (x, float(mark.y[at])))  # fmt: skip
 
 
 _EASES = (
-    (2, 1.0, True), (1, 1.0, True), (1, 0.88, True), (1, 0.82, True), (0, 0.82, True),
+    (2, 1.0, True), (1, 1.0, True), (1, 0.82, True), (0, 0.82, True),
     (0, 0.75, False), (0, 0.6, False),
 )  # fmt: skip
 """Layouts to try in turn: the lines of the subtitle, the scale of text, and whether to caption."""
@@ -417,11 +418,9 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layo
     """Return the layout of a picture ``width`` points wide and, if given, ``height`` high."""
     # On a large figure, which is looked at from afar, text is larger.
     large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    eases = [(2, large, True), *_EASES]
     if spec.x.kind == "none" and spec.y.names and 3 * spec.height < (height or 0):
-        # A few rows of words are large, so that they fill their room.
-        eases = [(2, large * 1.5, True), (2, large * 1.25, True), *eases]
-    for ease in eases:
+        large *= 1.4  # a few rows of words fill their room
+    for ease in ((2, large, True), *_EASES):
         layout, has_room = _attempt(spec, width, height, *ease)
         # Smaller text is better than names that are cut, as long as it can be read.
         if has_room and (not layout.is_cut or ease[1] < 0.85):
@@ -440,8 +439,6 @@ def _x_ticks(
     scale: Scale, width: float, size: float, longest: float
 ) -> tuple[tuple[Tick, ...], bool]:
     """Return the labels below the area of marks, and whether they are rotated."""
-    if scale.kind == "none":
-        return (), False
     if scale.kind == "names" and not scale.days:
         # As many names of columns as have room, in two lines or turned where they are long.
         names, pitch = scale.names, width / max(len(scale.names), 1)

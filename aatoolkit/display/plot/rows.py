@@ -110,7 +110,7 @@ def row_panel(
             "words", ends, some([cell.row for cell in written]), words=[c.words for c in written],
             shift=9.0 if written[0].kind == "dots" else 5.0,
         ))  # fmt: skip
-    is_time = any(data.kinds[name] == "time" for name in by[:1])
+    is_time = bool(by) and data.kinds[by[0]] == "time"
     return Spec(
         kind, data, columns, title + first_of(len(names), total, is_last=is_time), x,
         Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],
@@ -212,8 +212,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         return None  # numbers of several units have no scale; places and identifiers say nothing
     rows, by = data, [x, *data.apart(x)]
     # Many rows of one brand are no ranking of brands; what each brand has is.
-    is_ranking = x in data.keys and len(data.keys) > 1
-    if options.x or is_ranking:
+    if options.x or (x in data.keys and len(data.keys) > 1):
         rows = one_row_per_mark(data, by, [y])
     elif data.is_repeated(y):
         rows = one_row_per_mark(data, [*by, *data.keys], [y])
@@ -258,12 +257,14 @@ def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) 
     """Return a sentence that names the first row, if it alone is best, and the own brand."""
     if (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
-    most = f"the {'best' if unit == RANK else 'most' if what.endswith('s') else 'highest'} {what}"
+    most = f"{'best' if unit == RANK else 'most' if what.endswith('s') else 'highest'} {what}"
     own = [f"; {quoted(name.text)} {number(float(n), unit)}"
            for name, n in zip(names, values, strict=True)
            if name.is_own and n < values[0]]  # fmt: skip
-    best = f"{quoted(names[0].text)} has {most}".strip()
-    return f"{best}, {number(values[0], unit)}{''.join(own[:1])}"
+    return (
+        f"{quoted(names[0].text)} has the {most.strip()}, {number(values[0], unit)}"
+        f"{''.join(own[:1])}"
+    )
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:

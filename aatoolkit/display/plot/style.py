@@ -293,5 +293,4 @@ def first_of(count: int, total: int, *, is_last: bool = False) -> str:
     >>> first_of(15, 42), first_of(3, 3), first_of(15, 42, is_last=True)
     (', the first 15 of 42', '', ', the last 15 of 42')
     """
-    end = "last" if is_last else "first"
-    return f", the {end} {count} of {total}" if count < total else ""
+    return f", the {'last' if is_last else 'first'} {count} of {total}" * (count < total)

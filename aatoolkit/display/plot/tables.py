@@ -264,7 +264,7 @@ def empty(data: PlotData, options: Options) -> Spec:
         columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
         numbers = [name for name in columns if data.kinds[name] == "number"]
         columns = [n for n in columns if n not in numbers][: _COLUMNS - 2] + numbers[:2]
-        title = title or ", ".join(map(humanize, columns)) or "No columns"
+        title = title or capitalized(", ".join(map(humanize, columns))) or "No columns"
         if len(data) == 1 and columns:
             # A single row is a list of its columns.
             values = [_words(data, name).words[0] for name in columns]
@@ -273,9 +273,9 @@ def empty(data: PlotData, options: Options) -> Spec:
                 columns, beside=[WordColumn(values, "value")],
             )  # fmt: skip
         # Of a single column it is said how many there are.
-        noun = humanize(data.row_noun(columns[0])) if len(columns) == 1 else ""
-        headline = counted(len(data), noun) * bool(noun)
-        return _table("table", data, options, columns, title, headline=headline)
+        if len(columns) == 1:
+            title = f"{title}: {counted(len(data), humanize(data.row_noun(columns[0])))}"
+        return _table("table", data, options, columns, title)
     names = [name for name in data.metadata.columns if name not in data.keys]
     state = data.state(names or data.metadata.columns)
     is_empty = ", with no rows" * (state.status != Status.UNAVAILABLE)

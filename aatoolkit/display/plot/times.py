@@ -358,10 +358,9 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: 
     best = values.flat[order]
     headline = leader([Name(named[at]) for at in order], best, unit, what)
     headline *= data.stands_out(y, data.values(y) == best[0], ends)
-    noun = data.time_noun(x) if is_time else x
     return Spec(
         "heatmap", data, (y,),
-        data.title(what, by, noun) + first_of(len(names_y), table.total[0]),
+        data.title(what, by, data.row_noun(x)) + first_of(len(names_y), table.total[0]),
         Scale(-0.5, len(columns) - 0.5, "names", names=tuple(names_x),
               label=_years_text(columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),

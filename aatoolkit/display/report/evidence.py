@@ -121,11 +121,10 @@ class SectionEvidence:
         )
         for response in sources:
             self._responses.setdefault(response, f"a{self._number}-{len(self._responses) + 1}")
-        names = [f"response {number}" for number in range(1, len(sources) + 1)]
-        names = names if len(sources) > 1 else ["the response"]
         links = " and ".join(
-            f'<a href="#{self._responses[response]}">{name}</a>'
-            for response, name in zip(sources, names, strict=False)
+            f'<a href="#{self._responses[response]}">{words}</a>'
+            for number, response in enumerate(sources, 1)
+            for words in ["the response" if len(sources) == 1 else f"response {number}"]
         )
         numbers = "".join(
             f'<span id="{table.evidence_of(at, name)}">{text(column_title(name))} '
@@ -139,9 +138,7 @@ class SectionEvidence:
 def known_of(explanation: Explanation) -> str:
     """Return the explanation of one number as HTML: its value, path, formula and notes."""
     value, place = explanation.value, explanation.place
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)
-    exact = f"{value:,}" if isinstance(value, int) else str(value)
+    exact = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
     parts = []
     if value is None:
         exact = "missing"

@@ -43,7 +43,7 @@ def text(words: object, most: int = 160) -> str:
     return html.escape(cut)
 
 
-def attribute(name: str, value: object) -> str:
+def attribute(name: str, value: str) -> str:
     """Return an attribute of an HTML element, after a space; empty if the value is.
 
     Examples
@@ -51,7 +51,7 @@ def attribute(name: str, value: object) -> str:
     >>> attribute("class", "number"), attribute("id", "")
     (' class="number"', '')
     """
-    return f' {name}="{html.escape(str(value))}"' if value else ""
+    return f' {name}="{html.escape(value)}"' if value else ""
 
 
 def fold(head: str, inside: str, kind: str = "") -> str:
@@ -64,14 +64,14 @@ def bullets(items: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""
 
 
-def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], width: int) -> str:
+def grid(caption: str, name: str, heads: Sequence[str], rows: Iterable[str]) -> str:
     """Return an HTML table; a wide one can be scrolled, also by keyboard."""
     body = "\n".join(rows)
     table = (
         f"<table><caption>{caption}</caption><thead><tr>{''.join(heads)}</tr></thead>\n"
         f"<tbody>{body}</tbody></table>"
     )
-    kind = "wide many" if width > _MANY else "wide"
+    kind = "wide many" if len(heads) > _MANY else "wide"
     label = attribute("aria-label", name[:80])
     return f'<div class="{kind}" role="region" tabindex="0"{label}>{table}</div>'
 
@@ -103,7 +103,7 @@ def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) ->
     )
     of = f"first {len(part):,} of {len(data):,} rows" if len(part) < len(data) else "all rows"
     caption = f"<b>{text(title)}</b> ({of})"
-    return grid(caption, title, (_head(data, head) for head in heads), rows, len(heads))
+    return grid(caption, title, [_head(data, head) for head in heads], rows)
 
 
 def _heads(data: PlotData, columns: Sequence[str]) -> list[str]:
@@ -114,8 +114,6 @@ def _heads(data: PlotData, columns: Sequence[str]) -> list[str]:
         heads = [name for name in data.kinds if name not in hidden]
         best = [*dict.fromkeys([*data.keys, *data.measures[:_MANY], *heads])][:_MOST]
         heads = [name for name in heads if name in best]
-    elif data.frame[heads[0]].is_unique:
-        return heads
     return [*dict.fromkeys([*filter(None, [label]), *heads])]
 
 
@@ -123,8 +121,8 @@ def _head(data: PlotData, name: str) -> str:
     unit = unit_words(data.unit(name))
     is_named = unit.rpartition(" ")[2].rstrip("s") in name  # such as requests
     small = f"<small>{text(unit, 40)}</small>" if unit and not is_named else ""
-    kind = attribute("class", "number" * (data.kinds[name] == "number"))
-    return f'<th{kind} scope="col">{text(column_title(name), 60)}{small}</th>'
+    head = f"{text(column_title(name), 60)}{small}"
+    return f'<th class="{data.kinds[name]}" scope="col">{head}</th>'
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
@@ -135,9 +133,8 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
             f'<td class="number">{evidence.link(at, name, label, word)}</td>'
             for at, (label, word) in enumerate(zip(labels, words, strict=True))
         ]
-    of = attribute("class", "time" * (kind == "time"))
     return [
-        _DASH if lacks else f"<td{of}>{text(word)}</td>"
+        _DASH if lacks else f'<td class="{kind}">{text(word)}</td>'
         for word, lacks in zip(words, lacking, strict=True)
     ]
 

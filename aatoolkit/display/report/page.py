@@ -13,7 +13,7 @@ import pandas as pd
 
 from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
-from aatoolkit.display.plot.data import Options, PlotData, plot_data, told_by
+from aatoolkit.display.plot.data import Options, PlotData, plot_data
 from aatoolkit.display.plot.style import describe_scope, moment
 from aatoolkit.display.plot.tables import key_figures
 from aatoolkit.display.report.evidence import SectionEvidence
@@ -102,9 +102,6 @@ class _Page:
         self._explainer = Explainer(dataset)
         self._plotted: dict[int, PlotData] = {}
         self._evidence: dict[str, SectionEvidence] = {}
-        for tables in dataset.values():
-            for answer in tables._parts.held:
-                told_by(answer, tables)
 
     def html(self, before: Dataset | None, title: str | None) -> str:
         mains = (self._data(tables.main).metadata.sources for tables in self._dataset.values())
@@ -155,7 +152,7 @@ class _Page:
             lack = state_words(tables._state(table))
             if tables.rows[table]:
                 data = self._data(tables[table])
-                most = self._rows if table in opened else -(-self._rows // 2)
+                most = self._rows if table in opened else self._rows // 2 or 1
                 of = evidence.of_table(table, titles[table], tables[table], data.first(most))
                 rows = table_of(of, data, opened.get(table, []))
                 numbers = [data.values(name) for name in data.numbers]
@@ -176,8 +173,7 @@ class _Page:
         names = [chapter.picture]
         if chapter.picture not in tables:
             # Of what nobody described, a course over time says most, and the main table next.
-            several = [name for name in tables if tables.rows[name] > 1]
-            courses = [name for name in several if self._data(tables[name]).times]
+            courses = (n for n in tables if tables.rows[n] > 1 and self._data(tables[n]).times)
             names = [*courses, next(iter(tables))]
         for name in names:
             picture = picture_of(self._data(tables[name]), _WIDE)
@@ -189,8 +185,8 @@ class _Page:
         """Return the statements of availability as an HTML list, each with its sections."""
         sections: dict[str, list[str]] = {}
         for name in self._order:
-            states = map(self._dataset[name]._state, self._dataset[name])
-            statements = {*map(state_words, states)}
+            tables = self._dataset[name]
+            statements = {*map(state_words, map(tables._state, tables))}
             part = " (some tables)" * (len(statements) > 1)
             for words in sorted(statements):
                 sections.setdefault(words, []).append(chapter_of(name).title + part)
@@ -278,31 +274,16 @@ def _signed(change: float, unit: str | None) -> str:
     return signed(change, unit).replace("pp", "points")
 
 
-_NUMBERS = {
-    "before": "Before",
-    "after": "Now",
-    "change": "Change",
-    "low": "95% interval",
-    "detectable": "Would have shown",
-    "p_adjusted": "Adjusted p",
-}
-
-
 def _texts(row: Mapping[Any, Any]) -> list[str]:
-    """Return the numbers of a comparison as texts, in the order of `_NUMBERS`."""
+    """Return the numbers of a comparison as texts: before, now, change, its interval and p."""
     unit = None if pd.isna(row["unit"]) else str(row["unit"])
-    before, after, change, low, least, p, high = pd.to_numeric(
-        [row[name] for name in (*_NUMBERS, "high")]
+    before, after, change, low, high, p = pd.to_numeric(
+        [row[name] for name in ("before", "after", "change", "low", "high", "p_adjusted")]
     )
-    is_tested = not np.isnan(p)
     interval = f"{_signed(low, unit)} to {_signed(high, unit)}".replace(" points to", " to")
-    return [
-        *(number(end, unit, exact=True) for end in (before, after)),
-        _signed(change, unit),
-        interval if is_tested else "–",
-        _signed(least, unit).lstrip("+"),
-        p_value(p) if is_tested else "–",
-    ]
+    tested = ["–", "–"] if np.isnan(p) else [interval, p_value(p)]
+    ends = [number(end, unit, exact=True) for end in (before, after)]
+    return [*ends, _signed(change, unit), *tested]
 
 
 def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
@@ -311,7 +292,7 @@ def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
     for at, row in enumerate(rows, 1):
         reasons, verdict = str(row["why"]).split("; "), str(row["verdict"])
         if verdict != "cannot say":  # what comes first is in other columns
-            reasons = reasons[2 + (verdict == "no evidence") :]
+            del reasons[:2]
         if not pd.isna(row["n"]):
             n_before, n = map(number, pd.to_numeric([row["n_before"], row["n"]]))
             reasons.append(f"n = {n_before} before, {n} now")
@@ -325,12 +306,13 @@ def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
     head = f"Comparisons with {since} ({len(rows)}), and how they were computed"
     note = (
         "Shown to be up or down: an adjusted p-value below 5%. When nothing changes, up to one "
-        "page in twenty still names something. Intervals are each for its row alone. A change "
-        "that would have shown: in 4 of 5 such samples."
+        "page in twenty still names something. Intervals are each for its row alone."
     )
-    names = ("What", *_NUMBERS.values(), "Verdict")
-    heads = [f'<th scope="col">{name}</th>' for name in names]
-    table = grid("<b>Comparisons</b>", head, heads, lines, len(heads))
+    heads = [
+        f'<th scope="col">{name}</th>'
+        for name in ("What", "Before", "Now", "Change", "95% interval", "Adjusted p", "Verdict")
+    ]
+    table = grid("<b>Comparisons</b>", head, heads, lines)
     return fold(head, f'<p class="note">{note}</p>{table}')
 
 

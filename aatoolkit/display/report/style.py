@@ -28,7 +28,7 @@ p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
 .cards small { display: block; font-weight: normal; }
 .cards svg { display: block; width: 100%; max-width: 9rem; height: auto; margin-top: .3rem; }
 td.words { max-width: none; min-width: 14rem; }
-#changed ~ details thead th:nth-child(n+2):nth-child(-n+7) { text-align: right; }
+#changed ~ details thead th:nth-child(n+2):nth-child(-n+6) { text-align: right; }
 a { color: var(--link); }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--paper); padding: .5rem; }
@@ -62,7 +62,7 @@ td.number { white-space: nowrap; }
 .number a { color: inherit; text-decoration: underline dotted var(--hatch) 1px;
   text-underline-offset: .2em; }
 .number a:hover, .number a:focus-visible { color: var(--link); }
-.time { white-space: nowrap; }
+td.time { white-space: nowrap; }
 .missing { color: var(--muted); text-align: center; }
 summary { cursor: pointer; padding: .2rem 0; color: var(--muted); font-size: .9rem; }
 details details { padding-left: 1rem; }
@@ -123,8 +123,8 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   th, td { padding: .4mm 1.5mm .4mm 0; }
   .sections :is(th, td):nth-child(n+6) { display: none; }
   thead th { min-width: 0; }
-  tbody :is(th, td:not(.number)) { overflow-wrap: anywhere; min-width: 14mm; }
-  tbody th[scope] { min-width: 21.5mm; }
+  tbody :is(th, td:not(.number)) { overflow-wrap: anywhere; min-width: 13.5mm; }
+  tbody th[scope] { min-width: 21mm; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }

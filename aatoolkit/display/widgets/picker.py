@@ -128,10 +128,10 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
     # What a picker defines: the value that is set, if it can be chosen; the choice by the name of
     # the group; the value of a choice made in the browser; the choice in Python.
-    _checked: Callable[[Any], Any]
-    _chosen: Callable[[], Choice]
-    _made_of: Callable[[Choice], Any]
-    _python: Callable[[], str]
+    _checked: Callable[..., Any]
+    _chosen: Callable[..., Choice]
+    _made_of: Callable[..., Any]
+    _python: Callable[..., str]
 
     def __init__(self, title: str, groups: Iterable[_Group], value: Any) -> None:
         super().__init__()
@@ -214,10 +214,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         return code(repr(self))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        data, metadata = bundle
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata
 
 
