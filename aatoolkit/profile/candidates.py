@@ -53,6 +53,7 @@ from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning_of
 from aatoolkit.sections.section import is_on_path_of_rule
 
+_NULL_OBJECT = "is null where nothing was measured, and has data elsewhere"
 _ONLY_UNMEASURED = "is there only where nothing was measured"
 MAX_CANDIDATES = 4
 """The greatest number of candidates per section."""
@@ -254,6 +255,11 @@ def candidates(
         holding_paths = [
             paths for response, paths in read_paths if value_at(response, path) is not None
         ]
+        is_null_object = search.evidence.get(path) == _NULL_OBJECT
+        if is_null_object and any(
+            paths for response, paths in read_paths if value_at(response, path) is None
+        ):
+            continue  # what is read in these responses explains it
         is_read = all(_is_read(pattern, paths) for paths in holding_paths or [read_paths[0][1]])
         if is_read or values_at_path.are_equal_for_all_hosts:
             continue
@@ -277,7 +283,8 @@ def candidates(
         is_of_parts = "available" in meanings.values() and _is_beside(path, shapes.main)
         candidate = Candidate(
             pattern,
-            occurrences[0].value if current is None else current,  # in rows, or another response
+            # In rows, in another response, or null elsewhere, there is no current value.
+            occurrences[0].value if current is None or is_null_object else current,
             why,
             score,
             values_at_path.by_host,
@@ -287,7 +294,8 @@ def candidates(
             total,
         )
         found_candidates.append(candidate)
-    return _select_likeliest(found_candidates)
+    stated = [candidate for candidate in found_candidates if _NULL_OBJECT not in candidate.why]
+    return _select_likeliest(stated or found_candidates)
 
 
 class _ValuesAtPath(NamedTuple):
@@ -399,6 +407,8 @@ class _Search:
         self.totals: dict[Path, str] = {}
         """By path of a count, the name of the field with its total."""
         self._totals_by_values: dict[Path, dict[str, str]] = {}
+        self._objects: set[Path] = set()
+        self._nulls: dict[Path, list[bool]] = defaultdict(list)
         self._maps_of_engines: set[Path] = set()
         self._outer_engines: dict[Path, str] = {}
 
@@ -462,6 +472,10 @@ class _Search:
             for key in fields:
                 if key != engine:
                     self._add_field(path, key, fields, lists, engine)
+        for path in self._objects.intersection(self._nulls):
+            if path not in self._occurrences and not any(self._nulls[path]):
+                self._occurrences[path] = [Occurrence(None, False, {}, self._idle)]
+                self.evidence[path] = _NULL_OBJECT
         return self._occurrences
 
     def word_at(self, response: Any, path: Path) -> Any:
@@ -574,6 +588,10 @@ class _Search:
             field_path = (*path, Field(key))
             if repeats_question(key) and not any(map(_denies, _iter_texts(value))):
                 continue
+            if isinstance(value, dict) and value:
+                self._objects.add(field_path)
+            if value is None:
+                self._nulls[field_path].append(self._has_numbers)
             if isinstance(value, dict):
                 if self._is_by_engine(key, value):
                     self._add_occurrence(field_path, value)
@@ -716,7 +734,9 @@ class _Search:
                     self._outer_engines[field_path] = engine_field
                 self._add_rows(objects, field_path, *zip(*numbers_and_engines, strict=True))
                 for value in values:
-                    if isinstance(value, list):
+                    if isinstance(value, list) and _is_in_gaps((*field_path, Each())):
+                        self._add_items(value, field_path)
+                    elif isinstance(value, list):
                         self._add_rows(value, (*field_path, Each()))
 
     def _find_engine_field(self, fields: Iterable[str], lists: list[list[Row]]) -> str:
@@ -1081,7 +1101,7 @@ class _WordEvidence:
         if lacks and " " in text and not engines:
             is_vague = self._is_note and word is None and "{engine}" not in text
             if (is_vague and words("negation").isdisjoint(tokens(text))) or (
-                is_mixed and self._is_everywhere
+                is_mixed and self._is_everywhere and self._is_note
             ):
                 return SILENT  # a sentence about the method, or there whatever was measured
         if word and not is_flag and not (lacks and word.canonical == "available"):

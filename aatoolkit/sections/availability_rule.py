@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
+from aatoolkit.jsontree.vectors import MISSING
 
 
 @dataclass(frozen=True)
@@ -116,10 +117,10 @@ class Rule:
     def find(self, document: Any) -> dict[str, Any] | None:
         """Return the object at the path of the rule; None if there is none.
 
-        A bare word or flag at the path is returned as an object, with the word as its status.
+        A bare word, flag or null at the path is returned as an object, with it as the status.
         """
         value = self._value_at_path(document)
-        if isinstance(value, str | bool):
+        if self.is_bare(document):
             return {self.status: value}
         if not isinstance(value, dict) or (self.total and self.value_in(value) is None):
             return None
@@ -134,12 +135,16 @@ class Rule:
         return extent_word(value, record.get(self.total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
-        """Whether a response has a bare word or flag at the path of the rule, and not an object."""
-        return isinstance(self._value_at_path(document), str | bool)
+        """Whether a response has a bare word, flag or null at the path, and not an object.
+
+        A null counts if the rule gives it a meaning.
+        """
+        value = self._value_at_path(document)
+        return isinstance(value, str | bool) or (value is None and "null" in self.words)
 
     def _value_at_path(self, document: Any) -> Any:
         for name in self.steps:
-            document = document.get(name) if isinstance(document, dict) else None
+            document = document.get(name, MISSING) if isinstance(document, dict) else MISSING
         return document
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
