@@ -280,6 +280,8 @@ def candidates(
         meanings = _find_meanings(
             path, occurrences, overall_word if is_mixture else "", legend, lacks=is_notice
         )
+        if len(meanings) > _MAX_NOTICES:  # names or ids
+            continue
         is_of_parts = "available" in meanings.values() and _is_beside(path, shapes.main)
         candidate = Candidate(
             pattern,
@@ -938,7 +940,8 @@ def _score_path(
         engine
         for occurrence in occurrences
         for engine in occurrence.idle
-        if any(map(_name_pattern(engine).search, _iter_texts(occurrence.value)))
+        if not _names_all_measured(occurrence)
+        and any(map(_name_pattern(engine).search, _iter_texts(occurrence.value)))
     }
     first_value = occurrences[0].value
     are_codes = all(_ENUM.fullmatch(str(s.value)) for s in occurrences if s.value is not None)
@@ -972,6 +975,12 @@ def _score_path(
         if fits:
             return score + points, reason
     return (score, why) if score > 1 else (0, "")
+
+
+def _names_all_measured(occurrence: Occurrence) -> bool:
+    """Whether a list names all engines that have data, as the header of a table does."""
+    measured = {engine for engine, is_measured in occurrence.measured.items() if is_measured}
+    return isinstance(occurrence.value, list) and bool(measured) and measured <= {*occurrence.value}
 
 
 def _is_in_gaps(path: Path) -> bool:
