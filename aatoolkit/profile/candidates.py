@@ -1107,6 +1107,9 @@ class _WordEvidence:
         is_mixed = {False, True} <= counts
         if is_flag and (named := state_of_named_flag(self.key, text == "true")) is not None:
             return _word_of_state(named)
+        is_denial = not self._is_note or names(self.key, "negation")
+        if text == "true" and len(self.numbers) == 1 and not is_denial:
+            return "available" if self._is_named else SILENT
         if lacks and " " in text and not engines:
             is_vague = self._is_note and word is None and "{engine}" not in text
             if (is_vague and words("negation").isdisjoint(tokens(text))) or (
