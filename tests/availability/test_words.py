@@ -2,58 +2,30 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from signal_words import statements_in
 
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.availability.detect import WORDS, detect, read_word
+from aatoolkit.availability.detect import detect, read_word
+from aatoolkit.availability.detect.words import find_word, find_word_in_text
 
-MEANT = {
-    "available": "fully okay reported yes active configured enabled true on good present fresh "
-    "measured observed live ready complete full ok Available",
-    "partial": "approximate partially_available sampled estimated limited incomplete degraded "
-    "stale PARTIAL partial_data data_loss_from_other_row extrapolated outdated "
-    "not_complete some patchy thin_on_some_days missing_days",
-    "unavailable": "absent no false withdrawn not_available no_data missing empty none_observed "
-    "not_collected untracked no_answers never_collected no-data noData not_found "
-    "no_observations not_reported",
-    "not_connected": "unlinked disconnected unconnected setup_required not_set_up not_installed "
-    "gateway_not_connected requires_setup awaiting_connection ga4NotConnected "
-    "not_linked cname_missing needs_configuration no_source missing_dns "
-    "connection_required not_live pixel_not_found token_expired",
-    "not_configured": "unconfigured NotConfigured engine_not_configured",
-    "not_run": "never_ran no_runs not_started never_executed not_performed not_crawled",
-    "not_applicable": "not_possible cannot_exist none_exposed not_supported unsupported n_a N/A na "
-    "not_exposed inapplicable no_support model_has_none no_ad_surface lacks_the_capability",
-    "pending": "generating_data data_delayed initial_sync running importing started initializing "
-    "preparing generating refreshing indexing waiting collecting processing queued "
-    "computing recalculating awaiting_data in_progress not_ready not_yet_available "
-    "waiting_for_data warming_up backfilling first_run_pending syncing calculating "
-    "scheduled delayed provisioning not_finished",
-    "insufficient_sample": "insufficient_data too_thin low_sample underpowered untested "
-    "not_measured "
-    "calibrating low_confidence early_reading too_few_answers not_enough_data "
-    "sample_too_small below_threshold below_minimum_sample unmeasured too_early "
-    "low_traffic base_too_small below_floor",
-    "forbidden": "plan_limit_reached paywalled forbidden redacted gated disabled locked "
-    "plan_required upgrade_required not_entitled not_enabled restricted "
-    "permission_denied access_denied withheld suppressed requires_plan unauthorized "
-    "hidden tier_excluded blocked_by_plan",
-    "error": "errors failure fail broken crashed failed timeout fetch_failed internal_error "
-    "timed_out errored",
-    "truncated": "row_limit_reached capped",
-    "filtered": "thresholded thresholding_applied subject_to_thresholding",
-}
+WORDS_OF_LANGUAGES = json.loads(Path(__file__).with_name("words.json").read_bytes())
 
 
-@pytest.mark.parametrize(
-    ("state", "word"), [(state, word) for state, words in MEANT.items() for word in words.split()]
-)
-def test_a_word_is_understood_by_the_way_it_is_built(state: str, word: str) -> None:
-    assert read_word(word) == Availability(*WORDS[state])
-    assert read_word(word.replace("_", "-")) == Availability(*WORDS[state])
+def test_words_of_each_language_are_understood_and_those_of_business_are_not() -> None:
+    """``words.json``: texts, with the standard term that they mean, or null for business."""
+    wrong = [
+        (text, word)
+        for case in WORDS_OF_LANGUAGES
+        for text in case["texts"]
+        for word in [find_word(text) or find_word_in_text(text)]
+        if (word and word.canonical) != case["means"]
+    ]
+    assert wrong == []
 
 
 NOT_MEANT = (
