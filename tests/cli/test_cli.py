@@ -19,6 +19,8 @@ import aatoolkit as aa
 from aatoolkit.cli import main
 
 ROOT = Path(__file__).parents[2]
+REFUSALS = json.loads(Path(__file__).with_name("refusals.json").read_bytes())
+"""Command lines that are refused, and what is said of each."""
 
 
 @pytest.mark.usefixtures("at_service")
@@ -52,46 +54,7 @@ def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out.startswith("domain_type")
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("read h.example urls --csv --json", "as csv and as json; choose one"),
-        ("read h.example urls --csv -o x.parquet", "as csv and as parquet"),
-        ("report h.example -o -", "does not end in one of .html"),
-        ("read h.example urls -o x", "does not end in one of .parquet, .xlsx"),
-        ("report h.example -o x.pdf", "does not end in one of .html"),
-        ("read h.example urls -o a/b/x.csv", "make it first"),
-        ("collect h.example -o a/b", "make it first"),
-        ("profile draft h.example -o a/b.py", "make it first"),
-        ("explain s t --column c -o b.txt", "does not end in one of .html"),
-        ("read h.example urls -o .", ". is a folder; name a file"),
-        ("archive sql 'SELECT 1' --dir d --csv --json", "choose one format"),
-        ("archive tidy --dir d --keep-hours -1", "takes a number from 0"),
-        ("collect h.example -o d --workers 0", "takes a whole number from 1"),
-        ("serve s --port 99999", "a whole number from 0 to 65535"),
-        ("serve --describe --json", "there is no option '--json'"),
-        ("study record h.example -o cst", "there is no option '-o'"),
-        ("read h.example -o scope.xlsx", "are of a SECTION; name it too"),
-        ("read mine h.example", "the order is aatoolkit read HOST"),
-        ("archive verify d", "--dir DIR is required"),
-        ("", "aatoolkit: name a command"),
-        ("collect acme.example", "required"),
-        ("cache --host acme.example", "goes with --clear"),
-        ("read acme.example domainz", "domains"),
-        ("read acme.example domains --days 8", "7, 30, 90"),
-        ("read acme.example domains --engine a,b", "comma"),
-        ("read acme.example domains --table nope", "there are source_domains"),
-        ("read hooli.example domains", "404"),
-        ("read acme.example domains --engine chatgbt", "did you mean 'chatgpt'?"),
-        ("read 'not a host' domains", "host"),
-        ("serve", "which store"),
-        ("read acme.example --token-file nowhere", "cannot be read"),
-        ("study verfy", "did you mean 'verify'?"),
-        ("study", "aatoolkit study: name a command"),
-        ("read acme.example urls more", "read: too many arguments"),
-        ("demo --icc 2 --out x", "icc"),
-    ],
-)
+@pytest.mark.parametrize(("command", "message"), REFUSALS)
 @pytest.mark.usefixtures("at_service")
 def test_what_is_requested_is_never_ignored_and_what_is_wrong_is_printed_on_standard_error(
     command: str, message: str, capsys: pytest.CaptureFixture[str]
