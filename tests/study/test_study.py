@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import sample
+from samples import answer_to
 
 import aatoolkit as aa
-from aatoolkit import errors, sections
+from aatoolkit import errors
 
 TOKEN = "canary/7f3a9c.token+x~1"
 HOST = "acme.example"
@@ -22,18 +22,10 @@ ROOT = Path(__file__).parents[2]
 AT_ONCE = {"Retry-After": "0"}
 
 
-def response(request: Any) -> Any:
-    if "scope-options" in request.path:
-        return sample("scope_options")
-    if "section" in request.params:
-        return sample(request.params["section"])
-    return {"domain": HOST, "sections": {name: sample(name) for name in sections.names()}}
-
-
 @pytest.fixture
 def study(scripted: Any, reply: Any, tmp_path: Path) -> aa.Study:
     """A study being recorded; the scripted server answers with the reference shapes."""
-    scripted.script = lambda request: reply(response(request))
+    scripted.script = lambda request: reply(answer_to(request))
     return aa.Study.create(tmp_path / "study", title="A study")
 
 
