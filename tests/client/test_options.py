@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from samples import payload_of
 
 import aatoolkit as aa
 from aatoolkit.client import options as scope_answers
 from aatoolkit.client import reading
 from aatoolkit.errors import AAToolkitWarning, ArgumentError, SchemaDriftWarning, ScopeError
-from aatoolkit.payload import Payload
 from aatoolkit.sections import Profile, scope_options
 
 FOREIGN = {
@@ -28,11 +26,8 @@ PLACES = {"engine": "moottorit[].tunnus", "topic": "aiheet[]", "brand": "ブラ�
 def options_of(document: Any, profile: Profile | None = None) -> aa.ScopeOptions:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaDriftWarning)
-        body = json.dumps(document).encode()
         return scope_answers.read_options(
-            "a.example",
-            Payload(body, fetched_at=datetime.now(UTC)),
-            reading.ReadingOptions(profile),
+            "a.example", payload_of(document), reading.ReadingOptions(profile)
         )
 
 

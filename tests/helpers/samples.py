@@ -34,5 +34,9 @@ def answer_to(request: Any) -> Any:
 def payload_of(answer: Any, **facts: Any) -> Payload:
     """A response with an answer, or the bytes of one, of a morning; ``facts`` are as given."""
     body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-    usual = {"host": "acme.example", "fetched_at": datetime(2026, 11, 20, 7, tzinfo=UTC)}
+    usual = {
+        "host": "acme.example",
+        "url": "https://api.example/agent",
+        "fetched_at": datetime(2026, 11, 20, 7, tzinfo=UTC),
+    }
     return Payload(body, **{**usual, **facts})

@@ -11,7 +11,6 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from effort import one_in
-from samples import sample
+from samples import payload_of, sample
 
 import aatoolkit as aa
 from aatoolkit import sections
@@ -122,14 +121,7 @@ def test_every_golden_file_has_its_section() -> None:
 def test_bytes_text_object_and_payload_give_the_same(name: str) -> None:
     document = sample(name)
     body = json.dumps(document).encode()
-    payload = aa.Payload(
-        body,
-        fetched_at=datetime(2026, 11, 20, 7, tzinfo=UTC),
-        url="https://api.example/x",
-        host="acme.example",
-        section=name,
-        scope=aa.Scope(7),
-    )
+    payload = payload_of(body, section=name, scope=aa.Scope(7))
     expected = aa.normalize(name, document)
     for form in (body, body.decode(), payload):
         tables = aa.normalize(name, form)

@@ -19,11 +19,10 @@ import pytest
 import yaml
 from effort import is_thorough, one_in
 from processes import python
-from samples import SAMPLES, sample
+from samples import SAMPLES, payload_of, sample, sample_bytes
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, NotWritten, SchemaDriftWarning
-from aatoolkit.payload import Payload
 from aatoolkit.sections import date, integer, number, records, text
 from aatoolkit.study.publishing import About, publish
 
@@ -46,8 +45,8 @@ def unguarded(text: str) -> str:
 @cache
 def response(section: str, host: str = "acme.example", **scope: Any) -> aa.Tables:
     """A sample, as if it had been read from a host; nobody changes it."""
-    payload = Payload(
-        (SAMPLES / f"{section}.json").read_bytes(),
+    payload = payload_of(
+        sample_bytes(section),
         url=f"https://api.example/api/domains/{host}/agent-analytics?section={section}",
         fetched_at=MOMENT + timedelta(minutes=len(host)),
         section=section,
@@ -210,7 +209,7 @@ def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(
         assert entity["contentSize"] == str(len(contents[name]))
     (action,) = crate.get_by_type("CreateAction")
     sources = {source["sha256"] for source in action["object"]}
-    assert hashlib.sha256((SAMPLES / "domains.json").read_bytes()).hexdigest() in sources
+    assert hashlib.sha256(sample_bytes("domains")).hexdigest() in sources
 
 
 @pytest.mark.thorough
