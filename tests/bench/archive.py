@@ -13,7 +13,6 @@ the time of one host's series and of a sum over everything, before and after com
 from __future__ import annotations
 
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,10 +20,8 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import pyarrow as pa
-
-sys.path.insert(0, str(Path(__file__).parent))
 import figures
+import pyarrow as pa
 
 import aatoolkit as aa
 from aatoolkit.payload import Payload

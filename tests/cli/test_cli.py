@@ -18,12 +18,13 @@ from serving import TOKEN, shared_client
 import aatoolkit as aa
 from aatoolkit.cli import main
 
+pytestmark = pytest.mark.usefixtures("at_service")
+
 ROOT = Path(__file__).parents[2]
 REFUSALS = json.loads(Path(__file__).with_name("refusals.json").read_bytes())
 """Command lines that are refused, and what is said of each."""
 
 
-@pytest.mark.usefixtures("at_service")
 def test_without_a_section_the_values_of_the_filters_are_printed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -38,7 +39,6 @@ def test_without_a_section_the_values_of_the_filters_are_printed(
     assert all(f"{part}:" in text for part in parts)
 
 
-@pytest.mark.usefixtures("at_service")
 def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["read", "acme.example", "domains", "--no-cache", "--engine", "chatgpt"]
     assert main([*command, "--csv", "-o", "-"]) == 0
@@ -55,7 +55,6 @@ def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize(("command", "message"), REFUSALS)
-@pytest.mark.usefixtures("at_service")
 def test_what_is_requested_is_never_ignored_and_what_is_wrong_is_printed_on_standard_error(
     command: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,7 +93,6 @@ SECRET = "canary-9f31c07a5d"
     ],
     ids=lambda command: command[:40],
 )
-@pytest.mark.usefixtures("at_service")
 def test_no_error_repeats_a_token_given_by_mistake(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,7 +113,6 @@ def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None
         assert SECRET not in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("at_service")
 def test_a_host_that_is_not_there_is_a_wrong_value(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["read", "acme.example", "urls"]) == 0
     for command in ("read acne.example", "report acne.example --section urls -o x.html"):
@@ -123,7 +120,6 @@ def test_a_host_that_is_not_there_is_a_wrong_value(capsys: pytest.CaptureFixture
         assert "did you mean 'acme.example'?" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("at_service")
 def test_a_warning_is_a_note_without_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -138,7 +134,6 @@ def test_a_warning_is_a_note_without_code(
     assert ".py" not in stderr
 
 
-@pytest.mark.usefixtures("at_service")
 def test_doctor_tries_the_service(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "acme.example"]) == 0
     text = capsys.readouterr()
@@ -150,7 +145,6 @@ def test_doctor_tries_the_service(capsys: pytest.CaptureFixture[str]) -> None:
     assert findings["pandas"]["finding"] == pd.__version__
 
 
-@pytest.mark.usefixtures("at_service")
 def test_many_hosts_are_collected_into_folders(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,7 +162,6 @@ def test_many_hosts_are_collected_into_folders(
     assert not (tmp_path / "all" / "hooli.example").exists()
 
 
-@pytest.mark.usefixtures("at_service")
 def test_a_day_in_dated_folders_replaces_no_other_nor_itself(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -190,7 +183,6 @@ def test_a_day_in_dated_folders_replaces_no_other_nor_itself(
     assert all(state()[path] > at for path, at in first.items())
 
 
-@pytest.mark.usefixtures("at_service")
 def test_the_cache_is_reported_and_cleared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

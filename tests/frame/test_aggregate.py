@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from carried import (
-    ColumnMetadata,
-    FrameMetadata,
-    Source,
-    attach,
-)
+from carried import MEASURED, ColumnMetadata, FrameMetadata, Source, attach
 from samples import sample
 from serving import demo_dataset
 
 import aatoolkit as aa
-from aatoolkit import Availability, Cause, Status
+from aatoolkit import Availability
 from aatoolkit.errors import (
     AAToolkitWarning,
     ArgumentError,
     AvailabilityError,
 )
 from aatoolkit.sections import MAX, Aggregation, integer, ratio, records, text, weighted
-
-NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
-MEASURED = Availability(Status.AVAILABLE)
 
 
 def described(frame: pd.DataFrame, *key: str, **of: str | tuple[str, Availability]) -> pd.DataFrame:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from carried import ColumnMetadata, FrameMetadata, Source, attach
+from carried import MEASURED, ColumnMetadata, FrameMetadata, Source, attach
 from effort import one_in
 from samples import payload_of, sample_bytes
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
-
-MEASURED = Availability(Status.AVAILABLE)
 
 
 def read(section: str, **scope: object) -> aa.Tables:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from folders import contents
 
 from aatoolkit.service import SECTIONS, Question, Store, synthesize, write_synthetic_store
 
@@ -49,10 +50,6 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         write_synthetic_store(tmp_path / folder, seed=7, answers=300)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("answers", [301, 0])

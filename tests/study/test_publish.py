@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from effort import is_thorough, one_in
+from folders import contents
 from processes import python
 from samples import SAMPLES, payload_of, sample, sample_bytes
 
@@ -74,14 +75,6 @@ def few(**changes: Any) -> list[aa.Tables]:
     return [response("domains", **changes), response("chats", **changes)]
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
 @pytest.fixture(scope="module")
 def publication(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A publication of everything."""
@@ -123,7 +116,7 @@ def test_any_title_can_be_cited(title: str, tmp_path: Path) -> None:
 def test_the_checksums_are_those_of_every_file(publication: Path) -> None:
     lines = (publication / "SHA256SUMS").read_text().splitlines()
     checksums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    there = files(publication)
+    there = contents(publication)
     del there["SHA256SUMS"]
     assert checksums == {name: hashlib.sha256(body).hexdigest() for name, body in there.items()}
 
@@ -199,14 +192,14 @@ def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(
 ) -> None:
     from rocrate.rocrate import ROCrate  # it takes a second of each run that only collects
 
-    crate, contents = ROCrate(publication), files(publication)
+    crate, held = ROCrate(publication), contents(publication)
     assert crate.root_dataset["name"] == ABOUT.title
     assert [person["name"] for person in crate.root_dataset["author"]] == [*ABOUT.creators]
     described = {entity.id: entity for entity in crate.data_entities}
-    assert {*described} == {*contents} - {"ro-crate-metadata.json", "SHA256SUMS"}
+    assert {*described} == {*held} - {"ro-crate-metadata.json", "SHA256SUMS"}
     for name, entity in described.items():
-        assert entity["sha256"] == hashlib.sha256(contents[name]).hexdigest()
-        assert entity["contentSize"] == str(len(contents[name]))
+        assert entity["sha256"] == hashlib.sha256(held[name]).hexdigest()
+        assert entity["contentSize"] == str(len(held[name]))
     (action,) = crate.get_by_type("CreateAction")
     sources = {source["sha256"] for source in action["object"]}
     assert hashlib.sha256(sample_bytes("domains")).hexdigest() in sources
@@ -252,7 +245,7 @@ def test_the_same_responses_give_the_same_bytes_wherever_and_in_whatever_order(
         code, settings = textwrap.dedent(AGAIN), {"PYTHONHASHSEED": seed, "LC_ALL": locale}
         done = python("-c", code, place, TZ=zone, **settings)
         assert done.returncode == 0, done.stderr
-        published.append(files(place / "deep" / "out"))
+        published.append(contents(place / "deep" / "out"))
     assert published[0].keys() == published[1].keys() == published[2].keys()
     for name, body in published[0].items():
         assert body == published[1][name] == published[2][name], name
@@ -283,7 +276,7 @@ def planted(canary: str) -> aa.Tables:
 def traces(folder: Path, word: str) -> list[str]:
     """The files in which a word stands, in whatever way they are packed."""
     names = []
-    for name, body in files(folder).items():
+    for name, body in contents(folder).items():
         parts = [body]
         if name.endswith(".parquet"):
             table = pq.read_table(folder / name)
@@ -406,12 +399,12 @@ def test_csv_is_safe_to_open_and_gives_every_text_back(tmp_path: Path) -> None:
 
 def test_an_earlier_publication_is_replaced_on_request_only(tmp_path: Path) -> None:
     out = publish([response("fanouts")], tmp_path / "out", ABOUT)
-    before = files(out)
+    before = contents(out)
     with pytest.raises(NotWritten, match="overwrite=True"):
         publish([response("gaps")], out, About("Another"))
-    assert files(out) == before
+    assert contents(out) == before
     publish([response("gaps")], out, About("Another"), overwrite=True)
-    assert "data/fanouts.parquet" not in files(out)
+    assert "data/fanouts.parquet" not in contents(out)
     assert [*tmp_path.iterdir()] == [out]
     with pytest.raises(NotWritten, match="too long"):
         publish([response("gaps")], tmp_path / ("x" * 5000), ABOUT)

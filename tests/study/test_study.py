@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folders import contents
 from samples import answer_to
 
 import aatoolkit as aa
@@ -40,7 +41,7 @@ def replayed(study: aa.Study) -> aa.Project:
 
 
 def everything(study: aa.Study) -> bytes:
-    return b"".join(path.read_bytes() for path in study.path.rglob("*") if path.is_file())
+    return b"".join(contents(study.path).values())
 
 
 # -- recording -------------------------------------------------------------------------------
