@@ -44,7 +44,7 @@ def responses(hosts: int, days: int) -> Iterator[Payload]:
                 yield replace(payload, body=body, host=host, fetched_at=moment)
 
 
-def reading(archive: aa.Archive, repeats: int = 5) -> dict[str, float]:
+def reading(archive: aa.Archive) -> dict[str, float]:
     """The seconds of two questions in SQL, and of a history as a frame."""
     contenders = {
         "one host's series": lambda: archive.sql(ONE_HOST).fetchall(),
@@ -53,7 +53,7 @@ def reading(archive: aa.Archive, repeats: int = 5) -> dict[str, float]:
             "overview", "overview_trend", hosts="host00000.example"
         ),
     }
-    return figures.turns(contenders, repeats, time.perf_counter)
+    return figures.turns(contenders, 5, time.perf_counter)
 
 
 def main() -> None:

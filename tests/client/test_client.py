@@ -20,7 +20,6 @@ from aatoolkit import errors
 
 TOKEN = "canary-7f3a9c.token"
 HOST = "acme.example"
-AT_ONCE = {"Retry-After": "0"}
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ from aatoolkit import Payload, errors
 from aatoolkit.http import Fetcher, cache_info, clear_cache
 from aatoolkit.payload import Request
 
-TOKEN = "canary-7f3a9c.TOKEN_~+/=="
 HOST = "acme.example"
 FILE = "responses.sqlite"
 
@@ -35,9 +34,9 @@ def topics(scripted: Any, reply: Any) -> None:
     )
 
 
-def get(fetcher: Fetcher, topic: str = "a", **more: Any) -> Payload:
+def get(fetcher: Fetcher, topic: str = "a") -> Payload:
     params = {"section": "domains", "days": "7", "topic": topic}
-    return fetcher.get(Request("agent-analytics", HOST, "domains", params=params, **more))
+    return fetcher.get(Request("agent-analytics", HOST, "domains", params=params))
 
 
 def topic_of(payload: Payload) -> Any:

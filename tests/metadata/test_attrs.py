@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from carried import (
     ATTRIBUTE,
+    MEASURED,
     NOT_CONNECTED,
     PARTIAL,
     ColumnMetadata,
@@ -46,7 +47,7 @@ frames = st.builds(
 
 KNOWN = FrameMetadata(
     {
-        "brand": ColumnMetadata("t.brand", Availability(Status.AVAILABLE)),
+        "brand": ColumnMetadata("t.brand", MEASURED),
         "n": ColumnMetadata("t.n", PARTIAL),
         "gone": ColumnMetadata("t.gone", NOT_CONNECTED),
     },

@@ -176,7 +176,6 @@ odd_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=6,
 )
-odd_objects = st.dictionaries(st.text(max_size=5), odd_values)
 
 
 def every_place(value: Any, place: Node = ()) -> Iterator[Node]:

@@ -387,8 +387,6 @@ def test_null_is_never_zero_and_zero_is_never_null() -> None:
 
 # --- keys of the data, and rows of every shape ----------------------------------------------
 
-ODD_KEYS = ["a.b", "two words", 'say "x"', "été", "", "[0]", "{}", "$", "line\nend", "0"]
-
 
 def table(rows: Any, *columns: aa.Column, key: str | tuple[str, ...]) -> aa.Section:
     return aa.Section("odd", "Synthetic.", aa.Table("odd", "One row.", rows, key, columns))
@@ -427,9 +425,8 @@ MATRIX = table(
 )
 
 
-def cells(values: Any, brands: Any = ("A", "B"), engines: Any = ("x", "y")) -> aa.Tables:
-    axes = {"brands": [*brands], "engines": [*engines]}
-    return read(MATRIX, {"m": {**axes, "values": values}})
+def cells(values: Any) -> aa.Tables:
+    return read(MATRIX, {"m": {"brands": ["A", "B"], "engines": ["x", "y"], "values": values}})
 
 
 def test_a_matrix() -> None:

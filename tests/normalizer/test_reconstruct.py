@@ -65,10 +65,10 @@ THINGS = aa.Section(
 )
 
 
-def read(answer: Any, section: aa.Section = THINGS, **options: Any) -> aa.Tables:
+def read(answer: Any) -> aa.Tables:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaDriftWarning)
-        return aa.normalize(section, answer, **options)
+        return aa.normalize(THINGS, answer)
 
 
 def text(value: Any) -> str:

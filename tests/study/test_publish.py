@@ -71,8 +71,8 @@ def everything() -> list[aa.Tables]:
     return responses
 
 
-def few(**changes: Any) -> list[aa.Tables]:
-    return [response("domains", **changes), response("chats", **changes)]
+def few() -> list[aa.Tables]:
+    return [response("domains"), response("chats")]
 
 
 @pytest.fixture(scope="module")
