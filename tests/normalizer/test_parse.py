@@ -25,7 +25,9 @@ CASES = json.loads(Path(__file__).with_name("readings.json").read_bytes())
 def test_a_value_is_read_as_it_is_meant(dtype: str, parse: str, written: Any, value: Any) -> None:
     result = read_as([written, None], Reading(dtype, parse), "2026-11-20")
     reading, absent = result.array.to_pylist()
-    assert (reading.isoformat() if isinstance(reading, date) else reading) == value
+    is_time = isinstance(reading, date)
+    assert is_time == (dtype in ("date", "timestamp"))
+    assert (reading.isoformat() if is_time else reading) == value
     assert absent is None
     assert not len(result.invalid)
     assert not len(result.missing)
