@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -167,6 +168,13 @@ def scripted() -> Iterator[Scripted]:
 def reply() -> type[Reply]:
     """How a scripted server's response is written."""
     return Reply
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[[Any], Any]]:
+    """Gives back whatever it is given, and closes it after the test."""
+    with ExitStack() as stack:
+        yield lambda thing: stack.enter_context(closing(thing))
 
 
 @pytest.fixture(autouse=True, scope="session")

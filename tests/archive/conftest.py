@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -32,14 +32,11 @@ def base() -> list[Payload]:
 def days(base: list[Payload]) -> Days:
     """The same responses as if they had been fetched on some days."""
 
-    def fetched(
-        count: int, first: date = FIRST, sections: Iterable[str] = SECTIONS, hour: int = 6
-    ) -> list[Payload]:
+    def fetched(count: int, first: date = FIRST) -> list[Payload]:
         return [
-            replace(payload, fetched_at=datetime.combine(day, time(hour), UTC))
+            replace(payload, fetched_at=datetime.combine(day, time(6), UTC))
             for day in (first + timedelta(days=number) for number in range(count))
             for payload in base
-            if payload.section in sections
         ]
 
     return fetched

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from archive_files import files_of
+from samples import payload_of
 
 import aatoolkit as aa
 from aatoolkit.archive.store import ArchiveStore
@@ -43,15 +44,8 @@ Days = Any
 
 
 def response(body: dict[str, Any], day: int = 1, section: str = "overview", **more: Any) -> Payload:
-    return Payload(
-        json.dumps(body).encode(),
-        url=f"https://api.example/api/domains/acme.example/agent-analytics?section={section}",
-        fetched_at=datetime(2026, 10, day, 6, tzinfo=UTC),
-        section=section,
-        scope=aa.Scope(days=7),
-        host="acme.example",
-        **more,
-    )
+    moment = datetime(2026, 10, day, 6, tzinfo=UTC)
+    return payload_of(body, fetched_at=moment, section=section, scope=aa.Scope(days=7), **more)
 
 
 DAILY = Profile(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from samples import payload_of
 
 import aatoolkit as aa
 from aatoolkit.errors import ArchiveError, ScopeError
@@ -53,14 +53,8 @@ PROFILE = Profile(
 
 def response(day: int, n: int, host: str = "acme.example") -> Payload:
     body = {"rows": [{"date": "2026-10-03", "n": n}], "availability": {"status": "available"}}
-    return Payload(
-        json.dumps(body).encode(),
-        url="https://api.example/api",
-        fetched_at=datetime(2026, 10, day, 6, tzinfo=UTC),
-        section="daily",
-        scope=aa.Scope(days=7),
-        host=host,
-    )
+    moment = datetime(2026, 10, day, 6, tzinfo=UTC)
+    return payload_of(body, fetched_at=moment, section="daily", scope=aa.Scope(days=7), host=host)
 
 
 @pytest.mark.thorough

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import SAMPLES
+from samples import sample_bytes
 
 import aatoolkit as aa
 from aatoolkit.errors import ArchiveError, NotAuthorized
 
 HOSTS = ("acme.example", "globex.example")
 TOKEN = "a-token-of-the-test-3f9a77"
-SAMPLE = (SAMPLES / "domains.json").read_bytes()
+SAMPLE = sample_bytes("domains")
 CITATIONS = int(aa.normalize("domains", SAMPLE).main["citation_count"].sum())
 QUERY = "SELECT host, sum(citation_count) FROM source_domains GROUP BY host ORDER BY host"
 

@@ -13,7 +13,6 @@ the time of one host's series and of a sum over everything, before and after com
 from __future__ import annotations
 
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,10 +20,8 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import pyarrow as pa
-
-sys.path.insert(0, str(Path(__file__).parent))
 import figures
+import pyarrow as pa
 
 import aatoolkit as aa
 from aatoolkit.payload import Payload
@@ -47,7 +44,7 @@ def responses(hosts: int, days: int) -> Iterator[Payload]:
                 yield replace(payload, body=body, host=host, fetched_at=moment)
 
 
-def reading(archive: aa.Archive, repeats: int = 5) -> dict[str, float]:
+def reading(archive: aa.Archive) -> dict[str, float]:
     """The seconds of two questions in SQL, and of a history as a frame."""
     contenders = {
         "one host's series": lambda: archive.sql(ONE_HOST).fetchall(),
@@ -56,7 +53,7 @@ def reading(archive: aa.Archive, repeats: int = 5) -> dict[str, float]:
             "overview", "overview_trend", hosts="host00000.example"
         ),
     }
-    return figures.turns(contenders, repeats, time.perf_counter)
+    return figures.turns(contenders, 5, time.perf_counter)
 
 
 def main() -> None:

@@ -25,12 +25,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-import requests
-import requests_cache
-
-sys.path.insert(0, str(Path(__file__).parent))
 import answers
 import figures
+import requests
+import requests_cache
 
 import aatoolkit as aa
 

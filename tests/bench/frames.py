@@ -12,17 +12,13 @@ times the same without.
 from __future__ import annotations
 
 import json
-import sys
 import warnings
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+import figures
 import numpy as np
 import pandas as pd
-
-sys.path.insert(0, str(Path(__file__).parent))
-import figures
 
 import aatoolkit as aa
 

@@ -29,12 +29,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import orjson
-import pandas as pd
-
-sys.path.insert(0, str(Path(__file__).parent))
 import answers
 import figures
+import orjson
+import pandas as pd
 
 import aatoolkit as aa
 

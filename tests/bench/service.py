@@ -14,16 +14,13 @@ at 200,000; a start within 1 s.
 from __future__ import annotations
 
 import itertools
-import sys
 import tempfile
 import time
 from pathlib import Path
 from statistics import median
 
-import requests
-
-sys.path.insert(0, str(Path(__file__).parent))
 import figures
+import requests
 
 from aatoolkit import service
 

@@ -12,8 +12,8 @@ import aatoolkit as aa
 from aatoolkit.cli import main
 
 
-def output(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> str:
-    assert main(["archive", *words]) == status
+def output(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["archive", *words]) == 0
     return capsys.readouterr().out
 
 

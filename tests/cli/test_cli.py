@@ -18,10 +18,13 @@ from serving import TOKEN, shared_client
 import aatoolkit as aa
 from aatoolkit.cli import main
 
+pytestmark = pytest.mark.usefixtures("at_service")
+
 ROOT = Path(__file__).parents[2]
+REFUSALS = json.loads(Path(__file__).with_name("refusals.json").read_bytes())
+"""Command lines that are refused, and what is said of each."""
 
 
-@pytest.mark.usefixtures("at_service")
 def test_without_a_section_the_values_of_the_filters_are_printed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -36,7 +39,6 @@ def test_without_a_section_the_values_of_the_filters_are_printed(
     assert all(f"{part}:" in text for part in parts)
 
 
-@pytest.mark.usefixtures("at_service")
 def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["read", "acme.example", "domains", "--no-cache", "--engine", "chatgpt"]
     assert main([*command, "--csv", "-o", "-"]) == 0
@@ -52,47 +54,7 @@ def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out.startswith("domain_type")
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("read h.example urls --csv --json", "as csv and as json; choose one"),
-        ("read h.example urls --csv -o x.parquet", "as csv and as parquet"),
-        ("report h.example -o -", "does not end in one of .html"),
-        ("read h.example urls -o x", "does not end in one of .parquet, .xlsx"),
-        ("report h.example -o x.pdf", "does not end in one of .html"),
-        ("read h.example urls -o a/b/x.csv", "make it first"),
-        ("collect h.example -o a/b", "make it first"),
-        ("profile draft h.example -o a/b.py", "make it first"),
-        ("explain s t --column c -o b.txt", "does not end in one of .html"),
-        ("read h.example urls -o .", ". is a folder; name a file"),
-        ("archive sql 'SELECT 1' --dir d --csv --json", "choose one format"),
-        ("archive tidy --dir d --keep-hours -1", "takes a number from 0"),
-        ("collect h.example -o d --workers 0", "takes a whole number from 1"),
-        ("serve s --port 99999", "a whole number from 0 to 65535"),
-        ("serve --describe --json", "there is no option '--json'"),
-        ("study record h.example -o cst", "there is no option '-o'"),
-        ("read h.example -o scope.xlsx", "are of a SECTION; name it too"),
-        ("read mine h.example", "the order is aatoolkit read HOST"),
-        ("archive verify d", "--dir DIR is required"),
-        ("", "aatoolkit: name a command"),
-        ("collect acme.example", "required"),
-        ("cache --host acme.example", "goes with --clear"),
-        ("read acme.example domainz", "domains"),
-        ("read acme.example domains --days 8", "7, 30, 90"),
-        ("read acme.example domains --engine a,b", "comma"),
-        ("read acme.example domains --table nope", "there are source_domains"),
-        ("read hooli.example domains", "404"),
-        ("read acme.example domains --engine chatgbt", "did you mean 'chatgpt'?"),
-        ("read 'not a host' domains", "host"),
-        ("serve", "which store"),
-        ("read acme.example --token-file nowhere", "cannot be read"),
-        ("study verfy", "did you mean 'verify'?"),
-        ("study", "aatoolkit study: name a command"),
-        ("read acme.example urls more", "read: too many arguments"),
-        ("demo --icc 2 --out x", "icc"),
-    ],
-)
-@pytest.mark.usefixtures("at_service")
+@pytest.mark.parametrize(("command", "message"), REFUSALS)
 def test_what_is_requested_is_never_ignored_and_what_is_wrong_is_printed_on_standard_error(
     command: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,7 +93,6 @@ SECRET = "canary-9f31c07a5d"
     ],
     ids=lambda command: command[:40],
 )
-@pytest.mark.usefixtures("at_service")
 def test_no_error_repeats_a_token_given_by_mistake(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,7 +113,6 @@ def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None
         assert SECRET not in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("at_service")
 def test_a_host_that_is_not_there_is_a_wrong_value(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["read", "acme.example", "urls"]) == 0
     for command in ("read acne.example", "report acne.example --section urls -o x.html"):
@@ -160,7 +120,6 @@ def test_a_host_that_is_not_there_is_a_wrong_value(capsys: pytest.CaptureFixture
         assert "did you mean 'acme.example'?" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("at_service")
 def test_a_warning_is_a_note_without_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -175,7 +134,6 @@ def test_a_warning_is_a_note_without_code(
     assert ".py" not in stderr
 
 
-@pytest.mark.usefixtures("at_service")
 def test_doctor_tries_the_service(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "acme.example"]) == 0
     text = capsys.readouterr()
@@ -187,7 +145,6 @@ def test_doctor_tries_the_service(capsys: pytest.CaptureFixture[str]) -> None:
     assert findings["pandas"]["finding"] == pd.__version__
 
 
-@pytest.mark.usefixtures("at_service")
 def test_many_hosts_are_collected_into_folders(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -205,7 +162,6 @@ def test_many_hosts_are_collected_into_folders(
     assert not (tmp_path / "all" / "hooli.example").exists()
 
 
-@pytest.mark.usefixtures("at_service")
 def test_a_day_in_dated_folders_replaces_no_other_nor_itself(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -227,7 +183,6 @@ def test_a_day_in_dated_folders_replaces_no_other_nor_itself(
     assert all(state()[path] > at for path, at in first.items())
 
 
-@pytest.mark.usefixtures("at_service")
 def test_the_cache_is_reported_and_cleared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

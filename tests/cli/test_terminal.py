@@ -17,13 +17,12 @@ from serving import TOKEN
 ROOT = Path(__file__).parents[2]
 
 
-def environment(base_url: str, **more: str) -> dict[str, str]:
+def environment(base_url: str) -> dict[str, str]:
     return {
         **{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")},
         "PYTHONPATH": str(ROOT),
         "AATOOLKIT_BASE_URL": base_url,
         "AATOOLKIT_TOKEN": TOKEN,
-        **more,
     }
 
 

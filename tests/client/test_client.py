@@ -6,51 +6,34 @@ import copy
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from processes import python
-from samples import SAMPLES, sample
+from samples import SAMPLES, answer_to, sample
 
 import aatoolkit as aa
-from aatoolkit import errors, sections
+from aatoolkit import errors
 
 TOKEN = "canary-7f3a9c.token"
 HOST = "acme.example"
-AT_ONCE = {"Retry-After": "0"}
 
 
 @pytest.fixture
-def project(scripted: Any, reply: Any, tmp_path: Path) -> Iterator[Callable[..., aa.Project]]:
+def project(scripted: Any, reply: Any, tmp_path: Path, opened: Any) -> Callable[..., aa.Project]:
     """Makes projects of the scripted server, which answers with the reference shapes."""
-    projects: list[aa.Project] = []
-    scripted.script = lambda request: reply(answer(request))
+    scripted.script = lambda request: reply(answer_to(request))
+    usual = {"base_url": scripted.url, "token": TOKEN, "cache": tmp_path / "cache"}
 
     def make(**settings: Any) -> aa.Project:
-        arguments = {
-            "base_url": scripted.url,
-            "token": TOKEN,
-            "cache": tmp_path / "cache",
-            **settings,
-        }
-        projects.append(aa.project(HOST, **arguments))
-        return projects[-1]
+        acme = aa.project(HOST, **{**usual, **settings})
+        opened(acme.client)
+        return acme
 
-    yield make
-    for project in projects:
-        project.client.close()
-
-
-def answer(request: Any) -> Any:
-    """The reference answer to a request."""
-    if "scope-options" in request.path:
-        return sample("scope_options")
-    if "section" in request.params:
-        return sample(request.params["section"])
-    return {"domain": HOST, "sections": {name: sample(name) for name in sections.names()}}
+    return make
 
 
 # -- settings --------------------------------------------------------------------------------
@@ -231,7 +214,7 @@ def test_all_sections_come_in_the_order_requested(project: Any, scripted: Any, r
 
     def slow_first(request: Any) -> Any:
         scripted.closing.wait(0.2 if request.params["section"] == "urls" else 0)
-        return reply(answer(request))
+        return reply(answer_to(request))
 
     scripted.script = slow_first
     dataset = acme.read_all(sections=names, days=7)
@@ -244,7 +227,7 @@ def test_a_failed_section_is_among_the_errors(project: Any, scripted: Any, reply
     acme = project()
     broken = {"urls": reply({}, 500), "ads": reply(b"<html>"), "chats": reply({}, 404)}
     scripted.script = lambda request: (
-        broken.get(request.params["section"]) or reply(answer(request))
+        broken.get(request.params["section"]) or reply(answer_to(request))
     )
     dataset = acme.read_all(sections=["ads", "domains", "urls", "chats"])
     assert list(dataset) == ["domains"]

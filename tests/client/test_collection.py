@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
@@ -25,20 +25,11 @@ def host_of(request: Any) -> str:
 
 
 @pytest.fixture
-def client(scripted: Any, reply: Any) -> Iterator[Callable[..., aa.Client]]:
+def client(scripted: Any, reply: Any, opened: Any) -> Callable[..., aa.Client]:
     """Makes clients of the scripted server, which answers with the reference shapes."""
-    clients: list[aa.Client] = []
     scripted.script = lambda request: reply(sample(request.params["section"]))
-
-    def make(**settings: Any) -> aa.Client:
-        clients.append(
-            aa.Client(scripted.url, "a-token-of-somebody", **{"cache": False, **settings})
-        )
-        return clients[-1]
-
-    yield make
-    for client in clients:
-        client.close()
+    usual = {"base_url": scripted.url, "token": "a-token-of-somebody", "cache": False}
+    return lambda **settings: opened(aa.Client(**{**usual, **settings}))
 
 
 # -- what is asked ---------------------------------------------------------------------------

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from samples import sample
+from samples import payload_of, sample
 
-import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.client import reading
 from aatoolkit.errors import AAToolkitWarning
 
 NAMES = sections.names()
 SAMPLES = {name: sample(name) for name in NAMES}
-
-
-def payload(document: Any) -> aa.Payload:
-    return aa.Payload(
-        json.dumps(document).encode(),
-        url="https://api.example/agent",
-        fetched_at=datetime(2026, 11, 20, tzinfo=UTC),
-        host="acme.example",
-    )
 
 
 chosen = st.lists(st.sampled_from(NAMES), min_size=2, max_size=6, unique=True)
@@ -60,7 +48,7 @@ def test_sections_are_found_however_deep_they_sit(
         document = [{**SAMPLES[name], "section": name} for name in names]
     for wrap in around:
         document = wrap(document)
-    parts = reading.split(payload(document), sections.names())
+    parts = reading.split(payload_of(document), sections.names())
     assert [*parts] == names
     for name, part in parts.items():
         assert part.json == {**SAMPLES[name], "section": name}
@@ -82,6 +70,6 @@ def test_an_answer_that_cannot_be_split_is_kept_whole(name: str, key: str) -> No
     answer = {key: SAMPLES[name], "count": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
-        dataset = reading.read_combined(payload(answer), reading.ReadingOptions())
+        dataset = reading.read_combined(payload_of(answer), reading.ReadingOptions())
     assert [*dataset] == ["combined"]
     assert dataset["combined"].rebuild() == answer

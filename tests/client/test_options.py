@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import warnings
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from samples import payload_of
 
 import aatoolkit as aa
 from aatoolkit.client import options as scope_answers
 from aatoolkit.client import reading
-from aatoolkit.errors import AAToolkitWarning, ArgumentError, SchemaDriftWarning, ScopeError
-from aatoolkit.payload import Payload
+from aatoolkit.errors import AAToolkitWarning, ArgumentError, ScopeError
 from aatoolkit.sections import Profile, scope_options
+
+pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 
 FOREIGN = {
     "moottorit": [{"tunnus": "aurinko", "nimi": "Aurinko"}, {"tunnus": "kuu", "nimi": "Kuu"}],
@@ -26,14 +25,9 @@ PLACES = {"engine": "moottorit[].tunnus", "topic": "aiheet[]", "brand": "ブラ�
 
 
 def options_of(document: Any, profile: Profile | None = None) -> aa.ScopeOptions:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SchemaDriftWarning)
-        body = json.dumps(document).encode()
-        return scope_answers.read_options(
-            "a.example",
-            Payload(body, fetched_at=datetime.now(UTC)),
-            reading.ReadingOptions(profile),
-        )
+    return scope_answers.read_options(
+        "a.example", payload_of(document), reading.ReadingOptions(profile)
+    )
 
 
 def test_a_list_that_is_not_recognised_is_unknown_and_one_that_is_empty_is_empty() -> None:
@@ -67,7 +61,5 @@ def test_a_profile_says_where_the_lists_are() -> None:
 def test_no_engine_is_not_run_where_no_run_is_given() -> None:
     document = {"engines": ["aurinko", "kuu"], "topics": [], "categories": [], "brands": []}
     answer = {"section": "overview", "engines": []}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SchemaDriftWarning)
-        tables = aa.normalize("overview", answer, options=options_of(document))
+    tables = aa.normalize("overview", answer, options=options_of(document))
     assert "not_run" not in set(tables.availability["cause"].dropna())

@@ -10,7 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from carried import ColumnMetadata, FrameMetadata, Source, attach
+from carried import MEASURED, ColumnMetadata, FrameMetadata, Source, attach, described
 from drawn import row_looks, row_words
 from matplotlib.figure import Figure
 from processes import python
@@ -77,8 +77,8 @@ def notes(axes: Any) -> str:
     return " · ".join([axes.spec.title, axes.spec.how, *axes.spec.caption])
 
 
-def hatched(axes: Any, hatch: str = "////") -> list[Any]:
-    return [patch for patch in axes.patches if patch.get_hatch() == hatch]
+def hatched(axes: Any) -> list[Any]:
+    return [patch for patch in axes.patches if patch.get_hatch() == "////"]
 
 
 def counted(numbers: list[float | None]) -> pd.DataFrame:
@@ -124,19 +124,13 @@ def test_days_of_few_answers_are_weeks_of_which_part_ones_are_hollow() -> None:
     days = pd.date_range("2026-01-01", periods=28)
     frame = pd.DataFrame({"date": days, "labelled_count": 4, "positive_count": 3})
     trend = frame.assign(positive_share=0.75).astype({"positive_share": "Float64"})
-    metadata = FrameMetadata(
-        {name: ColumnMetadata(f"perception_sentiment_trend.{name}", Availability(Status.AVAILABLE))
-         for name in trend}, ("date",), (Source("a.example"),),
-    )  # fmt: skip
-    axes = attach(trend, metadata).aa.plot()
+    described(trend, "perception_sentiment_trend", ("date",), Source("a.example"))
+    axes = trend.aa.plot()
     assert axes.finding.startswith("Positive share by week: ")
     assert axes.data["labelled_count"].tolist() == [16, 28, 28, 28, 12]
     assert "part of the period" in legend(axes)
-    assert (
-        attach(trend, metadata)
-        .aa.plot(x="date", y="positive_share")
-        .finding.startswith("Positive share by day")
-    )
+    by_day = trend.aa.plot(x="date", y="positive_share")
+    assert by_day.finding.startswith("Positive share by day")
 
 
 def test_rows_without_a_number_say_why_and_are_never_zero() -> None:
@@ -160,11 +154,8 @@ def test_rows_without_a_number_say_why_and_are_never_zero() -> None:
 def test_looks_tell_not_measured_from_no_value_and_from_nothing_to_place() -> None:
     places = pd.DataFrame({"brand": ["a", "b", "c"], "mention_count": [4, 0, 2]})
     places["average_position"] = pd.array([1.5, None, None], "Float64")
-    metadata = FrameMetadata(
-        {name: ColumnMetadata(f"overview_top_brands.{name}", Availability(Status.AVAILABLE))
-         for name in places}, ("brand",),
-    )  # fmt: skip
-    axes = attach(places, metadata).aa.plot("bars", y="average_position")
+    described(places, "overview_top_brands", ("brand",))
+    axes = places.aa.plot("bars", y="average_position")
     words, looks = row_words(axes), row_looks(axes)
     assert (words["b"], looks["b"]) == ("no value given", "dotted")
     assert (words["c"], looks["c"]) == ("no value given", "dotted")
@@ -181,7 +172,7 @@ def test_frames_without_rows_or_numbers_show_why() -> None:
     assert "CNAME gateway is not connected." in words_of(axes).replace("\n", " ")
     part = read("overview_trend").head(0).aa.plot()
     assert "Measured in part, with no rows." in part.finding
-    metadata = FrameMetadata({"n": ColumnMetadata(None, Availability(Status.AVAILABLE))})
+    metadata = FrameMetadata({"n": ColumnMetadata(None, MEASURED)})
     assert "with no rows" in attach(pd.DataFrame({"n": []}), metadata).aa.plot().finding
     assert "Availability unknown" in pd.DataFrame({"n": []}).aa.plot().finding
     gone = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No analytics is connected.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from carried import (
+    MEASURED,
+    NOT_CONNECTED,
     ColumnMetadata,
     FrameMetadata,
     Source,
@@ -18,8 +20,6 @@ import aatoolkit as aa
 from aatoolkit.availability import Availability, Cause, Status, combine
 from tests.helpers.effort import examples
 
-MEASURED = Availability(Status.AVAILABLE)
-NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
 STATES = (
     MEASURED,
     NOT_CONNECTED,

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import numpy as np
 import pandas as pd
 import pytest
-from samples import SAMPLES
+from samples import payload_of, sample_bytes
 
 import aatoolkit as aa
 from aatoolkit import Status
 
 HOSTILE = "<img src=x onerror=alert(1)>"
+PAYLOAD = payload_of(
+    sample_bytes("domains"),
+    section="domains",
+    scope=aa.Scope(7, engine="chatgpt"),
+)
 
 
 @pytest.fixture
 def frame() -> pd.DataFrame:
-    payload = aa.Payload(
-        (SAMPLES / "domains.json").read_bytes(),
-        fetched_at=datetime(2026, 11, 20, 7, tzinfo=UTC),
-        url="https://api.example/domains",
-        host="acme.example",
-        section="domains",
-        scope=aa.Scope(7, engine="chatgpt"),
-    )
-    return aa.normalize("domains", payload).main
+    return aa.normalize("domains", PAYLOAD).main
 
 
 def test_availability_is_one_row_a_column(frame: pd.DataFrame) -> None:
@@ -59,15 +54,13 @@ def test_the_codebook_says_what_each_column_is(frame: pd.DataFrame) -> None:
 
 def test_sources_are_the_answers_it_was_read_from(frame: pd.DataFrame) -> None:
     (source,) = frame.aa.sources.to_dict("records")
-    body = (SAMPLES / "domains.json").read_bytes()
-    expected = aa.Payload(body, fetched_at=datetime.now(UTC))
     assert source == {
         "host": "acme.example",
         "section": "domains",
         "scope": "days=7&engine=chatgpt",
-        "url": "https://api.example/domains",
+        "url": "https://api.example/agent",
         "fetched_at": pd.Timestamp("2026-11-20T07:00:00Z"),
-        "sha256": expected.sha256,
+        "sha256": PAYLOAD.sha256,
         "stale": False,
         "window_start": "2026-10-22",
         "window_end": "2026-11-20",

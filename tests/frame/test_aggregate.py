@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from carried import (
-    ColumnMetadata,
-    FrameMetadata,
-    Source,
-    attach,
-)
+from carried import MEASURED, ColumnMetadata, FrameMetadata, Source, attach
 from samples import sample
 from serving import demo_dataset
 
 import aatoolkit as aa
-from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import (
     AAToolkitWarning,
     ArgumentError,
@@ -22,16 +16,10 @@ from aatoolkit.errors import (
 )
 from aatoolkit.sections import MAX, Aggregation, integer, ratio, records, text, weighted
 
-NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
-MEASURED = Availability(Status.AVAILABLE)
 
-
-def described(frame: pd.DataFrame, *key: str, **of: str | tuple[str, Availability]) -> pd.DataFrame:
-    """A frame whose columns are the declared ones named, measured unless said otherwise."""
-    columns = {
-        name: ColumnMetadata(*(what if isinstance(what, tuple) else (what, MEASURED)))
-        for name, what in of.items()
-    }
+def described(frame: pd.DataFrame, *key: str, **of: str) -> pd.DataFrame:
+    """A frame whose columns are the declared ones named, all of them measured."""
+    columns = {name: ColumnMetadata(what, MEASURED) for name, what in of.items()}
     return attach(frame, FrameMetadata(columns, key))
 
 
@@ -45,18 +33,12 @@ def rows(*cells: tuple[float | None, str | None]) -> pd.DataFrame:
     )
 
 
-def total(frame: pd.DataFrame, skip_missing: bool = False, **more: object) -> tuple[object, str]:
-    """The sum of ``x`` and what is known of it."""
-    result = frame.aa.aggregate(rules={"x": "sum"}, skip_missing=skip_missing, **more)
-    return result["x"].iloc[0], result.aa.availability.loc["x", "status"]
-
-
 def test_where_groups_differ_each_says_what_is_known_of_it() -> None:
     frame = rows((1, None), (None, "unavailable"), (None, "not_applicable"))
     frame["availability_cause"] = pd.array([None, "not_run", "not_supported"], "string")
     frame["availability_reason"] = pd.array([None, "No run yet.", None], "string")
     frame["g"] = ["a", "b", "c"]
-    result = described(frame, x=("nowhere.x", MEASURED)).aa.aggregate("g", rules={"x": "sum"})
+    result = described(frame, x="nowhere.x").aa.aggregate("g", rules={"x": "sum"})
     assert [*result.columns] == [
         "g",
         "x",
@@ -262,12 +244,12 @@ def test_a_missing_key_is_a_group_and_levels_of_the_index_are_keys() -> None:
 
 def test_a_number_that_was_taken_out_is_missing_whatever_is_stated_beside_it() -> None:
     frame = rows((1, None), (None, "unavailable")).assign(g=["a", "b"])
-    result = described(frame, x=("nowhere.x", MEASURED)).aa.aggregate("g", rules={"x": "sum"})
+    result = described(frame, x="nowhere.x").aa.aggregate("g", rules={"x": "sum"})
     assert result["x_availability"].tolist() == ["available", "unavailable"]
     taken = result.iloc[:1].assign(x=pd.array([None], "Int64"))
-    value, status = total(taken)
-    assert value is pd.NA
-    assert status == "unknown"
+    total = taken.aa.aggregate(rules={"x": "sum"})
+    assert total["x"].iloc[0] is pd.NA
+    assert total.aa.availability.loc["x", "status"] == "unknown"
 
 
 def test_citations_of_competitors_add_over_domains_and_not_over_brands() -> None:

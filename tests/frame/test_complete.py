@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from carried import ColumnMetadata, FrameMetadata, attach
+from carried import MEASURED, NOT_CONNECTED, ColumnMetadata, FrameMetadata, attach
 from serving import shared_dataset
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError, ItemNotFound
-
-MEASURED = Availability(Status.AVAILABLE)
-NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
 
 ENGINES = pd.DataFrame(
     {

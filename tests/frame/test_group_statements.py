@@ -45,5 +45,5 @@ def test_part_weeks_are_marked_after_a_selection_and_whole_ones_never(tmp_path: 
         assert "*" not in repr(keyless.aa.aggregate("week", "answer_count"))
 
 
-def status(frame: pd.DataFrame, column: str = "mention_rate") -> str:
-    return str(frame.aa.availability.loc[column, "status"])
+def status(frame: pd.DataFrame) -> str:
+    return str(frame.aa.availability.loc["mention_rate", "status"])

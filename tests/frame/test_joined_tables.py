@@ -28,8 +28,8 @@ def total(frame: pd.DataFrame, by: str | None = None) -> object:
     return sums["revenue"].tolist() if by else sums["revenue"].item()
 
 
-def joined(how: str = "left") -> pd.DataFrame:
-    return PAGES.aa.merge(MONEY, how=how, **KEYS)
+def joined() -> pd.DataFrame:
+    return PAGES.aa.merge(MONEY, how="left", **KEYS)
 
 
 @pytest.mark.thorough

@@ -7,6 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 from carried import (
+    MEASURED,
+    NOT_CONNECTED,
+    PARTIAL,
     ColumnMetadata,
     FrameMetadata,
     Source,
@@ -20,20 +23,17 @@ from aatoolkit import Availability, Cause, Status
 from aatoolkit.availability import UNKNOWN
 from aatoolkit.errors import AAToolkitWarning, ArgumentError
 
-AVAILABLE = Availability(Status.AVAILABLE)
-PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800.")
-LACKING = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No CNAME.")
 FIRST, SECOND = Source("acme.example", "domains"), Source("acme.example", "urls")
 LEFT = {
-    "domain": ColumnMetadata("d.domain", AVAILABLE),
-    "count": ColumnMetadata("d.count", AVAILABLE),
-    "gone": ColumnMetadata("d.gone", LACKING),
+    "domain": ColumnMetadata("d.domain", MEASURED),
+    "count": ColumnMetadata("d.count", MEASURED),
+    "gone": ColumnMetadata("d.gone", NOT_CONNECTED),
 }
 RIGHT = {
-    "url": ColumnMetadata("u.url", AVAILABLE),
+    "url": ColumnMetadata("u.url", MEASURED),
     "domain": ColumnMetadata("u.domain", PARTIAL),
     "count": ColumnMetadata("u.count", PARTIAL),
-    "rate": ColumnMetadata("u.rate", AVAILABLE),
+    "rate": ColumnMetadata("u.rate", MEASURED),
 }
 
 
@@ -125,16 +125,16 @@ def test_a_plain_merge_with_an_own_table_keeps_counts_and_sources() -> None:
 
 def test_rows_without_a_match_make_the_columns_that_they_lack_partial() -> None:
     availability = states(left().aa.merge(right(), how="left", on="domain"))
-    assert availability["count_x"] == AVAILABLE
-    assert availability["domain"] == AVAILABLE
+    assert availability["count_x"] == MEASURED
+    assert availability["domain"] == MEASURED
     assert availability["rate"] == no_row(2, 4)
-    assert availability["gone"] == LACKING
+    assert availability["gone"] == NOT_CONNECTED
     both = availability["count_y"]
     assert (both.status, both.cause) == (Status.PARTIAL, None)
     assert both.reason == "2 of 800; 2 of 4 rows without a match"
     availability = states(left().aa.merge(right(), how="right", on="domain"))
     assert availability["count_x"] == no_row(1, 3)
-    assert availability["rate"] == AVAILABLE
+    assert availability["rate"] == MEASURED
     assert availability["domain"] == PARTIAL
 
 
@@ -145,7 +145,7 @@ def test_what_has_no_match_is_said_of_its_own_rows_and_groups() -> None:
     stated = sums[[f"count_availability{part}" for part in ("", "_cause", "_reason")]]
     assert stated.iloc[:2].to_numpy().tolist() == [["available", pd.NA, pd.NA]] * 2
     assert [*stated.iloc[2]] == ["unavailable", "no_row", "1 of 4 rows without a match"]
-    assert metadata_of(merged.iloc[:2]).columns["count"].availability == AVAILABLE
+    assert metadata_of(merged.iloc[:2]).columns["count"].availability == MEASURED
     kinds = own.assign(text="a", seen=True).astype({"owner": "string"})
     lacking = states(left().aa.merge(kinds, how="left", on="domain"))
     assert {*map(lacking.get, kinds.columns[1:])} == {no_row(1, 3)}
@@ -184,7 +184,7 @@ def test_a_merge_on_an_index_keeps_what_is_known_of_it() -> None:
         .aa.merge(owners().set_index("domain"), left_index=True, right_index=True)
     )
     metadata = metadata_of(merged.reset_index())
-    assert metadata.columns["domain"].availability == AVAILABLE
+    assert metadata.columns["domain"].availability == MEASURED
     assert metadata.columns["count"].of == "d.count"
     assert metadata.key == ("domain",)
 
@@ -237,7 +237,7 @@ def test_sums_and_other_values_take_no_claim() -> None:
     ):
         derived = pd.DataFrame(derived)
         assert states(derived.aa.adopt(frame))["count"] == UNKNOWN
-        assert states(derived.aa.adopt(frame))["domain"] == AVAILABLE
+        assert states(derived.aa.adopt(frame))["domain"] == MEASURED
     assert states(pd.DataFrame(frame.assign(gone=0)).aa.adopt(frame))["gone"] == UNKNOWN
 
 
@@ -268,8 +268,8 @@ def test_a_column_that_a_frame_lacks_is_partial() -> None:
     assert columns["count"] == ColumnMetadata(None, PARTIAL)
     assert [*stacked.dtypes.astype(str)] == ["string", "Int64", "Int64", "string", "Float64"]
     assert [*aa.concat([left(), right()], join="inner").columns] == ["domain", "count"]
-    assert states(aa.concat([left(), right().iloc[:0]]))["gone"] == LACKING
-    assert states(aa.concat([right(), left().iloc[:0]]))["rate"] == AVAILABLE
+    assert states(aa.concat([left(), right().iloc[:0]]))["gone"] == NOT_CONNECTED
+    assert states(aa.concat([right(), left().iloc[:0]]))["rate"] == MEASURED
 
 
 def test_categories_get_the_levels_of_all() -> None:
@@ -322,7 +322,7 @@ def test_concat_takes_what_that_of_pandas_takes() -> None:
     stacked = aa.concat(frames, names=["window", None])
     assert stacked.index.names == ["window", None]
     assert stacked.loc["y"]["count"].tolist() == left()["count"].tolist()
-    assert states(stacked)["count"] == AVAILABLE
+    assert states(stacked)["count"] == MEASURED
     assert [*aa.concat(frames, keys=["y"]).index.levels[0]] == ["y"]
     assert len(aa.concat(iter([left(), left()]))) == 6
     with pytest.raises(ValueError, match="overlapping"):

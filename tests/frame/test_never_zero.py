@@ -7,7 +7,7 @@ from functools import reduce
 
 import pandas as pd
 import pytest
-from carried import ColumnMetadata, FrameMetadata, attach
+from carried import MEASURED, ColumnMetadata, FrameMetadata, attach, described
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,8 +32,7 @@ def gaps() -> pd.DataFrame:
 def levelled() -> pd.DataFrame:
     """A level that no row has, before, between and after those that rows have."""
     rows = {"g": pd.Categorical(["d", "b"], [*"abcde"]), "x": pd.array([1, 2], "Int64")}
-    metadata = FrameMetadata({"x": ColumnMetadata("nowhere.x", Availability(Status.AVAILABLE))})
-    return attach(pd.DataFrame(rows), metadata)
+    return described(pd.DataFrame(rows), "nowhere")
 
 
 ALL_NA = frame_of(["a", "a"], [None, None])
@@ -95,7 +94,7 @@ def test_where_pandas_says_zero_it_stays_missing(
 @pytest.mark.parametrize(
     ("state", "status", "reason"),
     [
-        (Availability(Status.AVAILABLE), "not_applicable", "no rows"),
+        (MEASURED, "not_applicable", "no rows"),
         (Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "No run."), "unavailable", "No run."),
         (Availability(), "unknown", pd.NA),
     ],
@@ -130,7 +129,7 @@ tables = st.lists(cells, max_size=8).map(
                 ),
             }
         ),
-        FrameMetadata({"x": ColumnMetadata("nowhere.x", Availability(Status.AVAILABLE))}),
+        FrameMetadata({"x": ColumnMetadata("nowhere.x", MEASURED)}),
     )
 )
 

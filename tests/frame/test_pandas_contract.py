@@ -13,24 +13,29 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from carried import ColumnMetadata, FrameMetadata, attach, described, metadata_of
+from carried import (
+    MEASURED,
+    NOT_CONNECTED,
+    PARTIAL,
+    ColumnMetadata,
+    FrameMetadata,
+    attach,
+    described,
+    metadata_of,
+)
 from effort import one_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aatoolkit import Availability, Cause, Status
-
-AVAILABLE = Availability(Status.AVAILABLE)
-PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800.")
-LACKING = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No analytics source.")
+from aatoolkit import Status
 
 CLAIMS = {
-    "brand": AVAILABLE,
-    "engine": AVAILABLE,
-    "day": AVAILABLE,
-    "count": AVAILABLE,
+    "brand": MEASURED,
+    "engine": MEASURED,
+    "day": MEASURED,
+    "count": MEASURED,
     "rate": PARTIAL,
-    "revenue": LACKING,
+    "revenue": NOT_CONNECTED,
 }
 KNOWN = FrameMetadata(
     {name: ColumnMetadata(f"t.{name}", state) for name, state in CLAIMS.items()},

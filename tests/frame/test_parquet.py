@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from carried import metadata_of
 from effort import effort, one_in
-from samples import SAMPLES
+from samples import sample_bytes
 from serving import demo_dataset
 
 import aatoolkit as aa
@@ -26,7 +26,7 @@ SECTIONS = sections.all()
 
 
 def read(name: str, **options: Any) -> aa.Tables:
-    return aa.normalize(name, (SAMPLES / f"{name}.json").read_bytes(), **options)
+    return aa.normalize(name, sample_bytes(name), **options)
 
 
 def there_and_back(frame: pd.DataFrame, path: Path) -> pd.DataFrame:

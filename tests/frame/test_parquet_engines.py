@@ -12,25 +12,17 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from carried import (
-    ATTRIBUTE,
-    ColumnMetadata,
-    FrameMetadata,
-    Source,
-    attach,
-    metadata_of,
-)
+from carried import ATTRIBUTE, MEASURED, ColumnMetadata, FrameMetadata, Source, attach, metadata_of
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 
-AVAILABLE = Availability(Status.AVAILABLE)
 PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800 – “most recent”.")
 LACKING = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No analytics source.")
 KNOWN = FrameMetadata(
     {
-        "source_domain": ColumnMetadata("source_domains.source_domain", AVAILABLE),
-        "domain_type": ColumnMetadata("source_domains.domain_type", AVAILABLE),
+        "source_domain": ColumnMetadata("source_domains.source_domain", MEASURED),
+        "domain_type": ColumnMetadata("source_domains.domain_type", MEASURED),
         "citation_count": ColumnMetadata("source_domains.citation_count", PARTIAL),
         "revenue": ColumnMetadata("t.revenue", LACKING),
     },

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from carried import ColumnMetadata, FrameMetadata, attach
+from carried import MEASURED, ColumnMetadata, FrameMetadata, attach
 from helpers.serving import demo_dataset
 
-from aatoolkit import Availability, Status
 from aatoolkit.errors import ArgumentError
 from aatoolkit.sections import ratio
 
@@ -88,16 +87,14 @@ def test_a_date_that_describes_totals_is_no_time_of_the_rows() -> None:
     assert len(chats.aa.aggregate(freq="W", rules={"outcome": "count"}))
 
 
-def october(days: int = 9, hole: int | None = None) -> pd.DataFrame:
+def october(days: int = 9) -> pd.DataFrame:
     """The last days of October, and all of November, of two engines with a rate of counts."""
     dates = pd.date_range("2026-11-01", periods=30).union(
         pd.date_range(end="2026-10-31", periods=days)
     )
     rows = [(date, engine) for date in dates for engine in ("a", "b")]
     frame = pd.DataFrame(rows, columns=["date", "engine"]).assign(n=10, k=4)
-    if hole is not None:
-        frame["n"] = frame["n"].astype("Int64").mask(frame.index == hole)
-    columns = {name: ColumnMetadata(None, Availability(Status.AVAILABLE)) for name in frame}
+    columns = dict.fromkeys(frame, ColumnMetadata(None, MEASURED))
     return attach(frame, FrameMetadata(columns, ("date", "engine")))
 
 
@@ -132,7 +129,7 @@ def test_weeks_and_months_that_are_aggregated_further_keep_their_coverage() -> N
 def test_a_day_without_a_row_between_the_first_and_the_last_is_missing(engines: int) -> None:
     rows = days(size=21).merge(pd.DataFrame({"engine": ["a", "b"][:engines]}), how="cross")
     gap = rows["date"].between("2026-11-10", "2026-11-15")
-    columns = {name: ColumnMetadata(None, Availability(Status.AVAILABLE)) for name in rows}
+    columns = dict.fromkeys(rows, ColumnMetadata(None, MEASURED))
     frame = attach(rows[~gap].reset_index(drop=True), FrameMetadata(columns, ("date", "engine")))
     weeks = frame.aa.aggregate(freq="W", rules=SUM)
     assert weeks["n"].tolist() == [7 * engines, engines, 7 * engines]

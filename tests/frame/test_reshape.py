@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pandas as pd
 import pytest
-from carried import ColumnMetadata, FrameMetadata, Source, attach
+from carried import MEASURED, ColumnMetadata, FrameMetadata, Source, attach
 from effort import one_in
-from samples import SAMPLES
+from samples import payload_of, sample_bytes
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
 
-MEASURED = Availability(Status.AVAILABLE)
-
 
 def read(section: str, **scope: object) -> aa.Tables:
-    return aa.normalize(
-        section,
-        aa.Payload(
-            (SAMPLES / f"{section}.json").read_bytes(),
-            fetched_at=datetime(2026, 11, 20, 7, tzinfo=UTC),
-            host="acme.example",
-            section=section,
-            scope=aa.Scope(**scope),  # type: ignore[arg-type]
-        ),
-    )
+    narrowed = aa.Scope(**scope)  # type: ignore[arg-type]
+    return aa.normalize(section, payload_of(sample_bytes(section), section=section, scope=narrowed))
 
 
 def test_a_row_a_cell_with_what_is_known_of_it() -> None:

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from carried import (
-    ColumnMetadata,
-    FrameMetadata,
-    Source,
-    attach,
-)
+from carried import MEASURED, ColumnMetadata, FrameMetadata, Source, attach
 
 import aatoolkit as aa
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status
 
-MEASURED = Availability(Status.AVAILABLE)
 NEVER_RAN = Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "gemini: No run yet.")
 LATE = Availability(Status.PARTIAL, Cause.PENDING, "Complete up to 2026-11-19.")
 SOURCE = Source("acme.example", "overview", "days=7")

@@ -38,13 +38,12 @@ def _python(text: str) -> str:
     return text.replace("²", "**2").replace("⁴", "**4").replace("×", "*")
 
 
-def recomputed(explanation: Explanation, values: dict[Any, float] | None = None) -> float:
+def recomputed(explanation: Explanation) -> float:
     """A number from the formulas below it; the ends must be values in bytes, or arguments.
 
     What is only referred to must be explained elsewhere in the same tree, with the same value.
     """
-    values = {} if values is None else values
-    value = _recomputed(explanation, values)
+    value = _recomputed(explanation)
     explained = {
         (part.column, part.value)
         for part in explanation.walk()
@@ -56,13 +55,13 @@ def recomputed(explanation: Explanation, values: dict[Any, float] | None = None)
     return value
 
 
-def _recomputed(explanation: Explanation, values: dict[Any, float]) -> float:
+def _recomputed(explanation: Explanation) -> float:
     if explanation.place is not None:
         return float(explanation.value) if isinstance(explanation.value, int | float) else 0.0
     if explanation.operation in ("above", "setting"):
         return float(explanation.value)
     assert explanation.formula, explanation
-    parts = [_recomputed(child, values) for child in explanation.children]
+    parts = [_recomputed(child) for child in explanation.children]
     if " = " not in explanation.formula and not explanation.formula.startswith("sum over"):
         return float(explanation.value)
     if explanation.operation == "sum" or explanation.formula.startswith("sum over"):

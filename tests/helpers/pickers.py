@@ -45,12 +45,11 @@ def options_of(
     topics: Sequence[str] = ("CRM", "Sales"),
     *,
     engines: Sequence[str] = ("chatgpt", "gemini"),
-    brands: Sequence[str] = ("Acme", "Zenith"),
     days: Sequence[int] = (7, 30, 90),
     host: str = "acme.example",
 ) -> aa.ScopeOptions:
     """Scope options; of the engines the last is not configured, of the brands the first is own."""
-    last, first = len(engines) - 1, 0
+    last = len(engines) - 1
     return aa.ScopeOptions(
         host,
         engines=pd.DataFrame(
@@ -77,11 +76,9 @@ def options_of(
         ),
         brands=pd.DataFrame(
             {
-                "brand": pd.array(list(brands), dtype="string"),
-                "tracked": pd.array([at < 2 for at in range(len(brands))], dtype="boolean"),
-                "own": pd.array(
-                    [True if at == first else None for at in range(len(brands))], dtype="boolean"
-                ),
+                "brand": pd.array(["Acme", "Zenith"], dtype="string"),
+                "tracked": pd.array([True, True], dtype="boolean"),
+                "own": pd.array([True, None], dtype="boolean"),
             }
         ),
         own_terms=("acme",),

@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from aatoolkit import Payload, sections
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
 
 def sample(name: str) -> Any:
     """The sample of a section, or of the scope options, parsed."""
-    return json.loads((SAMPLES / f"{name}.json").read_bytes())
+    return json.loads(sample_bytes(name))
+
+
+def sample_bytes(name: str) -> bytes:
+    """The same as a service would send it."""
+    return (SAMPLES / f"{name}.json").read_bytes()
+
+
+def answer_to(request: Any) -> Any:
+    """The sample that answers a request to a scripted server."""
+    if "scope-options" in request.path:
+        return sample("scope_options")
+    if "section" in request.params:
+        return sample(request.params["section"])
+    return {"domain": "acme.example", "sections": {name: sample(name) for name in sections.names()}}
+
+
+def payload_of(answer: Any, **facts: Any) -> Payload:
+    """A response with an answer, or the bytes of one, of a morning; ``facts`` are as given."""
+    body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+    usual = {
+        "host": "acme.example",
+        "url": "https://api.example/agent",
+        "fetched_at": datetime(2026, 11, 20, 7, tzinfo=UTC),
+    }
+    return Payload(body, **{**usual, **facts})

@@ -103,7 +103,7 @@ class StoreContract:
     def close(self, store: Any) -> None:
         getattr(store, "close", lambda: None)()
 
-    def writer(self, folder: Path, *arguments: Any, **options: Any) -> subprocess.Popen[str]:
+    def writer(self, folder: Path, *arguments: Any) -> subprocess.Popen[str]:
         code = "import sys, stores; stores.write(*sys.argv[1:])"
         command = [sys.executable, "-W", "error", "-c", code, self.opener, str(folder)]
         return subprocess.Popen(
@@ -112,7 +112,6 @@ class StoreContract:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            **options,
         )
 
     def test_what_is_put_is_got_by_an_equal_request_and_in_another_store(

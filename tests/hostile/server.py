@@ -119,9 +119,9 @@ class HostileServer:
             connection.close()
         self._listener.close()
 
-    def gone(self, within: float = 5.0) -> bool:
+    def gone(self) -> bool:
         """Whether the client has let go of every connection, soon."""
-        ends = time.monotonic() + within
+        ends = time.monotonic() + 5
         alive = [thread for thread in self._threads[1:] if thread.is_alive()]
         for thread in alive:
             thread.join(max(0.0, ends - time.monotonic()))

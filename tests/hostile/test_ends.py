@@ -13,31 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile.cases import TOKEN
+from hostile.cases import DEADLINE, TOKEN
 from hostile.measure import open_sockets
 from hostile.server import SLACK, HostileServer, Wire, head, message, one_by_one, replying
+from hostile.trial import ask
 
 from aatoolkit import errors
 from aatoolkit.http import Fetcher
-from aatoolkit.payload import Request
-
-
-def ask(fetcher: Fetcher, topic: str = "a") -> Any:
-    params = {"section": "urls", "topic": topic}
-    return fetcher.get(Request("agent-analytics", "acme.example", params=params)).json
 
 
 @pytest.fixture
-def fetcher(tmp_path: Path) -> Iterator[Callable[..., Fetcher]]:
-    fetchers: list[Fetcher] = []
-
-    def make(url: str, **settings: Any) -> Fetcher:
-        fetchers.append(Fetcher(url, TOKEN, **{"cache": tmp_path, "deadline": 0.4, **settings}))
-        return fetchers[-1]
-
-    yield make
-    for opened in fetchers:
-        opened.close()
+def fetcher(tmp_path: Path, opened: Any) -> Callable[..., Fetcher]:
+    usual = {"cache": tmp_path, "deadline": DEADLINE}
+    return lambda url, **settings: opened(Fetcher(url, TOKEN, **{**usual, **settings}))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,10 @@ import trustme
 from hostile.cases import DEADLINE, TOKEN
 from hostile.measure import open_sockets
 from hostile.server import SLACK, HostileServer, Script, Wire, message, one_by_one, replying
+from hostile.trial import ask
 
 from aatoolkit import errors
 from aatoolkit.http import Fetcher
-from aatoolkit.payload import Request
 
 LONG_AGO = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 
@@ -40,28 +40,15 @@ def _trusted(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.fixture
-def fetcher() -> Iterator[Callable[..., Fetcher]]:
-    fetchers: list[Fetcher] = []
-
-    def make(url: str, **settings: Any) -> Fetcher:
-        options = {"cache": False, "deadline": 10, "sleep": lambda _: None, **settings}
-        fetchers.append(Fetcher(url, TOKEN, **options))
-        return fetchers[-1]
-
-    yield make
-    for opened in fetchers:
-        opened.close()
+def fetcher(opened: Any) -> Callable[..., Fetcher]:
+    usual = {"cache": False, "deadline": 10, "sleep": lambda _: None}
+    return lambda url, **settings: opened(Fetcher(url, TOKEN, **{**usual, **settings}))
 
 
 def proving(certificate: trustme.LeafCert) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     certificate.configure_cert(context)
     return context
-
-
-def ask(fetcher: Fetcher, topic: str = "a") -> Any:
-    params = {"section": "urls", "topic": topic}
-    return fetcher.get(Request("agent-analytics", "acme.example", params=params)).json
 
 
 def fails(fetcher: Fetcher, says: str) -> errors.ConnectionFailed:

@@ -20,14 +20,14 @@ import pytest
 import urllib3
 from hostile.server import HostileServer, Script, Wire, head, message, replying
 from hostile.surfaces import of_error, of_folder, of_thing
-from samples import SAMPLES
+from samples import sample_bytes
 
 import aatoolkit as aa
 from aatoolkit import errors
 from aatoolkit.http import Secret
 
 CANARY = "canary-5e8d1c.NEVER_shown~0+/=="
-SAMPLE = SAMPLES / "domains.json"
+SAMPLE = sample_bytes("domains")
 
 
 def holds_canary(text: bytes) -> bool:
@@ -134,7 +134,7 @@ def provoke(world: World) -> None:
 
 def succeed(world: World) -> None:
     """Have a session go well, and write down what it read."""
-    with HostileServer(replying(message(SAMPLE.read_bytes(), "200 OK", *ECHOING))) as server:
+    with HostileServer(replying(message(SAMPLE, "200 OK", *ECHOING))) as server:
         project = project_of(server, world.folder / "cache")
         payload = project.fetch("domains", days=7)
         tables = project.read("domains", days=7)

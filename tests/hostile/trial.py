@@ -17,6 +17,12 @@ from aatoolkit.http import Fetcher
 from aatoolkit.payload import Request
 
 
+def ask(fetcher: Fetcher, topic: str = "a") -> Any:
+    """The JSON of a section, on a topic."""
+    params = {"section": "urls", "topic": topic}
+    return fetcher.get(Request("agent-analytics", "acme.example", "urls", params=params)).json
+
+
 @dataclass(frozen=True)
 class Trial:
     """What a misbehaviour came to, and what it took and left.
@@ -79,11 +85,8 @@ def _outcome(fetcher: Fetcher, case: Case) -> Any:
     for turn in range(case.calls):
         if turn:
             time.sleep(case.pause)
-        params = {"section": "urls", "topic": str(turn)}
         try:
-            result = fetcher.get(
-                Request("agent-analytics", "acme.example", "urls", params=params)
-            ).json
+            result = ask(fetcher, str(turn))
         except errors.FetchError as error:
             result = error
     return result

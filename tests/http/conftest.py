@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def fetcher(scripted: Any, folder: Path, waits: list[float]) -> Iterator[Callable[..., Fetcher]]:
+def fetcher(scripted: Any, folder: Path, waits: list[float], opened: Any) -> Callable[..., Fetcher]:
     """Makes fetchers of the scripted server, closed after the test."""
-    fetchers: list[Fetcher] = []
-
-    def make(**settings: Any) -> Fetcher:
-        options = {"cache": folder, "token": TOKEN, "sleep": waits.append, **settings}
-        fetchers.append(Fetcher(options.pop("base_url", scripted.url), **options))
-        return fetchers[-1]
-
-    yield make
-    for opened in fetchers:
-        opened.close()
+    usual = {"base_url": scripted.url, "cache": folder, "token": TOKEN, "sleep": waits.append}
+    return lambda **settings: opened(Fetcher(**{**usual, **settings}))

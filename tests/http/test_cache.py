@@ -7,8 +7,6 @@ import random
 import signal
 import sqlite3
 import stat
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -18,13 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import python
 
 from aatoolkit import Payload, errors
 from aatoolkit.http import Fetcher, cache_info, clear_cache
 from aatoolkit.payload import Request
 
-ROOT = Path(__file__).parents[2]
-TOKEN = "canary-7f3a9c.TOKEN_~+/=="
 HOST = "acme.example"
 FILE = "responses.sqlite"
 
@@ -37,21 +34,13 @@ def topics(scripted: Any, reply: Any) -> None:
     )
 
 
-def get(fetcher: Fetcher, topic: str = "a", **more: Any) -> Payload:
+def get(fetcher: Fetcher, topic: str = "a") -> Payload:
     params = {"section": "domains", "days": "7", "topic": topic}
-    return fetcher.get(Request("agent-analytics", HOST, "domains", params=params, **more))
+    return fetcher.get(Request("agent-analytics", HOST, "domains", params=params))
 
 
 def topic_of(payload: Payload) -> Any:
     return payload.json["topic"]
-
-
-def python(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
-    """A process of its own that runs some code with the package in reach."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-W", "error", "-c", code, *arguments]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, env=environment, **{**pipes, **options})
 
 
 def mode(path: Path) -> int:
@@ -260,9 +249,9 @@ def test_a_read_only_cache_answers_and_keeps_nothing(scripted: Any, reply: Any) 
     scripted.script = reply({"ok": 1})
     with tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o777)
-        output, wrong = python(READ_ONLY, scripted.url, place, cwd="/").communicate(timeout=60)
-    assert wrong == ""
-    assert output == "[True, False, False, True] ['AAToolkitWarning']\n"
+        done = python("-c", READ_ONLY, scripted.url, place, folder=Path("/"))
+    assert done.stderr == ""
+    assert done.stdout == "[True, False, False, True] ['AAToolkitWarning']\n"
 
 
 def test_a_response_in_the_place_of_another_is_not_used(

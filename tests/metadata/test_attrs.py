@@ -9,6 +9,9 @@ import pandas as pd
 import pytest
 from carried import (
     ATTRIBUTE,
+    MEASURED,
+    NOT_CONNECTED,
+    PARTIAL,
     ColumnMetadata,
     FrameMetadata,
     Source,
@@ -42,13 +45,11 @@ frames = st.builds(
     ).map(tuple),
 )
 
-PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800.")
-LACKING = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No CNAME.")
 KNOWN = FrameMetadata(
     {
-        "brand": ColumnMetadata("t.brand", Availability(Status.AVAILABLE)),
+        "brand": ColumnMetadata("t.brand", MEASURED),
         "n": ColumnMetadata("t.n", PARTIAL),
-        "gone": ColumnMetadata("t.gone", LACKING),
+        "gone": ColumnMetadata("t.gone", NOT_CONNECTED),
     },
     ("brand",),
     (Source("acme.example", "domains", "days=30"),),
@@ -78,12 +79,13 @@ def test_it_is_json_that_can_be_read_without_us(frame: pd.DataFrame) -> None:
     body = json.loads(frame.attrs[ATTRIBUTE])
     assert body["version"] == "1.0"
     assert body["key"] == ["brand"]
-    assert body["columns"]["gone"] == ["t.gone", "unavailable", "not_connected", "No CNAME."]
+    assert body["columns"]["gone"] == [
+        "t.gone",
+        "unavailable",
+        "not_connected",
+        "Create the CNAME.",
+    ]
     assert body["sources"] == [{"host": "acme.example", "section": "domains", "scope": "days=30"}]
-
-
-def test_what_was_attached_is_found(frame: pd.DataFrame) -> None:
-    assert metadata_of(frame) == KNOWN
 
 
 def test_a_frame_without_metadata_is_unknown() -> None:
@@ -99,7 +101,7 @@ def test_a_column_that_could_not_be_measured_and_holds_values_was_overwritten(
     assert metadata_of(frame).columns["gone"] == ColumnMetadata(
         None, Availability(Status.UNKNOWN, None, "overwritten")
     )
-    assert metadata_of(frame.iloc[:1]).columns["gone"].availability == LACKING
+    assert metadata_of(frame.iloc[:1]).columns["gone"].availability == NOT_CONNECTED
 
 
 def body(**changes: Any) -> str:

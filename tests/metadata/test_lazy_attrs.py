@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from carried import (
     ATTRIBUTE,
+    MEASURED,
     ColumnMetadata,
     FrameMetadata,
     LazyAttrs,
@@ -19,9 +20,7 @@ from carried import (
     metadata_of,
 )
 
-from aatoolkit.availability import Availability, Status
-
-KNOWN = FrameMetadata({"n": ColumnMetadata("t.n", Availability(Status.AVAILABLE))})
+KNOWN = FrameMetadata({"n": ColumnMetadata("t.n", MEASURED)})
 
 
 def lazy_frame() -> pd.DataFrame:

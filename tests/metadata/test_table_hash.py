@@ -15,7 +15,7 @@ import pytest
 from effort import examples, one_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import SAMPLES
+from samples import sample_bytes
 
 import aatoolkit as aa
 from aatoolkit import errors, sections
@@ -51,7 +51,7 @@ def test_it_is_what_its_docstring_describes() -> None:
 @pytest.mark.parametrize("section", one_in(3, sections.names()))
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 def test_it_is_the_same_for_both_backends_and_every_layout(section: str, tmp_path: Path) -> None:
-    body = (SAMPLES / f"{section}.json").read_bytes()
+    body = sample_bytes(section)
     nullable = aa.normalize(section, body)
     arrow = aa.normalize(section, body, dtype_backend="pyarrow")
     for name, frame in nullable.items():

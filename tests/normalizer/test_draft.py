@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from hypothesis import strategies as st
 
 import aatoolkit as aa
 from aatoolkit import sections
@@ -104,6 +103,3 @@ def test_two_profiles_work_side_by_side() -> None:
     assert other.aa.codebook.loc["n", "unit"] == "visits"
     assert first.aa.aggregate(columns="n")["n"].tolist() == [3]
     assert "rows" not in sections.all()
-
-
-_keys = st.sampled_from(["rows", "data", "id", "name", "status", "columns", "a b", "", "by", "x.y"])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache, lru_cache
@@ -26,7 +25,6 @@ from samples import sample
 import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit._util.text import json_text
-from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.jsontree.paths import Step, parse_path
 from aatoolkit.sections import Column, Table
 
@@ -41,9 +39,7 @@ Node = tuple[str | int, ...]
 
 def lost(name: str, answer: Any) -> list[str]:
     """The leaves of an answer that are nowhere in what was read of it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SchemaDriftWarning)
-        tables = aa.normalize(aa.sections.get(name), answer)
+    tables = aa.normalize(aa.sections.get(name), answer)
     kept = dict(zip(tables.extra["path"], tables.extra["value"], strict=True))
     frames = {table.name: tables[table.name] for table in SECTIONS[name]}
     for frame in frames.values():
@@ -180,7 +176,6 @@ odd_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=6,
 )
-odd_objects = st.dictionaries(st.text(max_size=5), odd_values)
 
 
 def every_place(value: Any, place: Node = ()) -> Iterator[Node]:
@@ -223,9 +218,7 @@ def answers(draw: st.DrawFn) -> tuple[str, Any]:
 
 
 def read(name: str, answer: Any, **options: Any) -> aa.Tables:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SchemaDriftWarning)
-        return aa.normalize(aa.sections.get(name), answer, **options)
+    return aa.normalize(aa.sections.get(name), answer, **options)
 
 
 def same(first: Any, second: Any) -> bool:

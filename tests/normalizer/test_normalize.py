@@ -11,7 +11,6 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from effort import one_in
-from samples import sample
+from samples import payload_of, sample
 
 import aatoolkit as aa
 from aatoolkit import sections
@@ -122,14 +121,7 @@ def test_every_golden_file_has_its_section() -> None:
 def test_bytes_text_object_and_payload_give_the_same(name: str) -> None:
     document = sample(name)
     body = json.dumps(document).encode()
-    payload = aa.Payload(
-        body,
-        fetched_at=datetime(2026, 11, 20, 7, tzinfo=UTC),
-        url="https://api.example/x",
-        host="acme.example",
-        section=name,
-        scope=aa.Scope(7),
-    )
+    payload = payload_of(body, section=name, scope=aa.Scope(7))
     expected = aa.normalize(name, document)
     for form in (body, body.decode(), payload):
         tables = aa.normalize(name, form)
@@ -395,8 +387,6 @@ def test_null_is_never_zero_and_zero_is_never_null() -> None:
 
 # --- keys of the data, and rows of every shape ----------------------------------------------
 
-ODD_KEYS = ["a.b", "two words", 'say "x"', "été", "", "[0]", "{}", "$", "line\nend", "0"]
-
 
 def table(rows: Any, *columns: aa.Column, key: str | tuple[str, ...]) -> aa.Section:
     return aa.Section("odd", "Synthetic.", aa.Table("odd", "One row.", rows, key, columns))
@@ -435,9 +425,8 @@ MATRIX = table(
 )
 
 
-def cells(values: Any, brands: Any = ("A", "B"), engines: Any = ("x", "y")) -> aa.Tables:
-    axes = {"brands": [*brands], "engines": [*engines]}
-    return read(MATRIX, {"m": {**axes, "values": values}})
+def cells(values: Any) -> aa.Tables:
+    return read(MATRIX, {"m": {"brands": ["A", "B"], "engines": ["x", "y"], "values": values}})
 
 
 def test_a_matrix() -> None:

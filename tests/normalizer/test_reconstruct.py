@@ -5,14 +5,13 @@ from __future__ import annotations
 import gc
 import json
 import warnings
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from effort import one_in
-from samples import SAMPLES, sample
+from samples import payload_of, sample, sample_bytes
 
 import aatoolkit as aa
 from aatoolkit import sections
@@ -66,10 +65,10 @@ THINGS = aa.Section(
 )
 
 
-def read(answer: Any, section: aa.Section = THINGS, **options: Any) -> aa.Tables:
+def read(answer: Any) -> aa.Tables:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaDriftWarning)
-        return aa.normalize(section, answer, **options)
+        return aa.normalize(THINGS, answer)
 
 
 def text(value: Any) -> str:
@@ -126,13 +125,7 @@ def test_a_sample_comes_back_from_parquet(name: str, tmp_path: Path) -> None:
 )
 def test_an_answer_that_is_no_data_comes_back_too(answer: Any) -> None:
     for status in (200, 202, 404, 503):
-        payload = aa.Payload(
-            json.dumps(answer).encode(),
-            url="https://api.example/agent",
-            status=status,
-            fetched_at=datetime(2026, 11, 20, tzinfo=UTC),
-        )
-        assert text(read(payload).rebuild()) == text(answer)
+        assert text(read(payload_of(answer, status=status)).rebuild()) == text(answer)
 
 
 def test_a_folder_that_holds_no_tables_is_refused(tmp_path: Path) -> None:
@@ -142,7 +135,7 @@ def test_a_folder_that_holds_no_tables_is_refused(tmp_path: Path) -> None:
 
 def test_an_answer_is_freed_without_the_garbage_collector() -> None:
     def use(section: str) -> None:
-        tables = aa.normalize(section, (SAMPLES / f"{section}.json").read_bytes())
+        tables = aa.normalize(section, sample_bytes(section))
         assert [tables[name] for name in tables]
         assert [tables.extra, tables.drift, tables.availability, tables._provenance]
 

@@ -146,7 +146,6 @@ def test_a_row_of_several_engines_is_partial_where_the_answer_denies_one() -> No
     assert status(frame, "n") == "partial"
 
 
-@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 def test_a_denied_row_makes_its_columns_partial_and_is_in_the_table() -> None:
     points: list[dict[str, Any]] = [
         {"date": "2026-11-19", "visibility": 0, "label": None, "hasData": False},

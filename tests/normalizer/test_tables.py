@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 import pytest
-from samples import SAMPLES, sample
+from samples import sample, sample_bytes
 
 import aatoolkit as aa
 from aatoolkit._util.text import visible
@@ -21,7 +21,7 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e&\n"
 
 @pytest.fixture
 def tables() -> aa.Tables:
-    return aa.normalize("domains", (SAMPLES / "domains.json").read_bytes())
+    return aa.normalize("domains", sample_bytes("domains"))
 
 
 def make_tables(

@@ -6,14 +6,12 @@ import os
 import socket
 import threading
 import time
-from pathlib import Path
 
 import pytest
 import requests
 from effort import one_in
 from processes import python
 
-import aatoolkit.service
 from aatoolkit.service import (
     Accounts,
     RunningServer,
@@ -23,7 +21,6 @@ from aatoolkit.service import (
 )
 
 TOKEN = "a-token-of-the-tests"
-ROOT = Path(aatoolkit.service.__file__).parents[2]
 
 SERVE = """
 import os, signal, threading, time
@@ -64,9 +61,9 @@ ON_POSIX = pytest.mark.skipif(
 )
 
 
-def ask(server: RunningServer, path: str = "scope-options") -> int:
-    """The status of one request, unless given for scope options."""
-    url = f"{server.base_url}/api/domains/acme.example/{path}"
+def ask(server: RunningServer) -> int:
+    """The status of one request for scope options."""
+    url = f"{server.base_url}/api/domains/acme.example/scope-options"
     headers = {"Authorization": f"Bearer {TOKEN}"}
     return requests.get(url, headers=headers, timeout=20).status_code
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from folders import contents
 
 from aatoolkit.service import TABLES, Store, StoreError, write_store
 
@@ -175,10 +176,6 @@ def test_what_can_be_converted_without_loss_is() -> None:
     text = {"host": pa.array([HOST], pa.large_string())}
     terms = pa.table({**text, "term": pa.array(["acme"]).dictionary_encode()})
     assert held({**tables(), "own_terms": terms}, "own_terms", "term") == ["acme"]
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_tables_that_were_not_observed_are_there_without_rows() -> None:

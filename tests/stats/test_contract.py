@@ -26,9 +26,9 @@ Pairs = Iterator[tuple[Any, Any]]
 """Numbers of ours, each with the one of the other library."""
 
 
-def drawn(seed: int, k: int = 12, mean: float = 12) -> pd.DataFrame:
+def drawn(seed: int, k: int = 12) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
-    return counted(rng, rates_of(rng, k, 0.4, 0.3), runs_of(rng, k, mean, uneven=True))
+    return counted(rng, rates_of(rng, k, 0.4, 0.3), runs_of(rng, k, 12, uneven=True))
 
 
 def spelled(frame: pd.DataFrame) -> pd.DataFrame:

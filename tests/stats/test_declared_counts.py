@@ -8,19 +8,17 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from samples import SAMPLES
+from samples import sample
 from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.sections.aggregation import FRACTION, PER_UNIT
 
-SAMPLE = SAMPLES / "overview.json"
-
 
 def overview() -> dict[str, Any]:
     """The sample with figures and brands of the tests."""
-    body: dict[str, Any] = json.loads(SAMPLE.read_bytes())
+    body: dict[str, Any] = sample("overview")
     rate = {"numerator": 30, "denominator": 120, "value": 0.25, "unit": "fraction"}
     rate |= {"previousNumerator": 40, "previousDenominator": 80, "previous": 0.5}
     mean = {**rate, "numerator": 30, "denominator": 30, "value": 1.0, "unit": "rank"}
@@ -79,7 +77,7 @@ def test_without_its_counts_there_is_none_and_it_says_what_lacks() -> None:
 
 
 def test_a_rate_of_nothing_is_said_to_be_none_whatever_it_counts() -> None:
-    body = json.loads((SAMPLE.parent / "conversions.json").read_bytes())
+    body = sample("conversions")
     body["engines"][0] |= {"sessions": 0, "completeSessions": 0, "conversions": 0}
     body["engines"][0]["conversionRate"] = None
     tables = aa.normalize("conversions", json.dumps(body).encode())
@@ -115,6 +113,7 @@ def test_every_rate_of_the_demonstration_that_declares_counts_has_its_interval()
 def test_every_rate_share_and_mean_declares_its_counts_or_says_why_there_are_none() -> None:
     rates = refusals = means = 0
     for section in aa.sections.names():
+        tables = aa.normalize(section, sample(section))
         for table in aa.sections.get(section):
             numbers = {column.name for column in table.columns if column.dtype in NUMBERS}
             for column in table.columns:
@@ -134,7 +133,7 @@ def test_every_rate_share_and_mean_declares_its_counts_or_says_why_there_are_non
                     refusals += 1
                     assert (rule.rule, rule.why is None) == ("none", False), at
                     with pytest.raises(AvailabilityError, match="has no interval") as refused:
-                        sample(section, table.name).aa.interval(column.name)
+                        tables[table.name].aa.interval(column.name)
                     assert refused.value.columns[column.name] == rule.why
     assert (rates, means, refusals) >= (35, 8, 15)
 
@@ -143,12 +142,8 @@ RATES = ("fraction", "score", "per ", "probability", "absolute")
 NUMBERS = ("Int64", "Float64")
 
 
-def sample(section: str, table: str) -> pd.DataFrame:
-    return aa.normalize(section, (SAMPLE.parent / f"{section}.json").read_bytes())[table]
-
-
 def test_an_interval_of_a_share_of_all_citations_is_that_of_its_counts() -> None:
-    body = json.loads((SAMPLE.parent / "domains.json").read_bytes())
+    body = sample("domains")
     domains = aa.normalize("domains", body)["source_domains"]
     hits, trials = body["domains"][0]["citationCount"], body["totals"]["citationCount"]
     assert bounds(domains, "citation_share", 0) == pytest.approx(wilson(hits, trials))

@@ -16,10 +16,10 @@ import aatoolkit as aa
 Random = np.random.Generator
 
 
-def holds(intervals: pd.DataFrame, name: str, truth: Any, low: str = "", high: str = "") -> float:
+def holds(intervals: pd.DataFrame, name: str, truth: Any) -> float:
     """How often an interval holds a number."""
-    low, high = low or f"{name}_low", high or f"{name}_high"
-    return float(((intervals[low] <= truth) & (intervals[high] >= truth)).mean())
+    low, high = intervals[f"{name}_low"], intervals[f"{name}_high"]
+    return float(((low <= truth) & (high >= truth)).mean())
 
 
 def moved(rates: Any, shift: float) -> Any:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit.errors import SchemaDriftWarning, StudyError
@@ -25,7 +24,6 @@ from aatoolkit.sections import (
     text,
 )
 
-SAMPLE = SAMPLES / "domains.json"
 RESPONSE = {"sites": [{"d": "a.example", "pct": "34.5%", "hits": 5}, {"d": "b.example", "hits": 2}]}
 COLUMNS = (
     text("domain", "The site.", source="d"),

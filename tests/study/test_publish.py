@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from effort import is_thorough, one_in
+from folders import contents
 from processes import python
-from samples import SAMPLES, sample
+from samples import SAMPLES, payload_of, sample, sample_bytes
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, NotWritten, SchemaDriftWarning
-from aatoolkit.payload import Payload
 from aatoolkit.sections import date, integer, number, records, text
 from aatoolkit.study.publishing import About, publish
 
@@ -46,8 +46,8 @@ def unguarded(text: str) -> str:
 @cache
 def response(section: str, host: str = "acme.example", **scope: Any) -> aa.Tables:
     """A sample, as if it had been read from a host; nobody changes it."""
-    payload = Payload(
-        (SAMPLES / f"{section}.json").read_bytes(),
+    payload = payload_of(
+        sample_bytes(section),
         url=f"https://api.example/api/domains/{host}/agent-analytics?section={section}",
         fetched_at=MOMENT + timedelta(minutes=len(host)),
         section=section,
@@ -71,16 +71,8 @@ def everything() -> list[aa.Tables]:
     return responses
 
 
-def few(**changes: Any) -> list[aa.Tables]:
-    return [response("domains", **changes), response("chats", **changes)]
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+def few() -> list[aa.Tables]:
+    return [response("domains"), response("chats")]
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +116,7 @@ def test_any_title_can_be_cited(title: str, tmp_path: Path) -> None:
 def test_the_checksums_are_those_of_every_file(publication: Path) -> None:
     lines = (publication / "SHA256SUMS").read_text().splitlines()
     checksums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    there = files(publication)
+    there = contents(publication)
     del there["SHA256SUMS"]
     assert checksums == {name: hashlib.sha256(body).hexdigest() for name, body in there.items()}
 
@@ -200,17 +192,17 @@ def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(
 ) -> None:
     from rocrate.rocrate import ROCrate  # it takes a second of each run that only collects
 
-    crate, contents = ROCrate(publication), files(publication)
+    crate, held = ROCrate(publication), contents(publication)
     assert crate.root_dataset["name"] == ABOUT.title
     assert [person["name"] for person in crate.root_dataset["author"]] == [*ABOUT.creators]
     described = {entity.id: entity for entity in crate.data_entities}
-    assert {*described} == {*contents} - {"ro-crate-metadata.json", "SHA256SUMS"}
+    assert {*described} == {*held} - {"ro-crate-metadata.json", "SHA256SUMS"}
     for name, entity in described.items():
-        assert entity["sha256"] == hashlib.sha256(contents[name]).hexdigest()
-        assert entity["contentSize"] == str(len(contents[name]))
+        assert entity["sha256"] == hashlib.sha256(held[name]).hexdigest()
+        assert entity["contentSize"] == str(len(held[name]))
     (action,) = crate.get_by_type("CreateAction")
     sources = {source["sha256"] for source in action["object"]}
-    assert hashlib.sha256((SAMPLES / "domains.json").read_bytes()).hexdigest() in sources
+    assert hashlib.sha256(sample_bytes("domains")).hexdigest() in sources
 
 
 @pytest.mark.thorough
@@ -253,7 +245,7 @@ def test_the_same_responses_give_the_same_bytes_wherever_and_in_whatever_order(
         code, settings = textwrap.dedent(AGAIN), {"PYTHONHASHSEED": seed, "LC_ALL": locale}
         done = python("-c", code, place, TZ=zone, **settings)
         assert done.returncode == 0, done.stderr
-        published.append(files(place / "deep" / "out"))
+        published.append(contents(place / "deep" / "out"))
     assert published[0].keys() == published[1].keys() == published[2].keys()
     for name, body in published[0].items():
         assert body == published[1][name] == published[2][name], name
@@ -284,7 +276,7 @@ def planted(canary: str) -> aa.Tables:
 def traces(folder: Path, word: str) -> list[str]:
     """The files in which a word stands, in whatever way they are packed."""
     names = []
-    for name, body in files(folder).items():
+    for name, body in contents(folder).items():
         parts = [body]
         if name.endswith(".parquet"):
             table = pq.read_table(folder / name)
@@ -407,12 +399,12 @@ def test_csv_is_safe_to_open_and_gives_every_text_back(tmp_path: Path) -> None:
 
 def test_an_earlier_publication_is_replaced_on_request_only(tmp_path: Path) -> None:
     out = publish([response("fanouts")], tmp_path / "out", ABOUT)
-    before = files(out)
+    before = contents(out)
     with pytest.raises(NotWritten, match="overwrite=True"):
         publish([response("gaps")], out, About("Another"))
-    assert files(out) == before
+    assert contents(out) == before
     publish([response("gaps")], out, About("Another"), overwrite=True)
-    assert "data/fanouts.parquet" not in files(out)
+    assert "data/fanouts.parquet" not in contents(out)
     assert [*tmp_path.iterdir()] == [out]
     with pytest.raises(NotWritten, match="too long"):
         publish([response("gaps")], tmp_path / ("x" * 5000), ABOUT)

@@ -19,6 +19,8 @@ from aatoolkit.cli import main
 from aatoolkit.errors import ArgumentError
 from aatoolkit.service import Store, synthesize
 
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(300)]
+
 HOST = "acme.example"
 
 
@@ -49,8 +51,6 @@ project = study.record(aa.project("{HOST}", base_url="https://api.example", toke
 brands = project.read("ranking").main[["brand", "rank", "mention_count"]].copy()"""
 
 
-@pytest.mark.thorough
-@pytest.mark.timeout(300)
 def test_a_changed_notebook_is_run_offline_and_its_differences_are_named(
     study: aa.Study,
     tmp_path: Path,
@@ -102,8 +102,6 @@ print(study.seal(), "te" + "st-token-of-one-account")"""
     assert book.read_bytes() == before
 
 
-@pytest.mark.thorough
-@pytest.mark.timeout(300)
 def test_what_a_notebook_states_is_not_believed(study: aa.Study, tmp_path: Path) -> None:
     lies = f"""brands.loc[1, "mention_count"] += 7
 study.results["brands"] = brands
@@ -130,8 +128,6 @@ file.write_bytes(file.read_bytes().replace(b"gone", b"come"))"""
     assert {result.name for result in rerun.compared} == {"brands", "mean", "gone"}
 
 
-@pytest.mark.thorough
-@pytest.mark.timeout(300)
 def test_a_notebook_that_never_ends_is_ended_with_all_that_it_started(
     study: aa.Study, tmp_path: Path
 ) -> None:
@@ -160,8 +156,6 @@ def is_alive(process: int) -> bool:
     return state.rpartition(")")[2].split()[0] != "Z"
 
 
-@pytest.mark.thorough
-@pytest.mark.timeout(300)
 def test_a_notebook_that_fails_keeps_what_it_gave(
     study: aa.Study,
     tmp_path: Path,
@@ -178,7 +172,6 @@ def test_a_notebook_that_fails_keeps_what_it_gave(
     assert "missing: mean" in printed
 
 
-@pytest.mark.thorough
 def test_what_cannot_be_rerun_is_refused_before_a_kernel_starts(
     study: aa.Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

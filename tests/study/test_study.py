@@ -11,29 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import sample
+from folders import contents
+from samples import answer_to
 
 import aatoolkit as aa
-from aatoolkit import errors, sections
+from aatoolkit import errors
 
 TOKEN = "canary/7f3a9c.token+x~1"
 HOST = "acme.example"
-ROOT = Path(__file__).parents[2]
 AT_ONCE = {"Retry-After": "0"}
-
-
-def response(request: Any) -> Any:
-    if "scope-options" in request.path:
-        return sample("scope_options")
-    if "section" in request.params:
-        return sample(request.params["section"])
-    return {"domain": HOST, "sections": {name: sample(name) for name in sections.names()}}
 
 
 @pytest.fixture
 def study(scripted: Any, reply: Any, tmp_path: Path) -> aa.Study:
     """A study being recorded; the scripted server answers with the reference shapes."""
-    scripted.script = lambda request: reply(response(request))
+    scripted.script = lambda request: reply(answer_to(request))
     return aa.Study.create(tmp_path / "study", title="A study")
 
 
@@ -48,7 +40,7 @@ def replayed(study: aa.Study) -> aa.Project:
 
 
 def everything(study: aa.Study) -> bytes:
-    return b"".join(path.read_bytes() for path in study.path.rglob("*") if path.is_file())
+    return b"".join(contents(study.path).values())
 
 
 # -- recording -------------------------------------------------------------------------------
@@ -347,36 +339,6 @@ def test_an_opened_study_records_nothing(study: aa.Study, live: aa.Project) -> N
     with pytest.raises(errors.StudyError, match="record the project without alias="):
         study.record(live.client.project(HOST, alias="client-a"))
     assert not opened._writer
-
-
-REPLAY = """
-    import sys, pandas, pyarrow.parquet, concurrent.futures
-    # pyarrow itself imports socket: what is loaded is taken away, what is not cannot be.
-    for name in ("socket", "_socket", "ssl", "http", "http.client", "urllib.request", "requests",
-                 "requests_cache", "urllib3", "aatoolkit.http"):
-        sys.modules[name] = None
-    def forbid(event, _):
-        if event.startswith("socket."):
-            raise AssertionError(event)
-    sys.addaudithook(forbid)
-    import aatoolkit as aa
-    study = aa.Study(sys.argv[1])
-    project = study.project("acme.example")
-    options = project.scope_options()
-    dataset = project.read_all(progress=False)
-    combined = project.combined(days=90)
-    project.fetch("urls")
-    for one in (dataset, combined):
-        for section, tables in one.items():
-            for name, frame in tables.items():
-                whole = frame.aa.with_context()
-                print(section, name, aa.logical_hash(frame), aa.logical_hash(whole),
-                      frame.attrs["aatoolkit"], whole.to_csv())
-            print(tables.extra.to_csv(), tables.drift.to_csv(), tables.availability.to_csv())
-    print(options.engines.to_csv(), study.digest, bool(study.verify(replay=True)))
-    print(sorted(name for name, module in sys.modules.items() if module and
-                 name.split(".")[0] in ("requests", "urllib3", "socket", "http")))
-"""
 
 
 # -- what it looks like ----------------------------------------------------------------------
