@@ -77,12 +77,12 @@ def table(document: Any, name: str) -> Table:
           "rivals": {"columns": ["rival", "ahead", "share"], "rows": [["a", 1, 0.5]] * 2}},
          "s_weekly", "weekly.series[].n[]", ["date", "series_id", "n"]),
         # Lists of equal records under keys of any language are one table.
-        ({"board": {key: [{"id": key, "cost": 1, "due": day} for day in DAYS]
+        ({"board": {key: [{"id": 7, "cost": 1, "due": day} for day in DAYS]
                     for key in ("offen", "fertig", "gesperrt")}}, "s_board", "board{}[]",
          ["board", "id", "cost", "due"]),
         # Marks of what is missing, in place of records and of numbers.
         ({"of": {name: {"TRU": {"mean": 1.5, "n": n}, "QUA": ":" if n else {"mean": 2.5, "n": 4}}
-                 for n, name in enumerate(["Acme", "Rusk", "Vole"])},
+                 for n, name in enumerate(["Acme", "Rusk", "Vole", "Ling"])},
           "scale": [{"code": "TRU"}, {"code": "QUA"}]},
          "s_of", "of{}{}", ["of", "of_2", "mean", "n", "of_3"]),
         ({"kopf": ["marke", "n"], "zeilen": [["a", 3], ["b", "/"], ["c", 5]]}, "s_zeilen",
