@@ -47,7 +47,8 @@ _HEADER_NAME = re.compile(
     r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
 )
 _FRACTION_FIELD_NAMES = {"num", "den"}, {"numerator", "denominator"}, {"units", "nanos"}
-_MIN_AGREEMENT, _MAX_TUPLE_LENGTH, _SAMPLE_SIZE = 0.55, 12, 200
+_MIN_AGREEMENT, _MIN_LIST_AGREEMENT = 0.55, 0.8
+_MAX_TUPLE_LENGTH, _MAX_CHANCE, _SAMPLE_SIZE = 12, 2, 200
 
 Path = tuple[Step, ...]
 PathAndValues = tuple[Path, list[Any]]
@@ -332,8 +333,8 @@ class Structure:
             return True
         if len(keys) == 1 or (steps and isinstance(steps[-1], Each)):
             return False  # elements of a list are records
-        members = [member for value in objects for member in value.values()]
-        members = [member for member in members if member not in (None, {}, [])]
+        members_by_key = [_members_of(value.get(key) for value in objects) for key in keys]
+        members = [member for key_members in members_by_key for member in key_members]
         shapes = [frozenset(_shapes_of(value.get(key) for value in objects)) for key in keys]
         are_fields = len(objects) > 1 and {*map(len, shapes)} == {1} != {len({*shapes})}
         if are_fields or _mean_agreement(members) < _MIN_AGREEMENT:
@@ -345,6 +346,13 @@ class Structure:
         are_records = len(keys) >= 3 <= len(members) and all(
             isinstance(member, dict) and len(member) > 1 for member in members
         )
+        # Lists of different things may have some fields in common.
+        if are_records and any(isinstance(member, list) for member in objects[0].values()):
+            are_records = (
+                bool(steps)
+                and not is_measure
+                and (_mean_agreement(members) >= _MIN_LIST_AGREEMENT and len(members[0]) > 2)
+            )
         last_name = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         return are_records or (is_text and not is_measure) or last_name.startswith(("by_", "per_"))
 
@@ -487,8 +495,10 @@ class Structure:
         ``is_mixed`` says whether different elements have values of different kinds.
         """
         lengths_of_items = [{len(item or ()) for item in values} for values in array.filled]
-        if array.longest < 2 or any(
-            len(item_lengths) != 1 or item_lengths == {0} for item_lengths in lengths_of_items
+        if (
+            array.longest < 2
+            or not any(array.items)
+            or any(len(item_lengths) > 1 for item_lengths in lengths_of_items)
         ):
             return False
         is_square = any(
@@ -640,6 +650,10 @@ class Structure:
             is_plain = neighbour.kinds.isdisjoint(("dict", "list")) and not (
                 includes_own_lists and neighbour.is_names
             )
+            # Short lists elsewhere have the same length by chance, and fractions name nothing.
+            holder = neighbour.steps[:-1]
+            is_plain &= array.longest > _MAX_CHANCE or holder == array.steps[: len(holder)]
+            is_plain &= not any(type(item) is float for item in neighbour.items)
             if is_plain and all(length in (None, neighbour.lengths[row]) for length, row in pairs):
                 candidates.append((neighbour, list_positions))
         return max(
@@ -743,9 +757,31 @@ def _shapes_of(values: Iterable[Any]) -> set[str]:
     return shapes | items | (_kinds_of(values) - {"dict", "list"})
 
 
+def _is_mark(value: Any) -> bool:
+    """Whether a value is a text without letters and digits, such as a dash for no value."""
+    return isinstance(value, str) and not any(map(str.isalnum, value))
+
+
 def _kinds_of(values: Iterable[Any]) -> set[str]:
-    kinds = {_kind_of(value) for value in values if value is not None and value is not MISSING}
+    kinds = {
+        _kind_of(value)
+        for value in values
+        if value is not None and value is not MISSING and not _is_mark(value)
+    }
     return kinds - {"moment"} if "number" in kinds else kinds
+
+
+def _members_of(values: Iterable[Any]) -> list[Any]:
+    """Return the values of one key that are not empty, and of lists of records the records.
+
+    If some are objects, only these: a text in place of an object marks what is missing.
+    """
+    members = [value for value in values if value not in (None, {}, [])]
+    objects = [member for member in members if isinstance(member, dict)]
+    if not objects and all(isinstance(member, list) for member in members):
+        items = [item for member in members for item in member]
+        objects = items if {*map(type, items)} == {dict} else []
+    return objects or members
 
 
 def _mean_agreement(members: list[Any]) -> float:
@@ -754,7 +790,7 @@ def _mean_agreement(members: list[Any]) -> float:
     It is the mean, over all fields (name and kind), of the share of members that have the field.
     """
     member_kinds = []
-    for member in members[:_SAMPLE_SIZE]:
+    for member in members[:: len(members) // _SAMPLE_SIZE + 1]:
         items = member.items() if isinstance(member, dict) else [(0, member)]
         items = [(0, item) for item in member[:3]] if isinstance(member, list) else items
         kinds = {(key, _kind_of(item)) for key, item in items if item is not None}

@@ -179,7 +179,8 @@ class ColumnFinding:
         name_meaning = meaning_of(qualify_generic_name(self.name, self.path))
         is_share = name_meaning.kind == "share" and not name_meaning.percent
         is_count = field_meaning.kind == "count" and self.reading.dtype == "Int64"
-        return field_meaning if is_share and is_count else name_meaning
+        is_field = (is_share and is_count) or not name_meaning.kind
+        return field_meaning if is_field else name_meaning
 
     @property
     def is_measure(self) -> bool:

@@ -21,6 +21,7 @@ from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.sections.column import snake
 
 _MAX_LENGTH = 80
+_WITH = {"with", "without", "con", "sin", "mit", "ohne", "avec", "sans", "com", "sem"}
 STEMS = {name: lexicon(f"{name}_stem") for name in ("engine", "topic", "category", "brand")}
 _KEY_FORMATS = {
     "date": r"\d{4}-\d{2}-\d{2}|(?:19|20)\d{2}[01]\d[0-3]\d",
@@ -93,6 +94,12 @@ def meaning_of(name: str) -> Meaning:
     ('count', True)
     >>> meaning_of("avgPosition").kind, meaning_of("EstCostCents").factor
     ('position', 0.01)
+    >>> meaning_of("orders_with_revenue").kind, meaning_of("withClient").kind
+    ('count', 'count')
+    >>> meaning_of("avg_order_cents").kind, meaning_of("share_with_revenue").kind
+    ('money', 'share')
+    >>> meaning_of("2xx").kind
+    'count'
     """
     words = tokens(name) or [""]
     word_set = set(words)
@@ -118,12 +125,18 @@ def meaning_of(name: str) -> Meaning:
     is_place = singular(last_word) in lexicon("position", "rank")
     is_score = last_word in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
     is_counted = _is_counted(last_word) or _is_counted(words[0])
+    # ``orders_with_revenue`` are orders, and ``with_revenue`` is a number of them.
+    is_part = not (is_rate or is_mean) and any(
+        word in _WITH and (_is_counted(words[index - 1]) if index else len(words) > 1)
+        for index, word in enumerate(words)
+    )
     kinds = (
         (
             "id",
             is_serial_number(words)
             or (ends_with_word_for("id") and not word_set & {"http", "per", "this", "by"}),
         ),
+        ("count", is_part or last_word == "xx"),
         ("milliseconds", ends_with_word_for("millisecond")),
         ("seconds", ends_with_word_for("second") and (len(words) > 1 or last_word != "s")),
         (
@@ -132,7 +145,11 @@ def meaning_of(name: str) -> Meaning:
             or ("bytes" in word_set and not is_rate),
         ),
         ("change", has_word_for("change")),
-        ("money", has_word_for("money") and not is_rate and not ends_with_word_for("count")),
+        (
+            "money",
+            (has_word_for("money") and not is_rate and not ends_with_word_for("count"))
+            or ends_with_word_for("cents"),
+        ),
         ("share", has_word_for("ppm", "permille", "basis_point")),
         (
             "count",
@@ -172,13 +189,15 @@ def qualify_generic_name(name: str, path: str) -> str:
     'visibility_value'
     >>> qualify_generic_name("citations", "rows[].citations")
     'citations'
+    >>> qualify_generic_name("value", "answersByEngine{}[]")
+    'answersByEngine_value'
     """
     words = tokens(name)
     if words and not set(words) <= lexicon("value"):
         return name
-    parent_names = [
-        part for part in path.replace("{}", "").replace("[]", "").split(".")[:-1] if part
-    ]
+    # The values of a map or list are named by it.
+    names = path if path[-2:] in ("{}", "[]") else path.rpartition(".")[0]
+    parent_names = [part for part in re.split(r"[.$]|{}|\[\]", names) if part]
     return f"{parent_names[-1]}_{name}" if parent_names else name
 
 

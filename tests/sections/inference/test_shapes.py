@@ -76,6 +76,25 @@ def table(document: Any, name: str) -> Table:
         ({"weekly": {"days": DAYS, "series": [{"id": name, "n": [1.5, 2, 3]} for name in "ab"]},
           "rivals": {"columns": ["rival", "ahead", "share"], "rows": [["a", 1, 0.5]] * 2}},
          "s_weekly", "weekly.series[].n[]", ["date", "series_id", "n"]),
+        # Lists of equal records under keys of any language are one table.
+        ({"board": {key: [{"id": 7, "cost": 1, "due": day} for day in DAYS]
+                    for key in ("offen", "fertig", "gesperrt")}}, "s_board", "board{}[]",
+         ["board", "id", "cost", "due"]),
+        # Marks of what is missing, in place of records and of numbers.
+        ({"of": {name: {"TRU": {"mean": 1.5, "n": n}, "QUA": ":" if n else {"mean": 2.5, "n": 4}}
+                 for n, name in enumerate(["Acme", "Rusk", "Vole", "Ling"])},
+          "scale": [{"code": "TRU"}, {"code": "QUA"}]},
+         "s_of", "of{}{}", ["of", "of_2", "mean", "n", "of_3"]),
+        ({"kopf": ["marke", "n"], "zeilen": [["a", 3], ["b", "/"], ["c", 5]]}, "s_zeilen",
+         "zeilen[]", ["marke", "n"]),
+        # Columns of one part may be empty.
+        ({"f": [{"fields": ["day", "n"], "values": [DAYS, [1, 2, 3]]},
+                {"fields": ["day", "n"], "values": [[], []]}]}, "s_f", "f[].values[][]",
+         ["date", "n"]),
+        # Neither other ranges nor short lists elsewhere name the ends of a range.
+        ({"ci": [0.4, 0.6], "ids": {"of": ["brand", "day"]},
+          "rows": [{"id": name, "range": [n / 9, n / 8]} for n, name in enumerate("abcd")]},
+         "s_2", "rows[]", ["id", "range", "range_2"]),
     ],
 )  # fmt: skip
 def test_rows_are_found_in_every_shape(document, name, path, columns):
