@@ -34,10 +34,10 @@ _FULL, _INTEGER, _NUMBER = "T26Z", "integer", "number"
 _Cell = tuple[str, str, int, str]
 """The table, column and row position of a cell, and the format of its value (`_find_format`)."""
 
+_TEXT, _WORD = pa.string(), pa.dictionary(pa.int32(), pa.string())
 _SCHEMA = pa.schema(
-    {"path": pa.string(), "table": pa.dictionary(pa.int32(), pa.string())}
-    | {"column": pa.dictionary(pa.int32(), pa.string()), "row": pa.int64()}
-    | {"format": pa.dictionary(pa.int32(), pa.string()), "text": pa.string()}
+    {"path": _TEXT, "table": _WORD, "column": _WORD, "row": pa.int64()}
+    | {"format": _WORD, "text": _TEXT}
 )
 
 

@@ -24,6 +24,9 @@ class State:
     reason: str | None = None
 
 
+_NOT_COLLECTED = State("unavailable", NO_PREVIOUS)
+
+
 @dataclass(frozen=True)
 class SectionAvailability:
     """The availability of a section, in the words of the API.
@@ -229,6 +232,11 @@ def _silent_engine_states(obs: Observations) -> dict[str, State]:
             reason = "No run of this engine in this window was answered."
             states[engine] = State("unavailable", reason)
     return states
+
+
+def missing_changes(obs: Observations, paths: str) -> dict[str, State]:
+    """Return why there are no values at ``paths``, which need the window before; else no states."""
+    return {} if obs.has_previous else dict.fromkeys(paths.split(), _NOT_COLLECTED)
 
 
 @cache_results

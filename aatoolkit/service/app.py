@@ -419,11 +419,16 @@ def _without_other_filters(question: Question, section: ServiceSection) -> Quest
 
 def _common_fields(section: str | None, obs: Observations) -> dict[str, Any]:
     """Return the fields that every answer begins with: section, host, window, filters, time."""
-    window = {"start": obs.window.start, "end": obs.window.end, "days": obs.window.days}
+    window = obs.window
     return {
         "section": section,
         "domain": obs.question.host,
-        "window": {**window, "timezone": "UTC"},
+        "window": {
+            "start": window.start,
+            "end": window.end,
+            "days": window.days,
+            "timezone": "UTC",
+        },
         "filters": _values_by_filter(obs.question),
         "generatedAt": obs.as_of,
     }

@@ -88,16 +88,17 @@ PROMPT_ENGINES = Grouping(("prompt_id", "engine"), "GROUP BY prompt_id, engine")
 DAYS = Grouping(("day",), "GROUP BY day ORDER BY day")
 ENGINES = Grouping(("engine",), "GROUP BY engine")
 
+PREVIOUS = "previous_"
+"""What the tables of the window before are called by, as a prefix."""
+
 
 @cache_results
-def count_answers(
-    obs: Observations, grouping: Grouping, is_previous: bool = False
-) -> dict[Any, int]:
+def count_answers(obs: Observations, grouping: Grouping, window: str = "") -> dict[Any, int]:
     """Count the answers of each group; return the counts by the key of the group.
 
     The grouping `WHOLE` has a single group, with the key ``()``.
     """
-    rows = grouping.aggregate(obs, "count(*) AS n", f"{_previous_prefix(is_previous)}answers")
+    rows = grouping.aggregate(obs, "count(*) AS n", f"{window}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
@@ -120,13 +121,13 @@ def focus_brands(obs: Observations) -> list[str]:
 
 @cache_results
 def measure_focus_brands(
-    obs: Observations, grouping: Grouping, is_previous: bool = False
+    obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, dict[str, Any]]:
     """Measure the brands in focus, taken together, in each group of answers.
 
     The brands in focus are those of the brand filter; without that filter, the project's own.
     """
-    mentions = f"{_previous_prefix(is_previous)}mentions"
+    mentions = f"{window}mentions"
     voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions)
     rows = grouping.aggregate(
         obs,
@@ -139,12 +140,12 @@ def measure_focus_brands(
         key: _add_rates(
             _ZERO_COUNTS | rows.get(key, {}), count, voice_rows.get(key, {"n": 0})["n"], is_measured
         )
-        for key, count in count_answers(obs, grouping, is_previous).items()
+        for key, count in count_answers(obs, grouping, window).items()
     }
 
 
 @cache_results
-def measure_brands(obs: Observations, is_previous: bool = False) -> list[dict[str, Any]]:
+def measure_brands(obs: Observations, window: str = "") -> list[dict[str, Any]]:
     """Measure each brand of the brand filter, or each brand of the project without that filter.
 
     The most mentioned brand comes first. Ranks are among all brands of the project; a brand without
@@ -152,11 +153,11 @@ def measure_brands(obs: Observations, is_previous: bool = False) -> list[dict[st
     and sorting the scores takes longer than everything else.
     """
     aggregates = ", ".join(
-        [_COUNT_AGGREGATES, _POSITION_AGGREGATES, *([] if is_previous else [_SCORE_AGGREGATE])]
+        [_COUNT_AGGREGATES, _POSITION_AGGREGATES, *([] if window else [_SCORE_AGGREGATE])]
     )
     by_brand = Grouping(("brand",), "GROUP BY brand")
-    mentions = by_brand.aggregate(obs, aggregates, f"{_previous_prefix(is_previous)}mentions")
-    answer_count = count_answers(obs, WHOLE, is_previous)[()]
+    mentions = by_brand.aggregate(obs, aggregates, f"{window}mentions")
+    answer_count = count_answers(obs, WHOLE, window)[()]
     voice_count = sum(row["voice_count"] for row in mentions.values())
     requested_brands, is_measured = obs.question.filter("brand"), obs.has_rows("mentions")
     brands = obs.fetch_rows("SELECT brand, own FROM store.brands WHERE host = $host")
@@ -187,15 +188,13 @@ def why_no_own_citations(obs: Observations) -> str | None:
 
 @cache_results
 def count_citations(
-    obs: Observations, grouping: Grouping, is_previous: bool = False
+    obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, dict[str, Any]]:
     """Count the citations of all pages and of own pages in each group of answers.
 
     A count is None if it was not measured.
     """
-    counts = grouping.aggregate(
-        obs, _CITATION_AGGREGATES, f"{_previous_prefix(is_previous)}citations WHERE cited"
-    )
+    counts = grouping.aggregate(obs, _CITATION_AGGREGATES, f"{window}citations WHERE cited")
     measured_by_name = {
         "citation_count": obs.has_rows("citations"),
         "own_citation_count": why_no_own_citations(obs) is None,
@@ -205,7 +204,7 @@ def count_citations(
             name: counts.get(key, {}).get(name, 0) if is_measured and count else None
             for name, is_measured in measured_by_name.items()
         }
-        for key, count in count_answers(obs, grouping, is_previous).items()
+        for key, count in count_answers(obs, grouping, window).items()
     }
 
 
@@ -241,11 +240,6 @@ def rename_to_previous(values: Mapping[str, Any]) -> dict[str, Any]:
     For example, ``mentionRate`` becomes ``previousMentionRate``.
     """
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
-
-
-def _previous_prefix(is_previous: bool) -> str:
-    """Return the prefix of the names of tables: ``previous_`` for the previous window, or ""."""
-    return "previous_" if is_previous else ""
 
 
 def citations_are_counted(obs: Observations) -> bool:

@@ -31,7 +31,7 @@ from aatoolkit.study.files import (
     SHA256,
     UNREADABLE,
     FolderFiles,
-    canonical,
+    format_json,
     open_files,
     parse_json,
     result_file,
@@ -276,7 +276,6 @@ def key_of(*frames: pd.DataFrame) -> list[str]:
 
 # -- named results ---------------------------------------------------------------------------------
 
-_RESULTS_FORMAT = {"format": "aatoolkit-results", "version": 1}
 _MAX_LENGTH = 100
 
 
@@ -391,7 +390,7 @@ def _update_list(folder: Path, name: str, entry: dict[str, Any] | None) -> None:
             )
         results[name] = entry
     rows = [{"name": name, **entry} for name, entry in results.items()]
-    write_whole(folder / RESULTS, canonical({**_RESULTS_FORMAT, "results": rows}) + b"\n")
+    write_whole(folder / RESULTS, format_json("results", results=rows))
 
 
 def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
@@ -412,11 +411,10 @@ def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
 
     def read(body: Any) -> dict[str, dict[str, Any]] | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
-        has_format = {name: body[name] for name in _RESULTS_FORMAT} == _RESULTS_FORMAT
-        is_valid = has_format and all(SHA256.fullmatch(row["hash"]) for row in results.values())
+        is_valid = all(SHA256.fullmatch(row["hash"]) for row in results.values())
         return results if is_valid and len(results) == len(body["results"]) else None
 
-    return parse_json(text, read)
+    return parse_json(text, read, "results")
 
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:

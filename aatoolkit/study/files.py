@@ -53,6 +53,9 @@ RESULT_FILES = "results"
 PACKED = "study.zip"
 """The packed study in a publication that ships its responses."""
 
+VERSION = 1
+"""The version of the formats of a study's JSON files."""
+
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 MAX_FILE = 1 << 28
@@ -97,12 +100,19 @@ def is_study_file(name: str, folder: str = "") -> bool:
     return name.startswith(f"{folder}/" if folder else "") and _NAME.fullmatch(name) is not None
 
 
-def parse_json(text: bytes, parse: Callable[[Any], T]) -> T | None:
+def parse_json(text: bytes, parse: Callable[[Any], T], kind: str = "") -> T | None:
     """Decode the text of a JSON file of a study, and return ``parse(value)``; None if damaged."""
     try:
-        return parse(decode.decode(text))
+        body = decode.decode(text)
+        is_of_kind = not kind or (body["format"], body["version"]) == (f"aatoolkit-{kind}", VERSION)
+        return parse(body) if is_of_kind else None
     except UNREADABLE:
         return None
+
+
+def format_json(kind: str, **content: Any) -> bytes:
+    """Return a JSON file of a study, with the name and the version of its format."""
+    return canonical({"format": f"aatoolkit-{kind}", "version": VERSION, **content}) + b"\n"
 
 
 def open_files(path: str | os.PathLike[str]) -> StudyFiles:

@@ -40,7 +40,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
 from aatoolkit.sections.profile_json import dump_profile, load_profile
-from aatoolkit.study.files import Record, canonical, parse_json, request_of
+from aatoolkit.study.files import Record, canonical, format_json, parse_json, request_of
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
@@ -293,7 +293,7 @@ def table_hashes(dataset: Dataset) -> Hashes:
 
 def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> bytes:
     """Return the content of ``tables.json``: a line of hashes for each line of the manifest."""
-    header = canonical({"format": "aatoolkit-tables", "version": 1, "read_with": dict(versions)})
+    header = format_json("tables", read_with=dict(versions))
     lines = []
     for tables in hashes:
         sections: dict[str, dict[str, Any]] = {}
@@ -301,7 +301,7 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
             section, _, name = full_name.partition(".")
             sections.setdefault(section, {})[name] = {"rows": rows, "hash": digest}
         lines.append(canonical(sections).decode())
-    return header[:-1] + (',"records":[\n' + ",\n".join(lines) + "\n]}\n").encode()
+    return header[:-2] + (',"records":[\n' + ",\n".join(lines) + "\n]}\n").encode()
 
 
 def parse_tables(text: bytes) -> list[Hashes]:
@@ -320,24 +320,19 @@ def parse_tables(text: bytes) -> list[Hashes]:
     return parse_json(text, read) or []
 
 
-_PROFILES_FORMAT = {"format": "aatoolkit-profiles", "version": 1}
-
-
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
     """Return the content of ``profiles.json`` for profiles by base URL."""
     dumped_profiles = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
-    return canonical({**_PROFILES_FORMAT, "profiles": dumped_profiles}) + b"\n"
+    return format_json("profiles", profiles=dumped_profiles)
 
 
 def parse_profiles(text: bytes) -> Mapping[str, Profile]:
     """Return the profiles in ``profiles.json`` by base URL; empty if the text is damaged."""
 
     def read(body: Any) -> dict[str, Profile]:
-        has_format = {name: body[name] for name in _PROFILES_FORMAT} == _PROFILES_FORMAT
-        profiles = body["profiles"].items() if has_format else ()
-        return {str(url): load_profile(profile) for url, profile in profiles}
+        return {str(url): load_profile(profile) for url, profile in body["profiles"].items()}
 
-    return parse_json(text, read) or {}
+    return parse_json(text, read, "profiles") or {}
 
 
 # -- responses for explanations ----------------------------------------------------------------

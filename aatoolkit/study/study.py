@@ -43,11 +43,12 @@ from aatoolkit.study.files import (
     SEAL,
     STUDY,
     TABLES,
+    VERSION,
     FolderFiles,
     Record,
     Writer,
     body_file,
-    canonical,
+    format_json,
     format_seal,
     is_study_file,
     open_files,
@@ -80,9 +81,6 @@ from aatoolkit.study.verify import Verification, verify
 
 if TYPE_CHECKING:
     from aatoolkit.study.rerun import Rerun
-
-_FORMAT = "aatoolkit-study"
-_VERSION = 1
 
 Recorded = TypeVar("Recorded", Project, Client)
 S = TypeVar("S")
@@ -204,10 +202,9 @@ class Study(metaclass=Chaptered):
                 problem = "the folder holds other files; empty it"
             else:
                 moment = f"{datetime.now(UTC).replace(tzinfo=None):%Y-%m-%dT%H:%M:%SZ}"
-                header = {"format": _FORMAT, "version": _VERSION, "created_at": moment}
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / MANIFEST).touch()
-                write_whole(folder / STUDY, canonical({**header, **about}) + b"\n")
+                write_whole(folder / STUDY, format_json("study", created_at=moment, **about))
         except OSError as error:
             problem = error.strerror or type(error).__name__
         except ValueError as error:  # a name that no file can have
@@ -260,14 +257,13 @@ class Study(metaclass=Chaptered):
         def read(body: Any) -> Mapping[str, Any] | None:
             names = body["creators"]
             texts = {name: body.get(name) for name in ("title", "description", "created_at")}
-            has_format = (body["format"], body["version"]) == (_FORMAT, _VERSION)
             is_valid = isinstance(names, list) and all(isinstance(name, str) for name in names)
             is_valid = is_valid and all(isinstance(text, str | None) for text in texts.values())
-            return {**texts, "creators": tuple(names)} if has_format and is_valid else None
+            return {**texts, "creators": tuple(names)} if is_valid else None
 
-        about = parse_json(self._read(STUDY), read)
+        about = parse_json(self._read(STUDY), read, "study")
         if about is None:
-            raise self._unusable(f"{STUDY} does not describe a study of version {_VERSION}")
+            raise self._unusable(f"{STUDY} does not describe a study of version {VERSION}")
         return about
 
     @property

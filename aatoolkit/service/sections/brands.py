@@ -34,11 +34,11 @@ from datetime import timedelta
 from typing import Any
 
 from aatoolkit.service.answer import (
-    NO_PREVIOUS,
     SectionAnswer,
     SectionAvailability,
     State,
     answers_availability,
+    missing_changes,
     scoped_engines,
     section,
     select_fields,
@@ -47,6 +47,7 @@ from aatoolkit.service.answer import (
 from aatoolkit.service.measures import (
     DAYS,
     ENGINES,
+    PREVIOUS,
     PROMPT_ENGINES,
     PROMPTS,
     WHOLE,
@@ -70,8 +71,12 @@ _BRAND_FIGURES = (
     "averagePosition",
     "sentimentScore",
 )
-_CHANGES = ("mentionRateChange", "previousMentionCount", "previousAnswerCount")
-_KPIS = (*_BRAND_FIGURES, "citationShare", "answerCount")
+_OVERVIEW_CHANGES = """
+kpis.visibilityScore.previous kpis.mentionRate.previous kpis.shareOfVoice.previous
+kpis.averagePosition.previous kpis.sentimentScore.previous kpis.citationShare.previous
+kpis.answerCount.previous topBrands[].mentionRateChange topBrands[].previousMentionCount
+topBrands[].previousAnswerCount
+"""
 
 
 @section("overview")
@@ -91,10 +96,7 @@ def overview(obs: Observations) -> SectionAnswer:
 
 def _missing_figure_states(obs: Observations) -> dict[str, State]:
     """Return, by JSON path, the availability of the key figures that cannot be computed."""
-    states: dict[str, State] = {}
-    if not obs.has_previous:
-        states |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
-        states |= {f"topBrands[].{name}": State("unavailable", NO_PREVIOUS) for name in _CHANGES}
+    states = missing_changes(obs, _OVERVIEW_CHANGES)
     if reason := why_no_subject(obs):
         states |= {f"kpis.{name}": State("unavailable", reason) for name in _BRAND_FIGURES}
     if reason := why_no_own_citations(obs):
@@ -104,10 +106,8 @@ def _missing_figure_states(obs: Observations) -> dict[str, State]:
 
 def _kpi_objects(obs: Observations) -> dict[str, Any]:
     """Return the key figures as JSON objects, each with its value in the previous window."""
-    figures = _key_figures(obs, is_previous=False)
-    figures_before = (
-        _key_figures(obs, is_previous=True) if obs.has_previous else dict.fromkeys(figures)
-    )
+    figures = _key_figures(obs)
+    figures_before = _key_figures(obs, PREVIOUS) if obs.has_previous else dict.fromkeys(figures)
 
     def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
         counts = {part: figures[figure] for part, figure in parts.items()}
@@ -130,12 +130,9 @@ def _kpi_objects(obs: Observations) -> dict[str, Any]:
     }
 
 
-def _key_figures(obs: Observations, *, is_previous: bool) -> dict[str, Any]:
+def _key_figures(obs: Observations, window: str = "") -> dict[str, Any]:
     """Return the key figures of one window, and the counts from which they are computed."""
-    figures = (
-        measure_focus_brands(obs, WHOLE, is_previous)[()]
-        | count_citations(obs, WHOLE, is_previous)[()]
-    )
+    figures = measure_focus_brands(obs, WHOLE, window)[()] | count_citations(obs, WHOLE, window)[()]
     rate = figures["mention_rate"]
     figures["visibility_score"] = None if rate is None else 100.0 * rate
     figures["citation_share"] = ratio(figures["own_citation_count"], figures["citation_count"])
@@ -167,7 +164,7 @@ def _previous_by_brand(obs: Observations) -> dict[str, dict[str, Any]]:
 
     The result is empty if answers were not collected in all of that window.
     """
-    rows = measure_brands(obs, is_previous=True) if obs.has_previous else []
+    rows = measure_brands(obs, PREVIOUS) if obs.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
@@ -280,18 +277,6 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 def ranking(obs: Observations) -> SectionAnswer:
     """Return the section ``ranking``: leaderboard, positions by brand and engine, ranks by day."""
     leaderboard, is_observed = _leaderboard(obs), obs.has_rows("mentions")
-    states: dict[str, State] = {}
-    if not obs.has_previous:
-        names = [
-            f"leaderboard[].{name}"
-            for name in rename_to_previous(select_fields({}, _COMPARED_NAMES))
-        ]
-        names += ["byPrompt[].previousMentionCount"]
-        names += [
-            f"byPrompt[].brands{{}}.previous{measure}"
-            for measure in ("MentionCount", "ShareOfVoice")
-        ]
-        states = dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
     brands = [row["brand"] for row in leaderboard]
     matrix = obs.fetch_rows(_MATRIX_SQL, brands=brands, observed=is_observed)
     empty_rows: list[Any] = [[]] * len(brands)
@@ -311,11 +296,20 @@ def ranking(obs: Observations) -> SectionAnswer:
         else [],
     }
     reasons = () if is_observed else [why_no_rows("mentions")]
-    return SectionAnswer(body, answers_availability(obs, reasons=reasons, fields=states))
+    return SectionAnswer(
+        body,
+        answers_availability(obs, reasons=reasons, fields=missing_changes(obs, _RANKING_CHANGES)),
+    )
 
 
 _COMPARED_NAMES = "rank shareOfVoice mentionCount allMentionCount"
 """The measures that the leaderboard also has for the window before."""
+
+_RANKING_CHANGES = """
+leaderboard[].previousRank leaderboard[].previousShareOfVoice leaderboard[].previousMentionCount
+leaderboard[].previousAllMentionCount byPrompt[].previousMentionCount
+byPrompt[].brands{}.previousMentionCount byPrompt[].brands{}.previousShareOfVoice
+"""
 
 
 def _leaderboard(obs: Observations) -> list[dict[str, Any]]:
@@ -468,8 +462,11 @@ ORDER BY prompt_id, engine
 _COUNT_NAMES = "answerCount mentionCount mentionRate"
 """The measures of each prompt, and of each prompt on each engine, in this window and before it."""
 
-_MEAN_NAMES = "averagePosition positionCount"
-"""Further measures of each prompt in the window before."""
+_PROMPTS_CHANGES = """
+rows[].previousAnswerCount rows[].previousMentionCount rows[].previousMentionRate
+rows[].previousAveragePosition rows[].previousPositionCount rows[].engines[].previousAnswerCount
+rows[].engines[].previousMentionCount rows[].engines[].previousMentionRate
+"""
 
 _USED_SQL = """
 SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
@@ -488,16 +485,7 @@ def prompts(obs: Observations) -> SectionAnswer:
         for name, value in account.items()
         if value is None
     }
-    if not obs.has_previous:
-        names = [
-            f"rows[].{name}"
-            for name in rename_to_previous(select_fields({}, f"{_COUNT_NAMES} {_MEAN_NAMES}"))
-        ]
-        names += [
-            f"rows[].engines[].{name}"
-            for name in rename_to_previous(select_fields({}, _COUNT_NAMES))
-        ]
-        states |= dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
+    states |= missing_changes(obs, _PROMPTS_CHANGES)
     return SectionAnswer(
         {
             "account": account,
@@ -547,7 +535,9 @@ def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
                     " ownCitationCount",
                 ),
                 "engines": runs_by_prompt.get(prompt, []),
-                **_previous_measures(obs, PROMPTS, prompt, f"{_COUNT_NAMES} {_MEAN_NAMES}"),
+                **_previous_measures(
+                    obs, PROMPTS, prompt, f"{_COUNT_NAMES} averagePosition positionCount"
+                ),
             }
         )
     return rows
@@ -560,13 +550,10 @@ def _previous_measures(
 
     If the group had no answers then, its answer count is 0, and its other measures are None.
     """
-    if not obs.has_previous:
-        return rename_to_previous(select_fields({}, names))
-    return rename_to_previous(
-        select_fields(
-            {"answer_count": 0, **measure_focus_brands(obs, grouping, True).get(key, {})}, names
-        )
-    )
+    row = {}
+    if obs.has_previous:
+        row = {"answer_count": 0, **measure_focus_brands(obs, grouping, PREVIOUS).get(key, {})}
+    return rename_to_previous(select_fields(row, names))
 
 
 def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:

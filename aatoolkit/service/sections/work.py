@@ -34,7 +34,9 @@ changed most.
 
 from __future__ import annotations
 
+import json
 from hashlib import md5
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from aatoolkit.service.answer import (
@@ -48,6 +50,7 @@ from aatoolkit.service.answer import (
     why_no_rows,
 )
 from aatoolkit.service.measures import (
+    PREVIOUS,
     WHOLE,
     count_answers,
     focus_brands,
@@ -311,49 +314,18 @@ class _ChangeKind(NamedTuple):
 
     key: str
     unit: str
-    minimum_effects: tuple[float, float, float]
+    minimum_effects: list[float]
     title: str
     text: str
     rise: str
     fall: str
 
 
-_CITATION_FIELDS = ("citationCount", "count", (0.05, 0.02, 0.005))
 _CHANGE_KINDS = {
-    "visibility_change": _ChangeKind(
-        "mentionRate",
-        "fraction",
-        (0.10, 0.05, 0.02),
-        "Mention rate of {brand} {up}{where}",
-        "Mention rate moved from {before:.1%} to {after:.1%}.",
-        "Look at what the prompts that gained have in common, and extend it.",
-        "Look at which sources and brands took the place in the prompts that lost.",
-    ),
-    "sentiment_change": _ChangeKind(
-        "sentimentScore",
-        "score",
-        (10.0, 5.0, 3.0),
-        "Sentiment of {brand} {up}",
-        "Sentiment score moved from {before:.1f} to {after:.1f}.",
-        "Keep the pages current that answers rest on.",
-        "Read the answers that speak badly of it, and correct what their sources say.",
-    ),
-    "competitor_citation_gain": _ChangeKind(
-        *_CITATION_FIELDS,
-        "{brand} {often} cited by way of {domain}",
-        "Pages of {domain} that mention {brand} were cited in {after} answers, after {before} in"
-        " the window before.",
-        "Ask {domain} to include you.",
-        "",
-    ),
-    "citation_loss": _ChangeKind(
-        *_CITATION_FIELDS,
-        "Pages of {domain} no longer cited",
-        "{before} answers cited pages of {domain} in the window before that no answer cites in"
-        " this one.",
-        "",
-        "Check that these pages can still be reached, and refresh them.",
-    ),
+    name: _ChangeKind(**fields)
+    for name, fields in json.loads(
+        Path(__file__).with_name("change_kinds.json").read_text("utf-8")
+    ).items()
 }
 _CAUSE_TEMPLATES = (
     "Pages of its own came to be cited that the window before did not cite, such as {url}.",
@@ -492,7 +464,7 @@ def _check_comparability(obs: Observations) -> SectionAvailability:
     if not obs.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
     availability = answers_availability(obs, reasons=missing_reasons)
-    is_compared = obs.has_previous and count_answers(obs, WHOLE, is_previous=True)[()]
+    is_compared = obs.has_previous and count_answers(obs, WHOLE, PREVIOUS)[()]
     if availability.status == "unavailable" or is_compared:
         return availability
     return SectionAvailability(
