@@ -23,6 +23,9 @@ MAX_BODY: Final = 64 * 2**20
 WORKERS: Final = 8
 """The number of requests that may run at the same time."""
 
+BUDGET: Final = 60
+"""The maximum number of requests of a draft."""
+
 ENGINES: Final = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
 """The engines that shells complete, and that have the same style in every picture.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import aatoolkit as aa
-from aatoolkit._util.defaults import DEMO_HOST, EXTRAS
+from aatoolkit._util.defaults import BUDGET, DEMO_HOST, EXTRAS
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli.shell import (
     CONNECTION_OPTIONS,
@@ -385,7 +385,7 @@ def _version(name: str) -> str:
     profile_commands,
     "draft HOST",
     option("-o --out FILE", "The Python file to write.", Output(), required=True),
-    option("--requests N", "At most so many.", click.IntRange(1), 60),
+    option("--requests N", "At most so many.", click.IntRange(1), BUDGET),
     option("--seconds N", "No longer than this.", click.FloatRange(1), 120),
     option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
     option(

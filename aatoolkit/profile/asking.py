@@ -18,6 +18,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
+from aatoolkit._util.defaults import BUDGET
 from aatoolkit._util.lexicon import fold, tokens, words
 from aatoolkit.availability.detect.words import STRONG, read_object_state
 from aatoolkit.availability.status import EMPTY, Cause
@@ -36,8 +37,6 @@ from aatoolkit.sections.section import Section
 if TYPE_CHECKING:
     from aatoolkit.client.client import Project
 
-BUDGET = 60
-"""The greatest number of requests that a draft sends by default."""
 
 _OPTIONS, _MIN_OVERLAP, _MAX_DEPTH = "scope-options", 0.95, 6
 _IDS = ("id", "key", "slug", "", "code", "value", "name")

@@ -7,13 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aatoolkit._util.defaults import BUDGET
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.lexicon import is_whole
 from aatoolkit._util.text import wrapped_in_ipython
 from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, PayloadError, unknown
 from aatoolkit.jsontree.paths import parse_pattern
 from aatoolkit.profile.asking import (
-    BUDGET,
     PlannedRequest,
     Responses,
     ask,

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from aatoolkit.errors import ArgumentError
 from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
-from aatoolkit.jsontree.vectors import MISSING
 
 
 @dataclass(frozen=True)
@@ -143,8 +142,9 @@ class Rule:
         return isinstance(value, str | bool) or (value is None and "null" in self.words)
 
     def _value_at_path(self, document: Any) -> Any:
+        """Return the value at the path; an ellipsis if there is none, as it may be null."""
         for name in self.steps:
-            document = document.get(name, MISSING) if isinstance(document, dict) else MISSING
+            document = document.get(name, ...) if isinstance(document, dict) else ...
         return document
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
