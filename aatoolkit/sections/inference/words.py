@@ -121,7 +121,8 @@ def meaning_of(name: str) -> Meaning:
         (multiplier for concept, multiplier in FACTORS.items() if has_word_for(concept)), 1.0
     )
     # A part of a rate, such as its numerator, may be a sum of anything.
-    is_rate = has_word_for("rate") and not ends_with_word_for("rate_part")
+    is_rate = has_word_for("rate", "ppm", "permille", "basis_point")
+    is_rate &= not ends_with_word_for("rate_part")
     is_place = singular(last_word) in lexicon("position", "rank")
     is_score = last_word in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
     is_counted = _is_counted(last_word) or _is_counted(words[0])
@@ -150,7 +151,6 @@ def meaning_of(name: str) -> Meaning:
             (has_word_for("money") and not is_rate and not ends_with_word_for("count"))
             or ends_with_word_for("cents"),
         ),
-        ("share", has_word_for("ppm", "permille", "basis_point")),
         (
             "count",
             bool({last_word, singular(last_word)} & lexicon("count")) and last_word != "volume",
