@@ -494,11 +494,7 @@ class Structure:
         ``is_mixed`` says whether different elements have values of different kinds.
         """
         lengths_of_items = [{len(item or ()) for item in values} for values in array.filled]
-        if (
-            array.longest < 2
-            or not any(array.items)
-            or any(len(item_lengths) > 1 for item_lengths in lengths_of_items)
-        ):
+        if array.longest < 2 or max(map(len, lengths_of_items)) > 1:
             return False
         is_square = any(
             item_lengths == {len(values)}
@@ -510,7 +506,7 @@ class Structure:
             for neighbour, _ in _arrays_around(row_set, array, includes_own_lists=True)
         )
         is_grid = is_square or any(lengths == first_lengths for lengths in neighbour_lengths)
-        is_even = all(len(_kinds_of(item or ())) <= 1 for item in array.items)
+        is_even = max(len(_kinds_of(item or ())) for item in array.items) == 1
         return is_even and (is_mixed or not is_grid)
 
     def _add_if_columns(self, row_set: RowSet, array: Arrays) -> bool:
