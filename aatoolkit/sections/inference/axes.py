@@ -28,7 +28,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
+from operator import eq
 from types import NoneType
 from typing import Any
 
@@ -158,7 +159,7 @@ class Arrays:
                 [item.get(name) if type(item) is dict else item for item in values]
                 for values in ([] if values is MISSING else values for values in self.lists)
             ]
-            is_text = {_kind_of(text) for row in texts for text in row} == {"text"}
+            is_text = {_kind_of(text) for row in texts for text in row} <= {"text", "mark"}
             if is_text and all(len({*row}) == len(row) for row in texts):
                 return name, texts
         return None
@@ -333,26 +334,24 @@ class Structure:
             return True
         if len(keys) == 1 or (steps and isinstance(steps[-1], Each)):
             return False  # elements of a list are records
-        members_by_key = [_members_of(value.get(key) for value in objects) for key in keys]
-        members = [member for key_members in members_by_key for member in key_members]
-        shapes = [frozenset(_shapes_of(value.get(key) for value in objects)) for key in keys]
+        columns = [[value.get(key) for value in objects] for key in keys]
+        members = [member for column in columns for member in _members_of(column)]
+        shapes = [frozenset(_shapes_of(column)) for column in columns]
         are_fields = len(objects) > 1 and {*map(len, shapes)} == {1} != {len({*shapes})}
-        if are_fields or _mean_agreement(members) < _MIN_AGREEMENT:
+        agreement = _mean_agreement(members)
+        if are_fields or agreement < _MIN_AGREEMENT:
             return False
         if dimension is not None:
             return True
         is_text = sum(key in self.vocabulary.field_by_text for key in keys) >= 0.8 * len(keys)
         is_measure = 2 * sum(map(is_measure_name, keys)) >= len(keys)
-        are_records = len(keys) >= 3 <= len(members) and all(
-            isinstance(member, dict) and len(member) > 1 for member in members
+        has_lists = any(isinstance(value, list) for column in columns for value in column)
+        are_records = (
+            len(keys) >= 3 <= len(members)
+            and all(isinstance(member, dict) and len(member) > 1 for member in members)
+            # Lists of different things may have some fields in common.
+            and not (has_lists and (is_measure or not steps or agreement < _MIN_LIST_AGREEMENT))
         )
-        # Lists of different things may have some fields in common.
-        if are_records and any(isinstance(member, list) for member in objects[0].values()):
-            are_records = (
-                bool(steps)
-                and not is_measure
-                and (_mean_agreement(members) >= _MIN_LIST_AGREEMENT and len(members[0]) > 2)
-            )
         last_name = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         return are_records or (is_text and not is_measure) or last_name.startswith(("by_", "per_"))
 
@@ -495,11 +494,7 @@ class Structure:
         ``is_mixed`` says whether different elements have values of different kinds.
         """
         lengths_of_items = [{len(item or ()) for item in values} for values in array.filled]
-        if (
-            array.longest < 2
-            or not any(array.items)
-            or any(len(item_lengths) > 1 for item_lengths in lengths_of_items)
-        ):
+        if array.longest < 2 or max(map(len, lengths_of_items)) > 1:
             return False
         is_square = any(
             item_lengths == {len(values)}
@@ -511,7 +506,7 @@ class Structure:
             for neighbour, _ in _arrays_around(row_set, array, includes_own_lists=True)
         )
         is_grid = is_square or any(lengths == first_lengths for lengths in neighbour_lengths)
-        is_even = all(len(_kinds_of(item or ())) <= 1 for item in array.items)
+        is_even = max(len(_kinds_of(item or ())) for item in array.items) == 1
         return is_even and (is_mixed or not is_grid)
 
     def _add_if_columns(self, row_set: RowSet, array: Arrays) -> bool:
@@ -721,14 +716,7 @@ def bind_to_row(steps: Iterable[Step]) -> Path:
 
 def _count_shared_steps(first: Sequence[Any], second: Sequence[Any]) -> int:
     """Return how many steps at the beginning of two paths are equal."""
-    return next(
-        (
-            index
-            for index, (element, other_element) in enumerate(zip(first, second, strict=False))
-            if element != other_element
-        ),
-        min(len(first), len(second)),
-    )
+    return sum(takewhile(bool, map(eq, first, second)))
 
 
 # --- kinds of values ----------------------------------------------------------------------------
@@ -739,13 +727,22 @@ def _values_of_type(value_type: type, values: list[Any]) -> list[Any]:
 
 
 def _kind_of(value: Any) -> str:
-    """Return the kind of a value, such as ``number``; numbers and days in text have their kind."""
+    """Return the kind of a value, such as ``number``; numbers and days in text have their kind.
+
+    A text without letters and digits, such as a dash for no value, is a ``mark``.
+    """
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):
         return "moment" if 1e9 <= value < 2e9 or 1e12 <= value < 2e12 else "number"
     if isinstance(value, str):
-        return "number" if _NUMBER.fullmatch(value) else "day" if _DAY.match(value) else "text"
+        return (
+            "number"
+            if _NUMBER.fullmatch(value)
+            else "day"
+            if _DAY.match(value)
+            else ("text" if any(map(str.isalnum, value)) else "mark")
+        )
     return type(value).__name__
 
 
@@ -757,17 +754,8 @@ def _shapes_of(values: Iterable[Any]) -> set[str]:
     return shapes | items | (_kinds_of(values) - {"dict", "list"})
 
 
-def _is_mark(value: Any) -> bool:
-    """Whether a value is a text without letters and digits, such as a dash for no value."""
-    return isinstance(value, str) and not any(map(str.isalnum, value))
-
-
 def _kinds_of(values: Iterable[Any]) -> set[str]:
-    kinds = {
-        _kind_of(value)
-        for value in values
-        if value is not None and value is not MISSING and not _is_mark(value)
-    }
+    kinds = {*map(_kind_of, values)} - {"NoneType", "Missing", "mark"}
     return kinds - {"moment"} if "number" in kinds else kinds
 
 
@@ -819,7 +807,7 @@ def _has_header_row(lists: list[list[Any]]) -> bool:
         if len(elements) < 3 or not all(isinstance(element, list) for element in elements):
             return False
         header, *other_rows = elements
-        is_name = {*map(_kind_of, header)} == {"text"} and len({*header}) == len(header)
+        is_name = {*map(_kind_of, header)} <= {"text", "mark"} and len({*header}) == len(header)
         if not is_name or max(map(len, other_rows)) > len(header):
             return False
         if _kinds_of(item for element in other_rows for item in element) <= {"text"}:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import Any
 
 import numpy as np
@@ -176,10 +176,7 @@ def _add_position_column(relation: Relation, name: str, levels_up: int = 0) -> s
 
 def _count_nested_arrays(relation: Relation) -> int:
     """Return how many arrays enclose a row with no object between them: 2 for ``[[row, row]]``."""
-    steps = [*reversed(relation.steps)]
-    return next(
-        (index for index, step in enumerate(steps) if not isinstance(step, Each)), len(steps)
-    )
+    return len([*takewhile(lambda step: isinstance(step, Each), reversed(relation.steps))])
 
 
 def _add_currency(column: ColumnFinding) -> None:

@@ -242,7 +242,12 @@ def _read_texts(
     if not parses:
         evidence = f"text; may be numbers, such as {texts[0]!r}, in two ways"
         return replace(text_reading, evidence=evidence)
-    price_texts = [text for text in texts if _CURRENCY_SIGN.fullmatch(currency(text) or "")]
+    # In ``ACC-313`` the letters are no currency.
+    price_texts = [
+        text
+        for text in texts
+        if _CURRENCY_SIGN.fullmatch(currency(text) or "") and not re.match("[A-Z]{3}-", text)
+    ]
     for parse in [*parses, *["money"] * (price_texts == texts)]:
         reading = _read_numbers_in_text(values, texts, parse, missing_words)
         if reading is not None:

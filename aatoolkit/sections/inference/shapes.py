@@ -45,10 +45,9 @@ def find_relations(
     for row_set in structure.row_sets:
         relation = relations[row_set] = _create_relation(row_set, relations, vocabulary)
         raw_columns = [
-            raw_column for raw_column in structure.raw_columns if raw_column.row_set is row_set
-        ]
-        raw_columns = [
-            raw_column for raw_column in raw_columns if raw_column.steps not in structure.headers
+            raw_column
+            for raw_column in structure.raw_columns
+            if raw_column.row_set is row_set and raw_column.steps not in structure.headers
         ]
         for raw_column in raw_columns:
             _add_column(relation, raw_column, vocabulary)

@@ -21,7 +21,7 @@ from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.sections.column import snake
 
 _MAX_LENGTH = 80
-_WITH = {"with", "without", "con", "sin", "mit", "ohne", "avec", "sans", "com", "sem"}
+_WITH = re.compile(r"(?:^|(\w+) )(?:with|without|con|sin|mit|ohne|avec|sans|com|sem) \w")
 STEMS = {name: lexicon(f"{name}_stem") for name in ("engine", "topic", "category", "brand")}
 _KEY_FORMATS = {
     "date": r"\d{4}-\d{2}-\d{2}|(?:19|20)\d{2}[01]\d[0-3]\d",
@@ -121,15 +121,14 @@ def meaning_of(name: str) -> Meaning:
         (multiplier for concept, multiplier in FACTORS.items() if has_word_for(concept)), 1.0
     )
     # A part of a rate, such as its numerator, may be a sum of anything.
-    is_rate = has_word_for("rate") and not ends_with_word_for("rate_part")
+    is_rate = has_word_for("rate", "ppm", "permille", "basis_point")
+    is_rate &= not ends_with_word_for("rate_part")
     is_place = singular(last_word) in lexicon("position", "rank")
     is_score = last_word in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
     is_counted = _is_counted(last_word) or _is_counted(words[0])
     # ``orders_with_revenue`` are orders, and ``with_revenue`` is a number of them.
-    is_part = not (is_rate or is_mean) and any(
-        word in _WITH and (_is_counted(words[index - 1]) if index else len(words) > 1)
-        for index, word in enumerate(words)
-    )
+    match = None if is_rate or is_mean else _WITH.search(" ".join(words))
+    is_part = match is not None and (match[1] is None or _is_counted(match[1]))
     kinds = (
         (
             "id",
@@ -150,7 +149,6 @@ def meaning_of(name: str) -> Meaning:
             (has_word_for("money") and not is_rate and not ends_with_word_for("count"))
             or ends_with_word_for("cents"),
         ),
-        ("share", has_word_for("ppm", "permille", "basis_point")),
         (
             "count",
             bool({last_word, singular(last_word)} & lexicon("count")) and last_word != "volume",

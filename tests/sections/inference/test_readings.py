@@ -56,6 +56,7 @@ def read(values: list[Any], name: str) -> Column:
         (["123", "456"], "promptId", "string", None),
         ([True, False, None], "own", "boolean", None),
         (["a", "b"], "name", "string", None),
+        (["ACC-313", "EXP-15"], "accion", "string", None),
         ([["a"], []], "tags", "list<string>", None),
         # A point before three digits: what else is there tells, or the name, or nothing does.
         (["1.204", "987", "2.310"], "number_of_citations", "Int64", "decimal comma"),
