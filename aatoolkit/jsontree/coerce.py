@@ -301,14 +301,13 @@ def _to_exact_float(value: Any) -> float:
     raise ValueError
 
 
-_TEXT: set[type] = {str, _NULL, Missing}
-_EXACT_TYPES: dict[str, set[type]] = {
-    **dict.fromkeys(("string", "category", "date", "timestamp"), _TEXT),
-    "Int64": {int, _NULL, Missing},
-    "Float64": {float, int, _NULL, Missing},
-    "boolean": {bool, _NULL, Missing},
-    "list<string>": {list, _NULL, Missing},
+_NO_TEXTS: dict[str, set[type]] = {
+    "Int64": {int},
+    "Float64": {float, int},
+    "boolean": {bool},
+    "list<string>": {list},
 }
+_EXACT_TYPES = {dtype: {*_NO_TEXTS.get(dtype, {str}), _NULL, Missing} for dtype in ARROW}
 """By dtype, the Python types that Arrow converts to it without changing values."""
 
 _CONVERTERS: dict[str, Callable[[Any], Any]] = {

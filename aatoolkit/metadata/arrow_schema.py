@@ -66,10 +66,10 @@ def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     return schema.with_metadata(keys)
 
 
+_PARQUET_NAMES = "string large_string bool date32 int8 int16 int32 int64 float double timestamp[us]"
 _PARQUET_TYPES = {
-    *(pa.string(), pa.large_string(), pa.list_(pa.string()), pa.bool_(), pa.date32()),
-    *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()),
-    *(pa.timestamp("us"), pa.timestamp("us", "UTC")),
+    *map(pa.type_for_alias, _PARQUET_NAMES.split()),
+    *(pa.list_(pa.string()), pa.timestamp("us", "UTC")),
 }
 """The Arrow types that Parquet stores without loss."""
 

@@ -356,10 +356,10 @@ def _make_text_first(method: Callable[..., Any]) -> Any:
     return read
 
 
-for _name in (
-    *("__getitem__", "get", "items", "values", "pop", "popitem", "setdefault", "copy"),
-    *("__eq__", "__ne__", "__or__", "__ror__", "__repr__"),
-):
+_READERS = """
+__getitem__ get items values pop popitem setdefault copy __eq__ __ne__ __or__ __ror__ __repr__
+"""
+for _name in _READERS.split():
     setattr(LazyAttrs, _name, _make_text_first(getattr(dict, _name)))
 
 

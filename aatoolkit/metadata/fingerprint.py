@@ -66,16 +66,13 @@ def hash_cells(values: Array) -> Hashes:
     All missing values have the same hash.
     """
     if isinstance(values.dtype, pd.CategoricalDtype):
-        level_hashes: Hashes = np.append(
-            hash_cells(values.categories.array), np.uint64(_MISSING_HASH)
-        )
-        cell_hashes: Hashes = level_hashes[values.codes]
-        return cell_hashes
+        level_hashes = np.append(hash_cells(values.categories.array), np.uint64(_MISSING_HASH))
+        return level_hashes[values.codes]  # type: ignore[no-any-return]
     is_missing = values.isna()
     present_values = values[~is_missing] if is_missing.any() else values
     if pd.api.types.is_object_dtype(present_values.dtype):
         present_values = pd.Series(present_values).infer_objects().array
-    hashes: Hashes = np.full(len(values), _MISSING_HASH, np.uint64)
+    hashes = np.full(len(values), _MISSING_HASH, np.uint64)
     hashes[~is_missing] = _hash_present(present_values)
     return hashes
 
@@ -379,7 +376,7 @@ class FingerprintCheck:
         if len(self._index) == 0:
             return np.empty(0, np.intp), {*self._columns}
         is_moved = MOVED in self._changes.values()
-        best_match: tuple[Positions, set[str]] | None = None
+        best_match = None
         for match, differences, _ in self._matches if self._origin.is_complete else ():
             if not (match.read_rows.is_unique and match.mask.all()) or (
                 is_moved and not match.is_by_key

@@ -167,5 +167,4 @@ def dump_values(values: pd.Series) -> list[Any] | None:
 def load_values(body: list[Any]) -> pd.Series:
     """Return the column that `dump_values` serialized as its dtype and JSON values."""
     dtype, cells = body
-    values: pd.Series = pd.Series(cells, dtype=dtype)
-    return values
+    return pd.Series(cells, dtype=dtype)  # type: ignore[no-any-return]

@@ -346,7 +346,7 @@ def _make_frame(
         column_positions = [positions[name] for name in columns]
         converted = _convert_block(dtype, array, size, len(columns), dtype_backend)
         if isinstance(converted, np.ndarray):  # pandas keeps NumPy arrays in two dimensions
-            block: Any = converted.reshape(len(columns), size)
+            block = converted.reshape(len(columns), size)
             if dtype == "date" and hasattr(pd.arrays.DatetimeArray, "_simple_new"):
                 block = pd.arrays.DatetimeArray._simple_new(block, dtype=block.dtype)
             arrays.append((block, np.concatenate(column_positions)))

@@ -103,5 +103,5 @@ def _parse_tables() -> Iterator[StoreTable]:
         yield table
 
 
-TABLES: dict[str, StoreTable] = {table.name: table for table in _parse_tables()}
+TABLES = {table.name: table for table in _parse_tables()}
 """All tables of a store by name; each refers only to tables before it."""

@@ -155,17 +155,10 @@ class Store:
     def observe(self, question: Question) -> Iterator[Observations]:
         """Yield the observations that pass the filters of a question."""
         with self._lock:
-            observations = next(
-                (
-                    candidate
-                    for candidate in self._recent_observations
-                    if candidate.question == question
-                ),
-                None,
-            )
-            if observations is not None:
+            kept = [seen for seen in self._recent_observations if seen.question == question][:1]
+            for observations in kept:
                 self._recent_observations.remove(observations)
-        if observations is None:
+        if not kept:
             host, cursor = question.host, self.connection.cursor()
             observations = Observations(
                 question, self._projects[host], self._has_rows_by_host[host], cursor
@@ -192,8 +185,8 @@ def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
     """
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
-    files: dict[str, Path] = {}
-    tables: dict[str, pa.Table] = {}
+    files = {}
+    tables = {}
     problems = []
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "README")) or path.suffix in (".json", ".md"):
@@ -227,7 +220,7 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
     problems = []
     if "projects" not in tables:
         problems.append("projects.host: the table is missing; a store has at least its projects")
-    converted_tables: dict[str, pa.Table] = {}
+    converted_tables = {}
     for name, table in tables.items():
         if name not in TABLES:
             problems.append(f"{name}: the store has no such table; it has {', '.join(TABLES)}")

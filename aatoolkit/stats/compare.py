@@ -231,7 +231,7 @@ def _compare_rows(
         ``error`` itself, if a group has several rows, or the column is missing or was changed.
     """
     flat_frames = [trace_frame(flattened(frame), frame) for frame in frames]
-    rows_by_key: list[dict[Any, int]] = []
+    rows_by_key = []
     units: dict[Any, Any] = {}
     for flat in flat_frames:
         metadata = metadata_of(flat)

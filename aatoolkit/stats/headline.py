@@ -33,9 +33,8 @@ _MEASURES = {FRACTION: RATE, RANK: POSITION, "position": POSITION}
 """The names of measures that are computed from mentions, by unit."""
 
 _GROUPS = ("engine", "topic", "brand")
-_ROLES: dict[str, tuple[str, list[str], list[str]]] = json.loads(
-    Path(__file__).with_name("roles.json").read_bytes()
-)
+_DATA = json.loads(Path(__file__).with_suffix(".json").read_bytes())
+_ROLES: dict[str, tuple[str, list[str], list[str]]] = _DATA["roles"]
 """For each role of a table: its section, the columns that it must have, and its required key."""
 
 
@@ -58,21 +57,10 @@ class HeadlineQuestion(NamedTuple):
     """
 
 
-_PLANNED_QUESTIONS = (
-    HeadlineQuestion("all prompts", RATE, "prompts"),
-    HeadlineQuestion("all answers", RATE, "trend", cluster="date"),
+_PLANNED_QUESTIONS, _QUESTIONS = (
+    [HeadlineQuestion(**row) for row in _DATA[kind]] for kind in ("planned", "others")
 )
-"""The planned comparison, and its substitute."""
-
-_QUESTIONS = (
-    HeadlineQuestion("all prompts", POSITION, "prompts"),
-    HeadlineQuestion("topic", RATE, "prompts", "topic"),
-    HeadlineQuestion("engine", RATE, "prompt_engines", "engine"),
-    HeadlineQuestion("engine", RATE, "engines", "engine", is_total=True),
-    HeadlineQuestion("brand", VOICE, "voices", "brand"),
-    HeadlineQuestion("brand", RATE, "brands", "brand", is_total=True),
-)
-"""The other questions, in order."""
+"""The planned comparison and its substitute; the other questions, in order."""
 
 _KEY_FIGURES = HeadlineQuestion("key figure", "value", "figures", "metric")
 

@@ -167,8 +167,7 @@ def _contributions(sums: ClusterSums) -> Numbers:
     if sums.is_count:
         return y - y.mean(axis=0) if len(y) else y
     size = n.sum(axis=0)
-    residuals: Numbers = np.nan_to_num((y - y.sum(axis=0) / size * n) / size)
-    return residuals
+    return np.nan_to_num((y - y.sum(axis=0) / size * n) / size)  # type: ignore[no-any-return]
 
 
 def _scaled_differences(
@@ -395,7 +394,7 @@ def _overlap_of_answers(
             rows_of_prompt[repeat], rows_of_prompt[between], rows_of_prompt[column], len(members)
         )
     confidence, gaps = setting("level", level), []
-    rows: list[dict[str, Any]] = []
+    rows = []
 
     def over_prompts(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
         """Return the values of the prompts in a mask, each traced to the rows of its prompt."""

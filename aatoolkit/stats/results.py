@@ -307,8 +307,8 @@ def result(
     values = plain_columns(values, order)
     row_count = next((len(value) for value in values.values() if _is_column(value)), 1)
     rule = refused("a result of statistics: compute it anew from the rows")
-    frame: dict[str, Any] = {}
-    columns: list[Column] = []
+    frame = {}
+    columns = []
     for name in dict.fromkeys((*key, *declarations)):
         if name not in values:
             continue
@@ -410,8 +410,7 @@ def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
         return day_column.dt.tz_localize(None).astype("datetime64[us]")
     if dtype == "string":
         return pd.Series(list(values), dtype="string")
-    numbers: pd.Series = pd.Series(pd.array(list(values), dtype="Float64")).astype(dtype)
-    return numbers
+    return pd.Series(pd.array(list(values), dtype="Float64")).astype(dtype)
 
 
 def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability:

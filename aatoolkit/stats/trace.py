@@ -341,7 +341,7 @@ def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced
 
     The position is that of an element, or None if the formula uses all elements of an array.
     """
-    seen_keys: set[tuple[int, int | None]] = set()
+    seen_keys = set()
     pending = [*reversed(_operands(node, position))]
     while pending:
         part, position = pending.pop()
@@ -454,8 +454,7 @@ def _tails(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
         nodes = v[..., None] + ((end - v) / 2)[..., None] * (_NODES + 1)
         exponent = np.log1p(np.sinh(nodes) ** 2) / 2 - start[..., None]
         sums = np.exp(-df[..., None] * exponent) @ _WEIGHTS
-        area: Numbers = np.exp(-df * start) * (end - v) / 2 * sums
-        return area
+        return np.exp(-df * start) * (end - v) / 2 * sums  # type: ignore[no-any-return]
 
     v = np.arcsinh(t / np.sqrt(df))
     half_area = 2 * integral(np.zeros_like(v))

@@ -315,8 +315,7 @@ class PromptDays:
     @property
     def days(self) -> Numbers:
         """The day of each entry, as a number counted from the day of the action."""
-        days: Numbers = plain_value(self.day)
-        return days
+        return plain_value(self.day)  # type: ignore[no-any-return]
 
     def by_prompt(self, values: Any) -> Any:
         """Return, as an array by prompt, the sum of the ``values`` of each prompt."""

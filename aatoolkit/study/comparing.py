@@ -213,7 +213,7 @@ def compare(before: Study, after: Study) -> StudyDiff:
     first_records, second_records = (
         {record.request.key[key_start:]: record for record in group} for group in records
     )
-    diff_frames: list[pd.DataFrame] = []
+    diff_frames = []
     same_count = 0
     for key in sorted(first_records.keys() | second_records.keys()):
         first, second = first_records.get(key), second_records.get(key)

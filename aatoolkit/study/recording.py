@@ -418,7 +418,7 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
     if host is not None and host not in hosts:
         raise ItemNotFound(unknown("host", host, hosts), key=host)
     names: list[str] = []
-    matches: dict[str, Tables] = {}
+    matches = {}
     for record in study._current:
         is_wanted = host in (None, record.host) and scope in (None, record.scope)
         if not is_wanted or (section and record.section not in (None, section)):

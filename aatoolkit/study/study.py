@@ -286,8 +286,7 @@ class Study(metaclass=Chaptered):
         """Return ``parse(source)``; the result is cached by ``name`` until the source changes."""
         if name not in self._cache or self._cache[name][0] != source:
             self._cache[name] = source, parse(source)
-        result: T = self._cache[name][1]
-        return result
+        return self._cache[name][1]  # type: ignore[no-any-return]
 
     @property
     def _current(self) -> tuple[Record, ...]:
@@ -800,7 +799,7 @@ class Study(metaclass=Chaptered):
             with tempfile.TemporaryDirectory() as folder:
                 packed_study = self.pack(Path(folder) / PACKED).read_bytes()
         tables: list[Any] = []
-        failures: list[tuple[Payload, str]] = []
+        failures = []
         for record in self._current:
             try:
                 tables += quietly(self.tables, record).values()

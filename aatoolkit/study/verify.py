@@ -109,9 +109,9 @@ def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) 
         check bytes only.
     """
     # For each file only the first problem is kept, which is the most specific.
-    problems: dict[str, tuple[str, str]] = {}
+    problems = {}
     digests = {}
-    contents: dict[str, bytes] = {}
+    contents = {}
     names = []
     try:
         names = files.names()
@@ -133,7 +133,7 @@ def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) 
         if name not in names:
             problems[name] = "missing", "every study has this file"
     bodies = {name: digest for name, digest in digests.items() if is_study_file(name, RESPONSES)}
-    records: list[Record] = []
+    records = []
     try:
         records = parse_lines(contents.get(MANIFEST, b""))
         recorded_digests = {body_file(record.sha256): record.sha256 for record in records}

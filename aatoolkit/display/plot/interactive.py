@@ -62,7 +62,7 @@ def interactive_form(picture: Any) -> InteractivePicture:
     """Return a picture as a plotly figure."""
     spec, layout, palette = picture.spec, picture.layout, picture.palette
     high = layout.height + _TOOLS
-    traces: list[Any] = []
+    traces = []
     for mark in spec.marks:
         # One line for each series where the mouse is on all of them at once.
         lines = ", " if spec.kind == "line" else "\n"

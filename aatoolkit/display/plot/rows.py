@@ -81,7 +81,7 @@ def row_panel(
     If ``by`` begins with times, they are the last.
     """
     shapes: dict[tuple[str, Style], list[Cell]] = {}
-    written: list[Cell] = []
+    written = []
     for cell in cells:
         if cell.why:
             style = style_without(cell.why)
@@ -89,7 +89,7 @@ def row_panel(
         shapes.setdefault((cell.kind, cell.style), []).append(cell)
         if cell.words:
             written.append(cell)
-    marks: list[Mark] = []
+    marks = []
     for (form, style), group in shapes.items():
         is_dot, valid = form == "dots", [cell for cell in group if cell.x == cell.x]
         # Lines are over boxes, and below dots.

@@ -199,7 +199,7 @@ class _Page:
 
     def _summary(self, before: Dataset | None) -> str:
         since = "the earlier dataset" if before else "the window before"
-        rows: list[dict[Any, Any]] = []
+        rows = []
         failed = [
             f"<b>{text(chapter_of(name).title)}</b> failed: {text(error, 400)}"
             for name, error in self._dataset.errors.items()

@@ -192,17 +192,13 @@ def path_words(path: str) -> str:
     >>> path_words("$.brands[0].mentionRate")
     '“brands” › entry 1 › “mentionRate”'
     """
-    try:
-        steps = parse_path(path.removesuffix("~"))
-    except ValueError:
-        return path
     words = [
         f"“{step.name}”"
         if isinstance(step, Field)
         else f"entry {step.number + 1}"
         if isinstance(step, Position)
         else "all entries"
-        for step in steps
+        for step in parse_path(path.removesuffix("~"))
     ]
     return " › ".join(words) or "the whole response"
 

@@ -173,18 +173,16 @@ on_offer AS (
 """
 
 
-def _prices_sql(key: str) -> str:
-    """Return the SQL of a CTE ``priced``: the prices by ``key``, in its most frequent currency."""
-    return f"""
+_PRICES = """
 priced AS (
-  SELECT {key}, price_currency AS currency, min(price_amount) AS low,
+  SELECT {0}, price_currency AS currency, min(price_amount) AS low,
     max(price_amount) AS high, avg(price_amount ORDER BY price_amount) AS mean
   FROM on_offer WHERE price_amount IS NOT NULL AND price_currency IS NOT NULL
-  GROUP BY {key}, price_currency
-  QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY count(*) DESC, price_currency) = 1
+  GROUP BY {0}, price_currency
+  QUALIFY row_number() OVER (PARTITION BY {0} ORDER BY count(*) DESC, price_currency) = 1
 )
 """
-
+"""A CTE: the prices by a column, in its most frequent currency."""
 
 _SHOPPING_TOTALS_SQL = f"""
 WITH {_LISTED_SQL}
@@ -212,7 +210,7 @@ WHERE brand IS NOT NULL GROUP BY brand ORDER BY "visibilityRate" DESC, brand
 """
 
 _PRODUCTS_SQL = f"""
-WITH {_LISTED_SQL}, {_prices_sql("product_id")},
+WITH {_LISTED_SQL}, {_PRICES.format("product_id")},
 offered AS (
   SELECT product_id, list({{
     'merchant': merchant, 'domain': merchant_domain,
@@ -254,7 +252,7 @@ ORDER BY "mentionCount" DESC, product_id
 """
 
 _MERCHANTS_SQL = f"""
-WITH {_LISTED_SQL}, {_prices_sql("merchant")},
+WITH {_LISTED_SQL}, {_PRICES.format("merchant")},
 sold AS (
   SELECT merchant, min(merchant_domain) AS domain, count(*) AS n
   FROM on_offer WHERE merchant IS NOT NULL GROUP BY merchant
@@ -327,45 +325,25 @@ listed AS (
 """
 
 
-# The functions below return SQL expressions. Each computes a number for the visits that meet a
-# condition, on days whose conversions are complete.
+# The templates below are SQL expressions. Each computes a number for the visits that meet a
+# condition, on days whose conversions are complete; it is null if conversions are not measured.
 
-
-def _count_sql(condition: str = "true") -> str:
-    """Return the SQL expression that counts the conversions of visits that meet a condition."""
-    return f"CAST(coalesce(sum(made) FILTER (complete AND {condition}), 0) AS BIGINT)"
-
-
-def _conversions_sql(condition: str = "true") -> str:
-    """Return the SQL expression for the number of conversions; null if they are not measured."""
-    return f"CASE WHEN $measured THEN {_count_sql(condition)} END"
-
-
-def _visits_sql(condition: str = "true") -> str:
-    """Return the SQL expression for the number of visits; null without measured conversions."""
-    return f"CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {condition}) END"
-
-
-def _rate_sql(condition: str = "true") -> str:
-    """Return the SQL expression for conversions per visit; null without visits."""
-    return f"{_count_sql(condition)} / nullif(count(visit_id) FILTER (complete AND {condition}), 0)"
-
-
-def _revenue_sql(condition: str = "true") -> str:
-    """Return the SQL expression for the revenue; null if it is not measured."""
-    return f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_count_sql(condition)} = 0 THEN 0.0
-      ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {condition}) END END"""
-
+_COUNT = "CAST(coalesce(sum(made) FILTER (complete AND {0}), 0) AS BIGINT)"
+_CONVERSIONS = f"CASE WHEN $measured THEN {_COUNT} END"
+_VISITS = "CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {0}) END"
+_RATE = f"{_COUNT} / nullif(count(visit_id) FILTER (complete AND {{0}}), 0)"
+_REVENUE = f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_COUNT} = 0 THEN 0.0
+      ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {{0}}) END END"""
 
 _CONVERSIONS_TOTALS_SQL = f"""
 WITH {_VISITED_SQL}
 SELECT count(*) AS sessions, count(*) FILTER (ai) AS "aiSessions",
   count(*) FILTER (ai) / count(*) AS "aiSessionShare",
-  {_conversions_sql("ai")} AS "aiConversions", {_rate_sql("ai")} AS "aiConversionRate",
-  {_rate_sql("other")} AS "otherConversionRate",
-  {_revenue_sql("ai")} AS "aiRevenue", {_visits_sql("ai")} AS "aiCompleteSessions",
-  {_conversions_sql("other")} AS "otherConversions",
-  {_visits_sql("other")} AS "otherCompleteSessions"
+  {_CONVERSIONS.format("ai")} AS "aiConversions", {_RATE.format("ai")} AS "aiConversionRate",
+  {_RATE.format("other")} AS "otherConversionRate",
+  {_REVENUE.format("ai")} AS "aiRevenue", {_VISITS.format("ai")} AS "aiCompleteSessions",
+  {_CONVERSIONS.format("other")} AS "otherConversions",
+  {_VISITS.format("other")} AS "otherCompleteSessions"
 FROM visited
 """
 
@@ -374,9 +352,9 @@ WITH {_VISITED_SQL},
 counted AS (
   SELECT engine, count(visit_id) AS sessions,
     CASE WHEN count(visit_id) = count(visitor_id) THEN count(DISTINCT visitor_id) END AS users,
-    {_conversions_sql()} AS conversions, {_rate_sql()} AS rate, {_revenue_sql()} AS revenue,
-    {_visits_sql()} AS complete_sessions, count(visit_id) FILTER (engaged) AS engaged_sessions,
-    count(engaged) AS rated_sessions,
+    {_CONVERSIONS.format("true")} AS conversions, {_RATE.format("true")} AS rate,
+    {_REVENUE.format("true")} AS revenue, {_VISITS.format("true")} AS complete_sessions,
+    count(visit_id) FILTER (engaged) AS engaged_sessions, count(engaged) AS rated_sessions,
     count(visit_id) FILTER (engaged) / nullif(count(engaged), 0) AS engagement,
     avg(seconds ORDER BY visit_id) AS seconds
   FROM listed LEFT JOIN (SELECT * FROM visited WHERE ai) USING (engine)
@@ -398,8 +376,8 @@ cited AS (
 ),
 landed AS (
   SELECT coalesce(path, '(not set)') AS page, any_value(path) AS path, count(*) AS sessions,
-    {_conversions_sql()} AS conversions,
-    {_visits_sql()} AS complete_sessions, {_revenue_sql()} AS revenue
+    {_CONVERSIONS.format("true")} AS conversions,
+    {_VISITS.format("true")} AS complete_sessions, {_REVENUE.format("true")} AS revenue
   FROM visited WHERE ai GROUP BY page
 )
 SELECT page AS path, sessions, conversions, complete_sessions AS "completeSessions", revenue,

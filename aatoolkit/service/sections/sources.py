@@ -47,25 +47,30 @@ _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 """An SQL aggregate of ``seen_sources``: whether all engines of a group show what they retrieve."""
 
 
-def _retrieval_states(obs: Observations, *paths: str) -> dict[str, State]:
-    """Return, by JSON path, the availability of fields about pages that engines only retrieved.
+def _sources_availability(obs: Observations, *paths: str) -> SectionAvailability:
+    """Return the availability of a section about cited sources.
 
-    The result is empty if all engines show what they retrieve.
+    If engines do not expose the sources that they only retrieve, what is counted of those, at
+    ``paths``, is partial, or does not apply if no other engine answered.
     """
+    if not obs.has_rows("citations"):
+        return SectionAvailability("unavailable", why_no_rows("citations"))
     silent_labels = obs.fetch_column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
         " ORDER BY 1"
     )
-    if not silent_labels:
-        return {}
-    reason = " ".join(f"{label} shows cited sources only." for label in silent_labels)
-    is_alone = not obs.fetch_value(
-        "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
-        " WHERE exposes_retrieval IS NOT FALSE"
-    )
-    state = State("not_applicable" if is_alone else "partial", reason)
-    return dict.fromkeys(paths, state)
+    states = {}
+    if silent_labels:
+        reason = " ".join(f"{label} shows cited sources only." for label in silent_labels)
+        is_alone = not obs.fetch_value(
+            "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
+            " WHERE exposes_retrieval IS NOT FALSE"
+        )
+        state = State("not_applicable" if is_alone else "partial", reason)
+        states = dict.fromkeys(paths, state)
+    answer_count = obs.fetch_value("SELECT count(*) FROM named_answers")
+    return answers_availability(obs, sample_count=answer_count, fields=states)
 
 
 # --- domains -----------------------------------------------------------------------------------
@@ -153,35 +158,24 @@ def domains(obs: Observations) -> SectionAnswer:
     denominator of ``retrievedAnswerShare`` is the number of answers by engines that show what they
     retrieve. If another engine uses a domain, the domain's figures on retrieval are null.
     """
-    if not obs.has_rows("citations"):
-        return SectionAnswer(
-            _empty_body(), SectionAvailability("unavailable", why_no_rows("citations"))
-        )
-    availability = answers_availability(
+    availability = _sources_availability(
         obs,
-        sample_count=obs.fetch_value("SELECT count(*) FROM named_answers"),
-        fields=_retrieval_states(
-            obs,
-            "domains[].retrievalCount",
-            "domains[].citationRate",
-            "domains[].retrievedAnswerShare",
-            "domains[].retrievedAnswerCount",
-        ),
+        "domains[].retrievalCount",
+        "domains[].citationRate",
+        "domains[].retrievedAnswerShare",
+        "domains[].retrievedAnswerCount",
     )
     if availability.status == "unavailable":
-        return SectionAnswer(_empty_body(), availability)
+        names = ("citationCount", "uniqueDomains", "answerCount", "ownCitationShare")
+        return SectionAnswer(
+            {"totals": dict.fromkeys(names), "domains": [], "typeBreakdown": []}, availability
+        )
     body = {
         "totals": obs.fetch_row(_TOTALS_SQL, own_known=why_no_own_citations(obs) is None),
         "domains": obs.fetch_rows(_DOMAINS_SQL, comparable=obs.has_previous),
         "typeBreakdown": obs.fetch_rows(_TYPES_SQL),
     }
     return SectionAnswer(body, availability)
-
-
-def _empty_body() -> dict[str, Any]:
-    """Return the fields of the section ``domains`` for a host without citations."""
-    totals = dict.fromkeys(("citationCount", "uniqueDomains", "answerCount", "ownCitationShare"))
-    return {"totals": totals, "domains": [], "typeBreakdown": []}
 
 
 # --- urls --------------------------------------------------------------------------------------
@@ -231,13 +225,7 @@ ORDER BY citations DESC, url
 @section("urls")
 def urls(obs: Observations) -> SectionAnswer:
     """Return the section ``urls``: all web pages that answers cite, in a single response."""
-    availability = SectionAvailability("unavailable", why_no_rows("citations"))
-    if obs.has_rows("citations"):
-        availability = answers_availability(
-            obs,
-            sample_count=obs.fetch_value("SELECT count(*) FROM named_answers"),
-            fields=_retrieval_states(obs, "items[].retrievalCount"),
-        )
+    availability = _sources_availability(obs, "items[].retrievalCount")
     items = obs.fetch_rows(_ITEMS_SQL)
     total = None if availability.status == "unavailable" else len(items)
     paging = {"nextCursor": None, "hasMore": False, "total": total}

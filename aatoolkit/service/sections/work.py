@@ -175,11 +175,7 @@ def impact(obs: Observations) -> SectionAnswer:
     """Return the section ``impact``: completed actions, the changes after them, and annotations."""
     gaps = {"mentionRate": why_no_subject(obs), "citationCount": why_no_own_citations(obs)}
     countable_metrics = {name for name, reason in gaps.items() if reason is None}
-    experiments = (
-        obs.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(obs))
-        if obs.has_rows("experiments")
-        else []
-    )
+    experiments = obs.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(obs))
     outcomes = [_measure_outcome(row, countable_metrics) for row in experiments]
     body = {"actions": outcomes, "annotations": obs.fetch_rows(_ANNOTATIONS_SQL)}
     reasons = [

@@ -22,13 +22,17 @@ from aatoolkit.service.synth.draw import (
     Runs,
     draw_ads,
     draw_answers,
+    draw_attributes,
+    draw_citations,
+    draw_claims,
     draw_crawlers,
     draw_fanouts,
+    draw_mentions,
     draw_shopping,
     draw_sources,
     draw_visits,
 )
-from aatoolkit.service.synth.world import AS_OF, HOSTS, fixed_tables
+from aatoolkit.service.synth.world import AS_OF, HOSTS, ROWS, tables_from_rows
 
 __all__ = ["synthesize", "write_synthetic_store"]
 
@@ -106,14 +110,24 @@ def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[dict[str,
 
     The numbers of answers per host are rounded down; the first host gets the remainder.
     """
-    yield fixed_tables("")
+    yield tables_from_rows("", ROWS[""])
     counts = [int(plan.share * answers) for plan in HOSTS]
     counts[0] += answers - sum(counts)
     for plan, count in zip(HOSTS, counts, strict=True):
         yield draw_crawlers(plan, seed, 2 * count)
         yield draw_visits(plan, seed, 2 * count)
-        yield fixed_tables(plan.host)
+        yield tables_from_rows(plan.host, ROWS[plan.host])
         if plan.days:
             runs = Runs(plan, seed, count, icc)
-            for draw in (draw_answers, draw_sources, draw_fanouts, draw_ads, draw_shopping):
+            for draw in (
+                draw_answers,
+                draw_mentions,
+                draw_attributes,
+                draw_claims,
+                draw_citations,
+                draw_sources,
+                draw_fanouts,
+                draw_ads,
+                draw_shopping,
+            ):
                 yield draw(runs)

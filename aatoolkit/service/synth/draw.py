@@ -31,7 +31,7 @@ from aatoolkit.service.synth.world import (
     repeat_indices,
     serial_ids,
     table_from_columns,
-    table_from_rows,
+    tables_from_rows,
     take_values,
     to_timestamps,
 )
@@ -107,8 +107,7 @@ class Runs:
         engine_matches = [
             cell is wanted_value for cell in self.plan.fixed_values("engines", column)
         ]
-        mask: Array = np.array(engine_matches)[self.engine_index]
-        return mask
+        return np.array(engine_matches)[self.engine_index]  # type: ignore[no-any-return]
 
     def _draw_mentions(self) -> None:
         """Draw at random which brands each answer mentions, and in which order."""
@@ -189,16 +188,6 @@ class Runs:
 
 
 def draw_answers(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the answers of a project, and their mentions of brands; return the tables by name."""
-    return {
-        "answers": _draw_answers_table(runs),
-        "mentions": _draw_mentions_table(runs),
-        "attributes": _draw_attributes_table(runs),
-        "claim_sightings": _draw_claims_table(runs),
-    }
-
-
-def _draw_answers_table(runs: Runs) -> pa.Table:
     """Draw the table of answers, with one row for each run."""
     rng, is_failed = runs.random_generator(3), ~runs.is_answered
     texts = null_where(is_failed, _answer_texts(runs))
@@ -209,7 +198,7 @@ def _draw_answers_table(runs: Runs) -> pa.Table:
     models = [f"{engine}-synthetic-{version}" for engine in engines for version in (1, 2)]
     return table_from_columns(
         "answers",
-        runs.plan.host,
+        runs.plan,
         chat_id=runs.chat_ids,
         prompt_id=runs.prompt_ids,
         engine=runs.engines,
@@ -246,7 +235,7 @@ def _answer_texts(runs: Runs) -> pa.Array:
     return pc.if_else(pa.array(runs.mention_counts > 0), texts_with_brands, texts_without_brands)
 
 
-def _draw_mentions_table(runs: Runs) -> pa.Table:
+def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
     """Draw the table of mentions of brands in answers, with random sentiments."""
     rng, count, brands = (
         runs.random_generator(4),
@@ -267,7 +256,7 @@ def _draw_mentions_table(runs: Runs) -> pa.Table:
     excerpts = [excerpt.format(brand) for brand in brands for excerpt in CHOICES["excerpts"]]
     return table_from_columns(
         "mentions",
-        runs.plan.host,
+        runs.plan,
         chat_id=take_values(runs.chat_ids, runs.mention_run),
         brand=take_values(brands, runs.mention_brand),
         position=null_where(is_unordered, runs.mention_place + 1),
@@ -280,7 +269,7 @@ def _draw_mentions_table(runs: Runs) -> pa.Table:
     )
 
 
-def _draw_attributes_table(runs: Runs) -> pa.Table:
+def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
     """Draw the table of attributes that answers give to the brands they mention."""
     rng, count = runs.random_generator(5), len(runs.mention_run)
     owner, position = repeat_indices(draw_weighted(rng, (0.65, 0.25, 0.1), count))
@@ -289,7 +278,7 @@ def _draw_attributes_table(runs: Runs) -> pa.Table:
     attribute = (first_attribute[owner] + 3 * position) % len(attributes)
     return table_from_columns(
         "attributes",
-        runs.plan.host,
+        runs.plan,
         chat_id=take_values(runs.chat_ids, runs.mention_run[owner]),
         brand=take_values(runs.plan.fixed_values("brands", "brand"), runs.mention_brand[owner]),
         attribute=take_values(attributes, attribute),
@@ -297,7 +286,7 @@ def _draw_attributes_table(runs: Runs) -> pa.Table:
     )
 
 
-def _draw_claims_table(runs: Runs) -> pa.Table:
+def draw_claims(runs: Runs) -> dict[str, pa.Table]:
     """Draw the table of claims in answers about the first two brands; one claim never occurs."""
     rng, count = runs.random_generator(6), len(runs.mention_run)
     is_seen = draw_booleans(rng, 0.2, count)
@@ -309,7 +298,7 @@ def _draw_claims_table(runs: Runs) -> pa.Table:
     sighted_mentions = np.flatnonzero(is_seen & (runs.mention_brand <= 1))
     return table_from_columns(
         "claim_sightings",
-        runs.plan.host,
+        runs.plan,
         claim_id=take_values(runs.plan.fixed_values("claims", "claim_id"), claim[sighted_mentions]),
         chat_id=take_values(runs.chat_ids, runs.mention_run[sighted_mentions]),
     )
@@ -320,8 +309,7 @@ def _draw_claims_table(runs: Runs) -> pa.Table:
 
 def draw_sources(runs: Runs) -> dict[str, pa.Table]:
     """Draw the citations in a project's answers, and the cited pages; return the tables by name."""
-    host, pages = runs.plan.host, runs.plan.pages()
-    rng = runs.random_generator(11)
+    rng, pages = runs.random_generator(11), runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
     mention_draws = rng.random((len(pages), len(brands)))
     types = runs.plan.domain_types()
@@ -337,17 +325,17 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
         for column, brand in enumerate(brands)
     ]
     domains = [{"source_domain": name, "domain_type": kind} for name, kind in types.items()]
-    return {
-        "citations": _draw_citations_table(runs, pages),
-        "source_domains": table_from_rows("source_domains", host, domains),
-        "source_pages": table_from_rows("source_pages", host, described_pages),
-        "source_page_brands": table_from_rows("source_page_brands", host, examined_rows),
+    rows_by_table = {
+        "source_domains": domains,
+        "source_pages": described_pages,
+        "source_page_brands": examined_rows,
     }
+    return tables_from_rows(runs.plan.host, rows_by_table)
 
 
-def _draw_citations_table(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
+def draw_citations(runs: Runs) -> dict[str, pa.Table]:
     """Draw the table of citations of ``pages`` in answers."""
-    rng = runs.random_generator(10)
+    rng, pages = runs.random_generator(10), runs.plan.pages()
     count_weights = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
     run, _ = repeat_indices(draw_weighted(rng, count_weights, len(runs)) * runs.is_answered)
     earlier_pages = draw_weighted(rng, [page["weight"] for page in pages], len(run))
@@ -366,7 +354,7 @@ def _draw_citations_table(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
     is_untitled = draw_booleans(rng, 0.06, len(run))
     return table_from_columns(
         "citations",
-        runs.plan.host,
+        runs.plan,
         chat_id=take_values(runs.chat_ids, run),
         n=position + 1,
         url=take_values(urls, page),
@@ -383,7 +371,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     A fan-out is a search query that an engine sent while it made an answer. Queries that end in a
     year are the same for all prompts of a topic.
     """
-    rng, host = runs.random_generator(12), runs.plan.host
+    rng = runs.random_generator(12)
     is_exposed = runs.engine_mask("exposes_fanouts", True) & runs.is_answered
     run, position = repeat_indices(
         draw_weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * is_exposed
@@ -402,25 +390,21 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     kept_rows = np.flatnonzero(draw_booleans(rng, 0.8, count))
     ranks, volumes = draw_weighted(rng, [1.0] * 40, count), draw_weighted(rng, [1.0] * 90, count)
     is_unranked, is_uncounted = draw_booleans(rng, 0.4, count), draw_booleans(rng, 0.3, count)
-    return {
-        "fanouts": table_from_columns(
-            "fanouts",
-            host,
-            chat_id=take_values(runs.chat_ids, run),
-            query_index=position,
-            query=take_values(
-                query_texts, runs.prompt_index[run] * len(CHOICES["suffixes"]) + suffix
-            ),
-        ),
-        "queries": table_from_columns(
-            "queries",
-            host,
-            query=take_values(queries, kept_rows),
-            intent=draw_choices(rng, "intents", len(kept_rows))[1],
-            own_organic_rank=null_where(is_unranked[kept_rows], ranks[kept_rows] + 1),
-            search_volume=null_where(is_uncounted[kept_rows], volumes[kept_rows] * 10),
-        ),
-    }
+    fanouts = table_from_columns(
+        "fanouts",
+        runs.plan,
+        chat_id=take_values(runs.chat_ids, run),
+        query_index=position,
+        query=take_values(query_texts, runs.prompt_index[run] * len(CHOICES["suffixes"]) + suffix),
+    )
+    return fanouts | table_from_columns(
+        "queries",
+        runs.plan,
+        query=take_values(queries, kept_rows),
+        intent=draw_choices(rng, "intents", len(kept_rows))[1],
+        own_organic_rank=null_where(is_unranked[kept_rows], ranks[kept_rows] + 1),
+        search_volume=null_where(is_uncounted[kept_rows], volumes[kept_rows] * 10),
+    )
 
 
 def draw_ads(runs: Runs) -> dict[str, pa.Table]:
@@ -440,7 +424,7 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
     surfaces = ["ai_overview" if name == "google-ai-overview" else "answer" for name in engines]
     ads = table_from_columns(
         "ads",
-        runs.plan.host,
+        runs.plan,
         ad_id=serial_ids("ad_", count),
         engine=take_values(runs.engines, run),
         observed_at=take_values(runs.ran_at, run),
@@ -457,13 +441,10 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
             take_values([row["advertiser"] for row in advertisers], advertiser),
         ),
     )
-    return {
-        "ads": ads,
-        "ad_cards": _draw_cards_table(runs, np.array(CHOICES["cards"])[unit], advertiser),
-    }
+    return ads | _draw_cards(runs, np.array(CHOICES["cards"])[unit], advertiser)
 
 
-def _draw_cards_table(runs: Runs, card_counts: Array, advertiser: Array) -> pa.Table:
+def _draw_cards(runs: Runs, card_counts: Array, advertiser: Array) -> dict[str, pa.Table]:
     """Draw the table of cards; ``card_counts`` has the number of cards of each advertisement."""
     rng = runs.random_generator(21)
     ad, position = repeat_indices(card_counts)
@@ -473,7 +454,7 @@ def _draw_cards_table(runs: Runs, card_counts: Array, advertiser: Array) -> pa.T
     price = 9 + draw_integers(rng, 0, 90, count) + 0.99
     return table_from_columns(
         "ad_cards",
-        runs.plan.host,
+        runs.plan,
         ad_id=take_values(serial_ids("ad_", len(card_counts)), ad),
         card=position + 1,
         headline=draw_choices(rng, "headlines", count)[1],
@@ -496,15 +477,12 @@ def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
     run, position = repeat_indices(draw_integers(rng, 2, 5, len(shopping_runs)))
     mentions = table_from_columns(
         "product_mentions",
-        runs.plan.host,
+        runs.plan,
         chat_id=take_values(runs.chat_ids, shopping_runs[run]),
         product_id=take_values(ids, order[run, position]),
         position=position + 1,
     )
-    return {
-        "product_mentions": mentions,
-        "offers": table_from_rows("offers", runs.plan.host, _draw_offers(runs)),
-    }
+    return mentions | tables_from_rows(runs.plan.host, {"offers": _draw_offers(runs)})
 
 
 def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
@@ -563,7 +541,7 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     seconds = draw_integers(rng, 0, 1_790, count)
     hits = table_from_columns(
         "crawler_hits",
-        plan.host,
+        plan,
         hour=to_timestamps(0, hour * 3_600),
         bot=bots,
         requests=requests,
@@ -578,10 +556,8 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
         ),
         last_at=to_timestamps(0, hour * 3_600 + seconds),
     )
-    crawler_hours = table_from_columns(
-        "crawler_hours", plan.host, hour=to_timestamps(0, hours * 3_600)
-    )
-    return {"crawler_hours": crawler_hours, "crawler_hits": hits}
+    hours_recorded = to_timestamps(0, hours * 3_600)
+    return hits | table_from_columns("crawler_hours", plan, hour=hours_recorded)
 
 
 def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
@@ -597,7 +573,7 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     is_anonymous = np.full(count, plan.host != "acme.example")
     visits = table_from_columns(
         "visits",
-        plan.host,
+        plan,
         visit_id=serial_ids("v_", count),
         day=pa.array(day.astype(np.int32)).cast(pa.date32()),
         engine=engines,
@@ -611,11 +587,10 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     visit = np.flatnonzero(draw_booleans(rng, rate, count))
     revenue = draw_integers(rng, 2_000, 40_000, len(visit)) / 100
     is_unpriced = draw_booleans(rng, 0.05, len(visit)) | ("currency" not in analytics)
-    conversions = table_from_columns(
+    return visits | table_from_columns(
         "conversions",
-        plan.host,
+        plan,
         conversion_id=serial_ids("cv_", len(visit)),
         visit_id=take_values(serial_ids("v_", count), visit),
         revenue=null_where(is_unpriced, revenue),
     )
-    return {"visits": visits, "conversions": conversions}

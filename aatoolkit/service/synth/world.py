@@ -43,8 +43,7 @@ def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, co
     """Draw ``count`` random indices of ``weights``, in proportion to the weights."""
     edges = np.cumsum(np.asarray(weights, dtype=np.float64))
     positions = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
-    indices: Array = np.minimum(positions, len(edges) - 1)
-    return indices
+    return np.minimum(positions, len(edges) - 1)  # type: ignore[no-any-return]
 
 
 def draw_choices(rng: np.random.Generator, name: str, count: int) -> tuple[Array, pa.Array]:
@@ -95,23 +94,31 @@ def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
-def table_from_columns(name: str, host: str, **columns: Any) -> pa.Table:
-    """Make the store's table ``name`` from columns; columns that are not given are null."""
+def table_from_columns(name: str, plan: HostPlan, **columns: Any) -> dict[str, pa.Table]:
+    """Make the store's table ``name`` from columns, those not given null; return it by its name."""
     row_count = len(next(iter(columns.values())))
-    columns["host"] = pa.repeat(host, row_count)
-    return pa.table(
+    columns["host"] = pa.repeat(plan.host, row_count)
+    table = pa.table(
         [
             pa.array(columns.get(column.name, pa.nulls(row_count))).cast(column.arrow_type)
             for column in TABLES[name].columns
         ],
         schema=TABLES[name].arrow_schema,
     )
+    return {name: table}
 
 
 _PARSERS = {"instant": datetime.fromisoformat, "day": date.fromisoformat}
 
 
-def table_from_rows(name: str, host: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+def tables_from_rows(
+    host: str, rows_by_table: Mapping[str, Iterable[Mapping[str, Any]]]
+) -> dict[str, pa.Table]:
+    """Make tables of the store from their rows, by name."""
+    return {name: _table_from_rows(name, host, rows) for name, rows in rows_by_table.items()}
+
+
+def _table_from_rows(name: str, host: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     """Make the store's table ``name`` from rows; missing cells are null.
 
     Keys of a row that are no columns of the table are ignored.
@@ -173,8 +180,7 @@ class HostPlan:
 
     def fixed_rows(self, table: str) -> list[dict[str, Any]]:
         """Return the fixed rows of a table, i.e. those that are not drawn at random."""
-        rows: list[dict[str, Any]] = ROWS[self.host].get(table, [])
-        return rows
+        return ROWS[self.host].get(table, [])  # type: ignore[no-any-return]
 
     def fixed_values(self, table: str, column: str, default: Any = None) -> list[Any]:
         """Return the values of a column in the fixed rows of a table, as a list."""
@@ -211,11 +217,6 @@ def _domain_of(url: str) -> str:
     """Return the domain of a URL, without ``www.``."""
     domain = url.split("/")[2]
     return domain.removeprefix("www.")
-
-
-def fixed_tables(host: str) -> dict[str, pa.Table]:
-    """Return, by name, the tables of a host whose rows are not drawn at random."""
-    return {name: table_from_rows(name, host, rows) for name, rows in ROWS[host].items()}
 
 
 HOSTS = tuple(HostPlan(number, **fields) for number, fields in enumerate(_WORLD["hosts"]))

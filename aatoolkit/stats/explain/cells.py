@@ -8,7 +8,7 @@ pandas steps; `Result`, the result of a verb, with a function for each verb that
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -329,7 +329,7 @@ def _explain_answers(result: Result, position: int, column: str) -> Explanation:
     )
 
 
-EXPLAIN_CELL_BY_VERB: dict[str, Callable[[Result, int, str], Explanation]] = {
+EXPLAIN_CELL_BY_VERB = {
     "merge": _explain_merge,
     "concat": _explain_concat,
     "rename": _explain_rename,

@@ -153,8 +153,7 @@ class Explainer:
         key = function, id(frame)
         if key not in self._result_by_call:
             self._result_by_call[key] = frame, function(frame)
-        result: T = self._result_by_call[key][1]
-        return result
+        return self._result_by_call[key][1]  # type: ignore[no-any-return]
 
     def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
         """Explain a cell of a frame by the same cell of the replayed frame.

@@ -212,17 +212,9 @@ class StatisticCells(Result):
             reason = texts["why"] or texts["verdict"] or "it could not be computed"
             missing_text = str(reason) if cell.value is None else None
             return replace(cell, missing=missing_text, notes=tuple(notes))
-        return replace(
-            cell,
-            formula=number_cell.formula,
-            rows=number_cell.rows,
-            place=number_cell.place,
-            response=number_cell.response,
-            statements=number_cell.statements,
-            children=number_cell.children,
-            notes=(*number_cell.notes, *notes),
-            end=number_cell.end,
-        )
+        names = ("formula", "rows", "place", "response", "statements", "children", "end")
+        facts: Any = {name: getattr(number_cell, name) for name in names}
+        return replace(cell, **facts, notes=(*number_cell.notes, *notes))
 
 
 class TracedExplainer:
