@@ -292,12 +292,12 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
     for name, column in table.columns.items():
         if column.dtype != "category" or name not in rows.column_names:
             continue
-        texts = rows[name].cast(pa.string())
+        texts = rows[name].cast("string")
         new_levels = {*pc.unique(texts).drop_null().to_pylist()} - {*column.levels}
         levels = pa.array(
-            [*column.levels, *(() if column.ordered else sorted(new_levels))], pa.string()
+            [*column.levels, *(() if column.ordered else sorted(new_levels))], "string"
         )
-        codes = pa.concat_arrays(pc.index_in(texts, levels).chunks or [pa.array([], pa.int32())])
+        codes = pa.concat_arrays(pc.index_in(texts, levels).chunks or [pa.array([], "int32")])
         category_column = pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
         rows = rows.set_column(rows.column_names.index(name), name, category_column)
     return rows
@@ -417,8 +417,8 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
         if files.table is not None:
             size = {"files": len(files.paths), "bytes": files.size, "place": len(rows)}
             rows.append({"section": section, "table": table, **size})
-    types = dict.fromkeys(("section", "table"), pa.string())
-    schema = pa.schema(types | dict.fromkeys(("files", "bytes", "place"), pa.int64()))
+    types = dict.fromkeys(("section", "table"), "string")
+    schema = pa.schema(types | dict.fromkeys(("files", "bytes", "place"), "int64"))
     frames = FRAMES if snapshot.has(FRAMES) else STATEMENT_TABLES[FRAMES].empty_table()
     rows_of_tables = snapshot.query(
         'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
@@ -441,7 +441,7 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
     empty_frame = to_frame(files.schema.empty_table(), "pyarrow")
     if not files.paths:
         return dd.from_pandas(empty_frame, npartitions=1)
-    condition = ~ds.field("run").isin(pa.array(sorted(files.hidden_runs), pa.string()))
+    condition = ~ds.field("run").isin(pa.array(sorted(files.hidden_runs), "string"))
     if until is not None:
         condition &= ds.field("fetched_at") <= pa.scalar(until, MOMENT)
     options = {"store": snapshot.store, "schema": files.schema, "condition": condition}
@@ -457,6 +457,6 @@ def _read_file(
         schema=schema,
         format="parquet",
         filesystem=None if store.is_local else store.files,
-        partitioning=ds.partitioning(pa.schema([pa.field("month", pa.string())]), flavor="hive"),
+        partitioning=ds.partitioning(pa.schema({"month": "string"}), flavor="hive"),
     )
     return to_frame(dataset.to_table(filter=condition), "pyarrow")

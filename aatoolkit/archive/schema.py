@@ -34,25 +34,25 @@ PREFIX = "aatoolkit.prefix"
 
 CONTEXT_FIELDS = pa.schema(
     {
-        "month": pa.string(),
-        "host": pa.string(),
-        "days": pa.int64(),
-        "window_start": pa.date32(),
-        "window_end": pa.date32(),
-        **{f"filter_{name}": pa.string() for name in FILTERS},
+        "month": "string",
+        "host": "string",
+        "days": "int64",
+        "window_start": "date32",
+        "window_end": "date32",
+        **{f"filter_{name}": "string" for name in FILTERS},
         "fetched_at": MOMENT,
-        "run": pa.string(),
-        "sha256": pa.string(),
+        "run": "string",
+        "sha256": "string",
     }
 )
 """The columns that say where and when rows were read; ``month`` is that of ``fetched_at``."""
 
 FRAMES = "frames"
-_TEXT_FIELDS = dict.fromkeys(("section", "table", "states"), pa.string())
-_SIGNAL_FIELDS = dict.fromkeys(("section", *SIGNAL), pa.string())
+_TEXT_FIELDS = dict.fromkeys(("section", "table", "states"), "string")
+_SIGNAL_FIELDS = dict.fromkeys(("section", *SIGNAL), "string")
 STATEMENT_SCHEMAS = {
-    FRAMES: pa.schema({**_TEXT_FIELDS, "is_whole": pa.bool_(), "rows": pa.int64()}),
-    "availability": pa.schema({**_SIGNAL_FIELDS, "sample_size": pa.int64(), "as_of": MOMENT}),
+    FRAMES: pa.schema({**_TEXT_FIELDS, "is_whole": "bool", "rows": "int64"}),
+    "availability": pa.schema({**_SIGNAL_FIELDS, "sample_size": "int64", "as_of": MOMENT}),
 }
 STATEMENT_TABLES = {
     name: pa.schema([*CONTEXT_FIELDS, *own]) for name, own in STATEMENT_SCHEMAS.items()
@@ -61,20 +61,20 @@ STATEMENT_TABLES = {
 
 CHANGES = "changes"
 _CHANGE_COLUMNS = ("section", "table", "column", "change", "before", "after")
-CHANGES_SCHEMA = pa.schema({"at": MOMENT, **dict.fromkeys(_CHANGE_COLUMNS, pa.string())})
+CHANGES_SCHEMA = pa.schema({"at": MOMENT, **dict.fromkeys(_CHANGE_COLUMNS, "string")})
 
 RESPONSES = "responses"
 _RESPONSE_FIELDS = {
-    "section": pa.string(),
-    "scope": pa.string(),
-    "status": pa.int64(),
-    "size": pa.int64(),
-    "stale": pa.bool_(),
-    "url": pa.string(),
-    "headers": pa.string(),
-    "error": pa.string(),
-    "has_body": pa.bool_(),
-    "body": pa.binary(),
+    "section": "string",
+    "scope": "string",
+    "status": "int64",
+    "size": "int64",
+    "stale": "bool",
+    "url": "string",
+    "headers": "string",
+    "error": "string",
+    "has_body": "bool",
+    "body": "binary",
 }
 OWN_SCHEMAS = {
     RUNS: RUNS_SCHEMA,
@@ -160,7 +160,7 @@ class StoredTable:
     def schema(self) -> pa.Schema:
         """Return the Arrow schema of the table, context columns included."""
         types = {name: ARROW[column.dtype] for name, column in self.columns.items()}
-        return pa.schema([*CONTEXT_FIELDS, *pa.schema({**types, "_row": pa.int64()})])
+        return pa.schema([*CONTEXT_FIELDS, *pa.schema({**types, "_row": "int64"})])
 
     def configuration(self) -> dict[str, str]:
         """Return the declaration as properties of a Delta table, a dict of texts."""

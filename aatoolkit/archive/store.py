@@ -371,12 +371,12 @@ RUNS = "runs"
 
 RUNS_SCHEMA = pa.schema(
     {
-        "run": pa.string(),
-        "state": pa.string(),
+        "run": "string",
+        "state": "string",
         "at": MOMENT,
-        "responses": pa.int64(),
-        "failed": pa.int64(),
-        "note": pa.string(),
+        "responses": "int64",
+        "failed": "int64",
+        "note": "string",
     }
 )
 

@@ -200,7 +200,7 @@ class TableBuffer:
         """
         contexts = [response.context for response in self._responses]
         table = pa.Table.from_pylist(contexts, CONTEXT_FIELDS)
-        context = table.take(pa.array(response_numbers, pa.int64()))
+        context = table.take(pa.array(response_numbers, "int64"))
         names = [*context.column_names, *rows.column_names]
         return pa.table([*context.columns, *rows.columns], names)
 

@@ -24,6 +24,7 @@ from aatoolkit.cli.shell import (
     FILTER_OPTIONS,
     JSON,
     PROFILE_OPTION,
+    READING_OPTIONS,
     SECTIONS,
     SECTIONS_OPTION,
     SERVICE_OPTIONS,
@@ -112,7 +113,6 @@ for group in (study_commands, archive_commands, profile_commands):
     *SYNTHETIC_OPTIONS,
     *FILTER_OPTIONS,
     JSON,
-    examples=["demo --days 7 -o demo-7"],
 )
 def demo(args: Args) -> int:
     """Read all sections from an embedded service with synthetic data, and write them as Parquet."""
@@ -155,16 +155,7 @@ def _errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
         Output(*SUFFIXES),
     ),
     option("--refresh", "Let the service refresh, and use no cached response."),
-    *FILTER_OPTIONS,
-    *CONNECTION_OPTIONS,
-    JSON,
-    examples=[
-        "read acme.example",
-        "read acme.example domains",
-        "read acme.example domains --engine chatgpt --csv",
-        "read acme.example urls -o urls.xlsx",
-        "read acme.example chats --table chat_mentions",
-    ],
+    *READING_OPTIONS,
     help_text="Print one table of a section, or write it to a file.\n\nWithout a SECTION it prints "
     f"what the filters may be. The sections are {', '.join(SECTIONS)}.",
 )
@@ -214,10 +205,7 @@ def _lines_of(options: ScopeOptions) -> Iterator[str]:
     option("-o --out FILE", "The HTML file to write.", Output(".html", ".htm"), required=True),
     option("--title TEXT", "The title of the page (default: the host)."),
     SECTIONS_OPTION,
-    *FILTER_OPTIONS,
-    *CONNECTION_OPTIONS,
-    JSON,
-    examples=["report acme.example -o acme.html --section urls"],
+    *READING_OPTIONS,
 )
 def report(args: Args) -> int:
     """Write a report on a host: one HTML page with pictures and tables."""
@@ -242,12 +230,7 @@ def report(args: Args) -> int:
     option("--force", "Read and write anew what is there from today."),
     SECTIONS_OPTION,
     WORKERS_OPTION,
-    *FILTER_OPTIONS,
-    *CONNECTION_OPTIONS,
-    JSON,
-    examples=[
-        "collect acme.example globex.example -o files \\\n      --section urls --section crawl"
-    ],
+    *READING_OPTIONS,
 )
 def collect(args: Args) -> int:
     """Write all tables of hosts as Parquet files, into one folder per host and day."""
@@ -288,7 +271,6 @@ def collect(args: Args) -> int:
     option("--host HOST", "With --clear: those of this host only."),
     option("--folder DIR", "The folder (default: the user's)."),
     JSON,
-    examples=["cache", "cache --clear --host acme.example"],
 )
 def cache(args: Args) -> int:
     """List the cached responses by host, or delete them."""
@@ -296,7 +278,7 @@ def cache(args: Args) -> int:
     from aatoolkit.http import cache_info, clear_cache
 
     if args.host is not None and not args.clear:
-        raise ArgumentError("--host goes with --clear", argument="host")
+        raise ArgumentError("--host goes with --clear")
     host = None if args.host is None else canonical_host(args.host)
     removed_count = clear_cache(args.folder, host) if args.clear else 0
     info = cache_info(args.folder)
@@ -310,7 +292,7 @@ def cache(args: Args) -> int:
     return 0
 
 
-@command(app, "doctor [HOST]", *SERVICE_OPTIONS, JSON, examples=["doctor", "doctor acme.example"])
+@command(app, "doctor [HOST]", *SERVICE_OPTIONS, JSON)
 def doctor(args: Args) -> int:
     """Check which packages are installed, the settings, and whether the service can be reached."""
     findings = [*_findings(args)]
@@ -395,7 +377,6 @@ def _version(name: str) -> str:
     option("--own-names", "Keep the service's names where there are others."),
     *CONNECTION_OPTIONS,
     JSON,
-    examples=["profile draft acme.example -o service.py"],
 )
 def draft(args: Args) -> int:
     """Infer the tables and columns in a service's responses, and write them as a profile.
@@ -424,12 +405,11 @@ def draft(args: Args) -> int:
     "check HOST",
     *CONNECTION_OPTIONS,
     JSON,
-    examples=["profile check acme.example \\\n      --profile service.py"],
 )
 def check(args: Args) -> int:
     """List where a service's responses differ from its profile; exits with 1 if they do."""
     if args.profile is None:
-        raise ArgumentError("name a profile with --profile FILE", argument="profile")
+        raise ArgumentError("name a profile with --profile FILE")
     with project_of(args) as project:
         changes = aa.profile.check(project.client.profile, project)
     rows = changes.itertuples(index=False)
@@ -443,7 +423,6 @@ def check(args: Args) -> int:
     profile_commands,
     "types FILE",
     option("-o --out FILE", "The Python file to write.", Output()),
-    examples=["profile types service.py -o types.py"],
 )
 def types(args: Args) -> int:
     """Write the tables and columns of a profile as a Python module of types, for editors."""
@@ -476,7 +455,6 @@ def types(args: Args) -> int:
         "One token that may see every host (default: AATOOLKIT_TOKEN, else a new one, which is "
         "printed).",
     ),
-    examples=["serve store --synth --answers 2000 --port 0"],
 )
 def serve(args: Args) -> int:
     """Serve the API from a folder of observations (Parquet files) until Ctrl-C."""
@@ -486,14 +464,14 @@ def serve(args: Args) -> int:
         write_data(service.SCHEMA.encode())
         return 0
     if args.dir is None:
-        raise ArgumentError("say which store to serve: aatoolkit serve DIR", argument="store")
+        raise ArgumentError("say which store to serve: aatoolkit serve DIR")
     try:
         if args.synth:
             service.write_synthetic_store(args.dir, **values_of(args, "seed", "answers", "icc"))
         accounts, audience = _accounts(args)
         store = service.Store.open(args.dir)
     except (service.StoreError, ValueError) as error:
-        raise ArgumentError(str(error), argument="store") from None
+        raise ArgumentError(str(error)) from None
     message = f"serving {', '.join(store.hosts)} at {{}} for {audience}; Ctrl-C stops it"
     try:
         service.run_server(
@@ -505,8 +483,7 @@ def serve(args: Args) -> int:
     except OSError as error:
         raise ArgumentError(
             f"nothing can be served at {args.address}, port {args.port}: {error.strerror}; "
-            "choose others with --address and --port",
-            argument="port",
+            "choose others with --address and --port"
         ) from None
     return 0
 
@@ -525,8 +502,7 @@ def _accounts(args: Args) -> tuple[Accounts, str]:
             return Accounts.load(args.accounts), "the accounts of that file"
         except OSError:
             raise ArgumentError(
-                "the file that --accounts names cannot be read; check its path and permissions",
-                argument="accounts",
+                "the file that --accounts names cannot be read; check its path and permissions"
             ) from None
     if secret := token_of(args):
         return Accounts.single(secret.reveal()), "the token in that file"
@@ -552,10 +528,7 @@ _DIR_OPTION = option(
     option("--description TEXT", "The same, at length."),
     option("--creator NAME ...", "Who makes a new study; may be repeated."),
     SECTIONS_OPTION,
-    *FILTER_OPTIONS,
-    *CONNECTION_OPTIONS,
-    JSON,
-    examples=["study record acme.example mine --section urls"],
+    *READING_OPTIONS,
     DIR=Output(is_folder=True),
 )
 def record(args: Args) -> int:
@@ -571,8 +544,7 @@ def record(args: Args) -> int:
         elif any(study_fields.values()):
             raise ArgumentError(
                 f"there is a study in {folder}, and --title, --description and --creator are "
-                "of a new one; leave them out to go on with it, or name another folder",
-                argument="title",
+                "of a new one; leave them out to go on with it, or name another folder"
             )
         else:
             study = aa.Study.resume(folder)
@@ -597,9 +569,7 @@ def record(args: Args) -> int:
     return 1 if errors else 0
 
 
-@command(
-    study_commands, "verify STUDY", _REPLAY_OPTION, JSON, examples=["study verify mine --replay"]
-)
+@command(study_commands, "verify STUDY", _REPLAY_OPTION, JSON)
 def verify_study(args: Args) -> int:
     """List the responses and results in a study, and its files that are not as they were sealed.
 
@@ -616,7 +586,7 @@ def verify_study(args: Args) -> int:
     return 0 if result.ok else 1
 
 
-@command(study_commands, "diff STUDY OTHER", JSON, examples=["study diff mine mine"])
+@command(study_commands, "diff STUDY OTHER", JSON)
 def diff(args: Args) -> int:
     """Show what changed between two studies.
 
@@ -637,7 +607,6 @@ def diff(args: Args) -> int:
     option("-o --output FILE", "The notebook with its outputs.", Output()),
     option("--timeout SECONDS", "What all cells together may take.", click.FloatRange(1), 600),
     JSON,
-    examples=["study rerun analysis.ipynb mine -o done.ipynb"],
 )
 def rerun(args: Args) -> int:
     """Run a notebook again, offline, with the responses in a study.
@@ -668,7 +637,6 @@ def rerun(args: Args) -> int:
     option("--licence SPDX", "Such as CC-BY-4.0."),
     option("--overwrite", "Replace an earlier publication in that folder."),
     JSON,
-    examples=["study publish mine published --csv"],
     OUT=Output(is_folder=True),
 )
 def publish(args: Args) -> int:
@@ -685,7 +653,7 @@ def publish(args: Args) -> int:
 def _study(path: Path) -> aa.Study:
     """Open the study at a path; raise `ArgumentError` if nothing is there."""
     if not path.exists():
-        raise ArgumentError(f"there is no study at {path}; check the path", argument="study")
+        raise ArgumentError(f"there is no study at {path}; check the path")
     return aa.Study(path)
 
 
@@ -724,16 +692,13 @@ def _study_as_json(study: aa.Study) -> dict[str, Any]:
     option("--refresh", "Ask the service also for what has a response of today."),
     WORKERS_OPTION,
     SECTIONS_OPTION,
-    *FILTER_OPTIONS,
-    *CONNECTION_OPTIONS,
-    JSON,
-    examples=["archive add acme.example --dir history \\\n      --section urls"],
+    *READING_OPTIONS,
 )
 def add(args: Args) -> int:
     """Fetch today's responses of hosts into an archive; exits with 1 if any request failed."""
     scope, hosts = scope_of(args), [*args.host, *_hosts_in(args.hosts)]
     if not hosts:
-        raise ArgumentError("name hosts, or give a file of them with --hosts", argument="hosts")
+        raise ArgumentError("name hosts, or give a file of them with --hosts")
     with client_of(args) as client:
         report = aa.Archive(args.dir).add(
             client, hosts, scope, args.section or None, refresh=args.refresh
@@ -770,10 +735,6 @@ def _first_line(report: object) -> str:
     _DIR_OPTION,
     CSV,
     JSON,
-    examples=[
-        "archive sql --dir history",
-        'archive sql "SELECT count(*) FROM cited_urls" \\\n      --dir history --csv',
-    ],
 )
 def sql(args: Args) -> int:
     """Run one SELECT over the tables of an archive; without a QUERY, list the tables."""
@@ -796,7 +757,6 @@ def sql(args: Args) -> int:
     _REPLAY_OPTION,
     PROFILE_OPTION,
     JSON,
-    examples=["archive verify --dir history --replay"],
 )
 def verify_archive(args: Args) -> int:
     """Check the files, responses and tables of an archive; exits with 1 if anything is wrong."""
@@ -819,7 +779,6 @@ def verify_archive(args: Args) -> int:
     option("--forget HOST ...", "Remove it; may be repeated."),
     option("--before DAY", "Remove what was fetched before this day."),
     JSON,
-    examples=["archive tidy --dir history", "archive tidy --dir history --before 2024-01-01"],
 )
 def tidy(args: Args) -> int:
     """Join the small files of an archive; on request, remove hosts or old responses.
@@ -858,7 +817,6 @@ def tidy(args: Args) -> int:
     ),
     option("-o --out FILE", "Write a page of HTML with folds.", Output(".html", ".htm")),
     JSON,
-    examples=["explain mine cited_urls --column citation_count"],
 )
 def explain(args: Args) -> int:
     """Explain a number down to the bytes of its response.
@@ -872,7 +830,7 @@ def explain(args: Args) -> int:
 
     terms = [word.partition("=") for word in args.where]
     if malformed_words := ["".join(term) for term in terms if not (term[0] and term[1])]:
-        raise ArgumentError(f"{malformed_words[0]!r} is not NAME=VALUE", argument="where")
+        raise ArgumentError(f"{malformed_words[0]!r} is not NAME=VALUE")
     row = {name: value for name, _, value in terms} if terms else args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
     path, packed = args.store, args.store / PACKED

@@ -128,7 +128,7 @@ class Output(click.Path):
         elif not folder.exists():
             problem = f"there is no folder {folder}; make it first"
         if problem:
-            raise ArgumentError(problem, argument="out")
+            raise ArgumentError(problem)
         return path
 
 
@@ -176,11 +176,17 @@ def _argument(word: str, click_types: Mapping[str, Any]) -> click.Argument:
     )
 
 
+_EXAMPLES = dict(
+    block.split("\n", 1)
+    for block in Path(__file__).with_name("examples.txt").read_text("utf-8").split("\n\n")
+)
+"""Example command lines, by the names of group and command; the tests run them."""
+
+
 def command(
     group: click.Group,
     usage: str,
     *options: click.Option,
-    examples: Iterable[str],
     help_text: str = "",
     **click_types: Any,
 ) -> Callable[[CommandFunction], CommandFunction]:
@@ -194,15 +200,13 @@ def command(
         Its name and arguments, such as ``read HOST [SECTION]``.
     *options
         Its options.
-    examples
-        Example command lines, without ``aatoolkit``; they end the help, and the tests run them.
     help_text
         Its help; by default the docstring of the function.
     **click_types
         The click types of arguments, by name; by default a path if the name says so, else text.
     """
     name, *arguments = usage.split()
-    lines = "\n".join(f"  aatoolkit {line}" for line in examples)
+    examples = _EXAMPLES[f"{group.name} {name}"]
     token_note = _TOKEN_NOTE if {*SERVICE_OPTIONS} <= {*options} else ""
 
     def decorate(function: CommandFunction) -> CommandFunction:
@@ -230,7 +234,7 @@ def command(
                 params=[*(_argument(word, click_types) for word in arguments), *options],
                 callback=run,
                 help=help_text or function.__doc__,
-                epilog=f"{token_note}\n\n\b\nexamples:\n{lines}".strip(),
+                epilog=f"{token_note}\n\n\b\nexamples:\n{examples}".strip(),
             )
         )
         return function
@@ -266,11 +270,13 @@ SERVICE_OPTIONS = (
         click.FloatRange(1),
     ),
 )
-CACHE_OPTIONS = (
+CONNECTION_OPTIONS = (
+    *SERVICE_OPTIONS,
     option("--no-cache", "Cache no responses."),
     option("--offline", "Use cached responses only."),
+    PROFILE_OPTION,
 )
-CONNECTION_OPTIONS = (*SERVICE_OPTIONS, *CACHE_OPTIONS, PROFILE_OPTION)
+READING_OPTIONS = (*FILTER_OPTIONS, *CONNECTION_OPTIONS, JSON)
 SYNTHETIC_OPTIONS = (
     option("--seed N", "Same seed, same data.", click.IntRange(0), 0),
     option("--answers N", "AI answers in all.", click.IntRange(1), 5000),
@@ -404,9 +410,7 @@ def table_format(args: Args, out: Path | None = None) -> str:
         formats.append(out.suffix.lower().removeprefix("."))
     if len({*formats}) > 1:
         requested = " and as ".join(formats)
-        raise ArgumentError(
-            f"the table is requested as {requested}; choose one format", argument="format"
-        )
+        raise ArgumentError(f"the table is requested as {requested}; choose one format")
     return formats[0] if formats else "grid"
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 
 from aatoolkit.availability import Availability, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
@@ -242,7 +241,7 @@ def as_nullable(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
     is_whole = result.dtype.kind == "i"
     column = pd.Series(pd.array(result, dtype="Int64" if is_whole else "Float64"))
     if isinstance(values.dtype, pd.ArrowDtype):
-        return column.astype(pd.ArrowDtype(pa.int64() if is_whole else pa.float64()))
+        return column.astype("int64[pyarrow]" if is_whole else "double[pyarrow]")
     return column
 
 
