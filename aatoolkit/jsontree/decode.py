@@ -219,9 +219,8 @@ def _decode_strictly(body: bytes) -> Any:
         raise _InvalidDocument("too_deep", f"it is nested more than {MAX_DEPTH} deep") from None
     except ValueError as error:
         structure = _STRING.sub(b"", body)
-        start_count, end_count = (
-            sum(map(structure.count, pair)) for pair in ((b"{", b"["), (b"}", b"]"))
-        )
+        start_count = structure.count(b"{") + structure.count(b"[")
+        end_count = structure.count(b"}") + structure.count(b"]")
         if start_count > end_count and start[:1] in (b"{", b"["):
             raise _InvalidDocument("truncated", "it breaks off before its end") from None
         raise _InvalidDocument("not_json", f"{error}") from None

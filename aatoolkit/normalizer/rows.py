@@ -438,16 +438,10 @@ def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
     ``vector``.
     """
     level, is_inside = vector.level, bool(vector.field_names)
-    while not (is_inside and level.in_array):
-        if level.container is None:
-            raise LookupError("no record encloses the document; leave out a ^")
-        index, level, is_inside = (
-            compose_row_indexes(index, level.parents),
-            level.container.level,
-            True,
-        )
-    assert level.container is not None
-    return level.container.elements(), index
+    while not (is_inside and level.in_array):  # a declaration is refused if there is no record
+        index, is_inside = compose_row_indexes(index, level.parents), True
+        level = level.container.level  # type: ignore[union-attr]
+    return level.container.elements(), index  # type: ignore[union-attr]
 
 
 def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:

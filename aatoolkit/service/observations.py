@@ -306,10 +306,9 @@ class Observations:
     @cached_property
     def collected_since(self) -> date | None:
         """The first day on which answers were collected; None if there are no answers."""
-        first_day: date | None = self.project["observed_from"] or self.fetch_value(
+        return self.project["observed_from"] or self.fetch_value(  # type: ignore[no-any-return]
             "SELECT min(first_run_day) FROM store.engine_runs WHERE host = $host"
         )
-        return first_day
 
     @property
     def has_previous(self) -> bool:

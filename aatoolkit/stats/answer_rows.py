@@ -257,13 +257,12 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     is_informative = (plain_value(r) > 0) | (plain_value(s) > 0)
     values["clusters"] = count_of(take(n, np.flatnonzero(is_informative)))
     verdict = verdict_of(values["p"], odds_ratio - 1, level, ("more often", "less often"))
-    shares = [percent(values[name]) for name in ("mentioned_if_cited", "mentioned_if_not")]
     reason = f"{values['clusters']:g} prompts have answers of both kinds, which is too few"
     if np.isfinite(odds_ratio):
         reason = (
-            f"mentioned in {shares[0]} of answers that cite it, {shares[1]} of others; within "
-            f"prompts the odds are {odds_ratio:.2f} times as high "
-            f"({low:.2f} to {high:.2f})"
+            f"mentioned in {percent(values['mentioned_if_cited'])} of answers that cite it, "
+            f"{percent(values['mentioned_if_not'])} of others; within prompts the odds are "
+            f"{odds_ratio:.2f} times as high ({low:.2f} to {high:.2f})"
         )
     metadata = metadata_of(rows)
     state = combine([metadata.columns[name].availability for name in ("mentioned", "cited")])

@@ -323,10 +323,8 @@ def _compare_group(
                 f"over prompts ({effect_and_df[0]:.3g})"
             )
         return change, method, "", ()
-    after, before = (
-        estimate_sample(y, n, word, is_series=is_by_day)
-        for word, y, n in (("after", y1, n1), ("before", y0, n0))
-    )
+    after = estimate_sample(y1, n1, "after", is_by_day)
+    before = estimate_sample(y0, n0, "before", is_by_day)
     if not cluster:  # each answer by itself
         after, before = (replace(part, df=part.size - 1, clusters=NAN) for part in (after, before))
     change = two_sample_change(after, before, confidence)

@@ -504,7 +504,7 @@ def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", 
 def judge(
     rows: Sequence[Comparison], level: float, correct: str | None = "holm", noun: str = "change"
 ) -> list[dict[str, Any]]:
-    """Return for each comparison the columns of `JUDGED`, from adjusted p-values to verdicts.
+    """Return for each comparison the columns of its result, from the change to the verdict.
 
     Parameters
     ----------
@@ -540,8 +540,10 @@ def judge(
         p = alias("p_adjusted", p)
         verdict = verdict_of(p, change.change, level, row.words)
         low, high = (NAN if row.why else bound for bound in (change.low, change.high))
-        bounds = " to ".join(points(bound, is_rate) for bound in (low, high))
-        why = f"{row.text}; {100 * level:g} % interval of the {noun}, for this row alone: {bounds}"
+        why = (
+            f"{row.text}; {100 * level:g} % interval of the {noun}, for this row alone: "
+            f"{points(low, is_rate)} to {points(high, is_rate)}"
+        )
         if verdict == "cannot say":
             why = row.why or "it cannot be computed"
         elif verdict == "no evidence":
@@ -560,14 +562,19 @@ def judge(
         method, df = row.method, change.df
         if method and np.isfinite(df):
             method += f", t of {df:.3g} degrees of freedom"
-        change_values = change.change, change.size_after, change.clusters, low, high
-        values = *change_values, p_single, p, smallest, verdict, why, method
-        judgements.append(dict(zip(JUDGED, values, strict=True)))
+        judgements.append(
+            {
+                "change": change.change,
+                "n": change.size_after,
+                "clusters": change.clusters,
+                "low": low,
+                "high": high,
+                "p": p_single,
+                "p_adjusted": p,
+                "detectable": smallest,
+                "verdict": verdict,
+                "why": why,
+                "method": method,
+            }
+        )
     return judgements
-
-
-JUDGED = (
-    *("change", "n", "clusters", "low", "high"),
-    *("p", "p_adjusted", "detectable", "verdict", "why", "method"),
-)
-"""The columns of results that `judge` computes."""

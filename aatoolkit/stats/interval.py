@@ -92,10 +92,10 @@ def interval(
             if panel == "fixed":
                 why = f"one number for each value of {cluster} cannot say how much answers differ"
         reasons.append(why)
-        interval_text = f"{amount(low, is_rate)} to {amount(high, is_rate)}"
-        verdict_texts.append(
-            f"cannot say: {why}" if why else f"{100 * level:g} % interval: {interval_text}"
+        bounds_text = (
+            f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
         )
+        verdict_texts.append(f"cannot say: {why}" if why else bounds_text)
     if all(reasons) and sums.used_rows.any():
         raise refusal(column, "interval", reasons[int(sums.used_rows.argmax())])
     interval_kind = "Wilson interval" if is_rate else "t interval"
@@ -304,8 +304,10 @@ def stability(
     agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
     icc = _icc(y, n)
     icc = icc if len(repeated_groups) > 1 and np.isfinite(icc) else NAN
-    low, high = (percent(bound) for bound in (agreement.low, agreement.high))
-    verdict = f"two answers agree in {percent(agreement.value)} of pairs ({low} to {high})"
+    verdict = (
+        f"two answers agree in {percent(agreement.value)} of pairs "
+        f"({percent(agreement.low)} to {percent(agreement.high)})"
+    )
     bounds = [NAN] * 2
     if not len(repeated_groups):
         verdict = "cannot say: no combination was asked twice"

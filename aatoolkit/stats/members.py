@@ -22,7 +22,6 @@ from aatoolkit.frame.groupby import as_floats, check_columns, flattened, group
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import RANK, SUM
 from aatoolkit.stats.estimate import (
-    JUDGED,
     MIN_CLUSTERS,
     NAN,
     Change,
@@ -95,7 +94,7 @@ def rank(
         raise refusal(column, "ranks", why)
     (y, n), by_group = sums.parts(), sums.by_group
     size = by_group.total(y if sums.is_count else n)
-    sizes, squares = (by_group.total(part) for part in (sums.n, sums.n**2))
+    sizes, squares = by_group.total(sums.n), by_group.total(sums.n**2)
     value = np.where(sizes > 0, size if sums.is_count else by_group.total(y) / size, np.nan)
     name_variables()
     values = plain_value(value)
@@ -249,7 +248,7 @@ def concentration(
         row = {"n": n, "members": members}
         if MIN_COUNT <= n <= _MAX_COUNT:
             row |= _concentration_of(counts, n, top, level)
-            effective, low, high = (row[f"effective{suffix}"] for suffix in ("", "_low", "_high"))
+            effective, low, high = (row[f"effective{suffix}"] for suffix in _SUFFIXES)
             interval_text = f"{low:.1f} or more" if np.isinf(high) else f"{low:.1f} to {high:.1f}"
             row["verdict"] = f"as concentrated as {effective:.1f} equal ones ({interval_text})"
         else:
@@ -449,15 +448,16 @@ def _overlap_of_answers(
             reason = f"{k:g} {cluster} have two answers of each {between}; it takes {MIN_CLUSTERS}"
         if not has_both.any():
             reason = f"no {cluster} has answers of both"
-        shares = percent(gap.change + ceiling.change), ceiling.change
-        text = f"{shares[0]} in common, where repeats of one have {percent(shares[1])}"
+        text = f"{percent(gap.change + ceiling.change)} in common, where repeats of one have "
+        text += percent(ceiling.change)
         reason = "" if np.isfinite(gap.p) else reason
         verdicts = ("more alike", "less alike")
         gaps.append(Comparison(change=gap, text=text, why=reason, words=verdicts))
-    for row, judgement in zip(rows, judge(gaps, level, noun="gap"), strict=True):
-        row |= {name: judgement[name] for name in JUDGED[5:]}
-        row["method"] = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
-    return rows
+    method = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
+    return [
+        {**judgement, **row, "method": method}
+        for row, judgement in zip(rows, judge(gaps, level, noun="gap"), strict=True)
+    ]
 
 
 def mean_of(values: Any, level: Any, name: str) -> Change:

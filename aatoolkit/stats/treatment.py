@@ -237,14 +237,13 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
     ]
     is_untested = not np.isfinite(estimate.change.p)
     why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
-    means = (
-        (group, *(amount(mean, is_rate) for mean in (side.before, side.after)))
-        for group, side in estimate.sides.items()
-    )
     is_effect = estimate.kind == "effect"
     return Comparison(
         change=estimate.change,
-        text=", ".join(f"{group} {before} to {after}" for group, before, after in means),
+        text=", ".join(
+            f"{group} {amount(side.before, is_rate)} to {amount(side.after, is_rate)}"
+            for group, side in estimate.sides.items()
+        ),
         method=f"difference in differences within {cluster}, clustered",
         why=f"{' and '.join(shortages)}; it takes {MIN_CLUSTERS}"
         if shortages

@@ -217,18 +217,20 @@ def compare(before: Study, after: Study) -> StudyDiff:
     same_count = 0
     for key in sorted(first_records.keys() | second_records.keys()):
         first, second = first_records.get(key), second_records.get(key)
-        states = [record and f"{record.status} {record.sha256[:12]}" for record in (first, second)]
+        states = {
+            side: record and f"{record.status} {record.sha256[:12]}"
+            for side, record in (("before", first), ("after", second))
+        }
         if first and second and (first.sha256, first.status) == (second.sha256, second.status):
             same_count += 1
             continue
-        record = first_records.get(key) or second_records[key]
+        record = first or second_records[key]
         location: dict[str, Any] = {
             "host": record.host,
             "section": SCOPE_OPTIONS if record.scope is None else record.section,
             "scope": record.scope and record.scope._to_query(),
         }
-        states_by_study = dict(zip(("before", "after"), states, strict=True))
-        diff_frames.append(pd.DataFrame([{"kind": "response", **location, **states_by_study}]))
+        diff_frames.append(pd.DataFrame([{"kind": "response", **location, **states}]))
         if first and second:
             first_tables = readable_tables(before, first)
             second_tables = readable_tables(after, second)

@@ -151,8 +151,8 @@ def tips_of(
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
         lines = [label.full, f"{humanize(name)}: {whys[row] or number(value, unit)}"]
         if ends and not np.isnan(ends.low[row] + ends.high[row]):
-            low, high = (number(float(end[row]), unit) for end in (ends.low, ends.high))
-            lines.append(f"interval: {low} to {high}")
+            low, high = float(ends.low[row]), float(ends.high[row])
+            lines.append(f"interval: {number(low, unit)} to {number(high, unit)}")
         for size, amounts in counts:
             n = float(amounts[row])
             lines.append(f"{size}: {'not measured' if n != n else number(n)}")

@@ -458,17 +458,14 @@ class AggregateCells(Result):
                 )
                 denominator_rows = first_rows[groups == position].tolist()
                 response_text = f" over {len(denominator_rows)} responses"
-            children = (
+            children = numerator, denominator = (
                 explain_sum(plan, self.first_input, False, used_rows, self._explain_cells),
                 explain_sum(plan, self.first_input, True, denominator_rows, self._explain_cells),
             )
-            names, values = (
-                " / ".join(str(text) for text in texts)
-                for texts in zip(
-                    *((child.column, in_words(child.value)) for child in children), strict=True
-                )
+            formula = (
+                f"{numerator.column} / {denominator.column}{response_text} over {count_text} = "
+                f"{in_words(numerator.value)} / {in_words(denominator.value)}"
             )
-            formula = f"{names}{response_text} over {count_text} = {values}"
         else:
             formula = f"{_PHRASE_BY_RULE.get(rule.rule, rule.rule)} of {count_text}"
             children = self._explain_cells(plan.parts[0], used_rows)
