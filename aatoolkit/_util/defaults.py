@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from aatoolkit._util.data import constants
 from aatoolkit.errors import PackageMissing
 
 EXPIRE_AFTER: Final = 3600.0
@@ -36,16 +37,7 @@ DEMO_HOST: Final = "acme.example"
 """The host of the demonstration project in the synthetic store."""
 
 
-EXTRAS = {
-    "demo": ("duckdb", "starlette", "uvicorn", "pytz"),
-    "plot": ("matplotlib",),
-    "interactive": ("matplotlib", "plotly"),
-    "scale": ("duckdb", "pytz", "dask"),
-    "archive": ("deltalake", "duckdb", "pytz"),
-    "excel": ("xlsxwriter",),
-    "notebook": ("jupyterlab", "nbclient", "ipykernel"),
-    "keyring": ("keyring",),
-}
+EXTRAS: Final = {extra: tuple(packages) for extra, packages in constants("extras").items()}
 """The packages that each extra for users installs, as in ``pyproject.toml``."""
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from aatoolkit._util.data import constants
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Dtype:
     words: str
     python: str
     pandas: Any
-    parses: tuple[str, ...] = ()
+    parses: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -49,21 +51,7 @@ class Reading:
     missing: tuple[str | float | bool, ...] = ()
 
 
-_NUMBER_PARSES = ("number", "decimal comma")
-_MOMENT_PARSES = (
-    *("YYYYMMDD", "DD/MM/YYYY", "MM/DD/YYYY", "iso week", "month day", "epoch s", "epoch ms"),
-    *("month day year", "iso month", "epoch days", "epoch ns", "utc"),
-)
-
-# fmt: off
-DTYPES: Mapping[str, Dtype] = {dtype.name: dtype for dtype in (
-    Dtype("string", "text", "str", "string", ("currency", "any")),
-    Dtype("Int64", "whole number", "int", "Int64", _NUMBER_PARSES),
-    Dtype("Float64", "number", "float", "Float64", (*_NUMBER_PARSES, "money", "duration", "parts")),
-    Dtype("boolean", "yes or no", "bool", "boolean", ("boolean",)),
-    Dtype("date", "day", "pd.Timestamp", "datetime64[us]", _MOMENT_PARSES),
-    Dtype("timestamp", "moment", "pd.Timestamp", "datetime64[us, UTC]", _MOMENT_PARSES),
-    Dtype("category", "text", "str", None, ("currency",)),
-    Dtype("list<string>", "list of texts", "Any", object),
-)}
+DTYPES: Mapping[str, Dtype] = {
+    name: Dtype(name, **facts) for name, facts in constants("dtypes").items()
+}
 NUMBERS, MOMENTS = ("Int64", "Float64"), ("date", "timestamp")

@@ -139,7 +139,7 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
     new one was in place, the old folder gets its name back.
     """
     removed_paths = []
-    for path in [*Path(folder).glob(".tmp-*"), *Path(folder).glob(".old-*")]:
+    for path in [*Path(folder).glob(".*")]:
         match = _MOVED_ASIDE_NAME.fullmatch(path.name)
         if not match and not _UNFINISHED_NAME.fullmatch(path.name):
             continue

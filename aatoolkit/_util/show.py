@@ -183,15 +183,14 @@ def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
     if _is_left_to_pandas(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return pandas_html
-    has_hidden_columns = False
+    hidden_names: list[str] = []
     if view.details is None:
         (columns, notes), label_count = _format_listing(frame), frame.index.nlevels
     else:
         (columns, notes, hidden_names), label_count = _select_columns(frame, view, _PAGE_WIDTH), 1
-        has_hidden_columns = bool(hidden_names)
     table = _columns_to_html(columns, label_count)
     footer = "".join(f"<p>{markup_long(note)}</p>" for note in notes)
-    if has_hidden_columns:
+    if hidden_names:
         all_columns = _format_columns(frame.head(_MAX_ROWS), {})
         footer += fold(
             f"all {frame.shape[1]} columns", _columns_to_html(all_columns, frame.index.nlevels)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aatoolkit._util.data import constants
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -30,31 +32,23 @@ class Unit:
     short: str = ""
 
 
-UNITS: dict[str, Unit] = {}
+UNITS = {name: Unit(**properties) for name, properties in constants("units").items()}
 """The units with known properties, by name."""
 
-
-# fmt: off
-def _add_unit(name: str, words: str | None = None, **properties: object) -> str:
-    """Add a unit to `UNITS`, and return its name."""
-    UNITS[name] = Unit(words, **properties)  # type: ignore[arg-type]
-    return name
-
-
-COUNT = _add_unit("count", "", least=0)
-FRACTION = _add_unit("fraction 0-1", "", least=0, most=1)
-FRACTION_CHANGE = _add_unit("absolute pp as fraction", "percentage points")
-FRACTION_OF_BEFORE = _add_unit("fraction of before", "of before")
-PROBABILITY = _add_unit("probability 0-1", "0 to 1", least=0, most=1)
-SCORE = _add_unit("score 0-100", "0 to 100")
-RANK = _add_unit("rank", "1 is first")
-REQUESTS = _add_unit("HTTP requests", "requests")
-HTTP_STATUS = _add_unit("HTTP status", "")
+COUNT = "count"
+FRACTION = "fraction 0-1"
+FRACTION_CHANGE = "absolute pp as fraction"
+FRACTION_OF_BEFORE = "fraction of before"
+PROBABILITY = "probability 0-1"
+SCORE = "score 0-100"
+RANK = "rank"
+REQUESTS = "HTTP requests"
+HTTP_STATUS = "HTTP status"
 CHECKS = "checks"
 CHARACTERS = "characters"
-BYTES = _add_unit("bytes", "", short=" bytes")
-SECONDS = _add_unit("seconds", "", short=" s")
-MILLISECONDS = _add_unit("milliseconds", "", short=" ms")
+BYTES = "bytes"
+SECONDS = "seconds"
+MILLISECONDS = "milliseconds"
 DAYS = "days"
 SEARCHES = "searches/month"
 CURRENCY = "currency"

@@ -281,14 +281,12 @@ def plan(
 def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Generator[Group]:
     """Send the requests for ``targets`` concurrently; yield each outcome as a group, in order."""
     calls = [(project, scope, name) for project, scope, names in targets for name in names]
-    if not calls:
-        return
 
     def send(call: tuple[Project, Scope, str]) -> Payload:
         project, scope, name = call
         return fetch_response(client, project, name, scope, refresh)
 
-    with closing(in_order(send, calls, min(client.workers, len(calls)))) as results:
+    with closing(in_order(send, calls, client.workers)) as results:
         for (project, scope, name), future in results:
             yield [((project.host, name, scope._to_query()), outcome_of(future.result))], None
 

@@ -369,11 +369,10 @@ class Archive(metaclass=Chaptered):
         snapshot = self._snapshot()
         return snapshot.relation(query, sql_tables(snapshot), self._until)
 
-    def _sql_frame(self, query: str) -> pd.DataFrame:
+    def _sql_frame(self, query: str) -> Any:
         """Return the result of an SQL query as a DataFrame."""
         with self._snapshot().typed(()):
-            frame: pd.DataFrame = self.sql(query).df()
-            return frame
+            return self.sql(query).df()
 
     @typed
     def dask(self, section: str, table: str | None = None) -> Any:

@@ -19,6 +19,7 @@ import pyarrow.dataset as ds
 from aatoolkit._util.defaults import needed
 from aatoolkit.archive.responses import USABLE, source_of
 from aatoolkit.archive.schema import (
+    FILTER_COLUMNS,
     FRAMES,
     HISTORY_COLUMNS,
     OWN_SCHEMAS,
@@ -38,10 +39,8 @@ from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach
 from aatoolkit.metadata.recipe import Recipe
 from aatoolkit.normalizer.columns import to_frame
-from aatoolkit.scope import FILTERS
 
-_FILTERS = tuple(f"filter_{name}" for name in FILTERS)
-_RESPONSE_KEY = ("run", "section", "sha256", "fetched_at", "host", "days", *_FILTERS)
+_RESPONSE_KEY = ("run", "section", "sha256", "fetched_at", "host", "days", *FILTER_COLUMNS)
 """The columns by which the statements of a response are joined with the response."""
 
 _ROWS = "rows of the table"
@@ -126,7 +125,7 @@ class TableReader:
             f"SELECT * FROM {identifier(_ROWS)} WHERE {selection.where} "
             f"ORDER BY {', '.join(map(identifier, sort_columns))}"
         )
-        key = ("host", "days", *_FILTERS, "fetched_at")
+        key = ("host", "days", *FILTER_COLUMNS, "fetched_at")
         recipe = ["archived", "read", {**self.section_and_table, **selection.to_dict()}]
         return self._frame(self._query(sql), selection, recipe, CONTEXT, key)
 
@@ -138,7 +137,10 @@ class TableReader:
         """
         self.check(responses)
         rows = self._query(_history_sql(self.stored_table, responses.where, days), FRAMES)
-        context = ["host", *(name for name in _FILTERS if rows[name].null_count < rows.num_rows)]
+        context = [
+            "host",
+            *(name for name in FILTER_COLUMNS if rows[name].null_count < rows.num_rows),
+        ]
         as_of = {"as_of": responses.until.isoformat()} if responses.until else {}
         recipe = ["archived", "history", {**self.section_and_table, **days.to_dict(), **as_of}]
         return self._frame(rows, responses, recipe, context, context, HISTORY_COLUMNS, "last_seen")
@@ -312,14 +314,14 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
     ``where`` is the SQL condition on responses; ``days`` selects the days that rows are about.
     """
     moment = identifier(str(table.moment))
-    key = ["host", *_FILTERS, *table.key, "_row"]
+    key = ["host", *FILTER_COLUMNS, *table.key, "_row"]
     value_columns = [name for name in table.columns if name not in key]
     partition = ", ".join(map(identifier, key))
     columns = ", ".join(map(identifier, (*key, *value_columns)))
     packed_row = f"row({', '.join(map(identifier, value_columns))})" if value_columns else "row(1)"
     known_sql = " OR ".join(f"{identifier(name)} IS NOT NULL" for name in value_columns) or "true"
     same_scope = " AND ".join(
-        f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *_FILTERS)
+        f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *FILTER_COLUMNS)
     )
     value_window = f'PARTITION BY {partition}, "aa known" ORDER BY fetched_at, days'
     limits = [

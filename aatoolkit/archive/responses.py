@@ -18,7 +18,7 @@ import orjson
 import pyarrow as pa
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.schema import OWN_SCHEMAS, RESPONSES
+from aatoolkit.archive.schema import CONTEXT_FIELDS, OWN_SCHEMAS, RESPONSES
 from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.archive.store import ArchiveStore, RunLog
 from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
@@ -191,18 +191,13 @@ class ArchivedResponse:
     def context(self) -> dict[str, Any]:
         """The values of the context columns (host, window and so on) for all rows of its tables."""
         scope = Scope._from_query(self.scope)
+        own_names = (name for name in CONTEXT_FIELDS.names if hasattr(self, name))
         return {
-            "month": self.month,
-            "host": self.host,
             "days": scope.days,
-            "window_start": self.window_start,
-            "window_end": self.window_end,
             **{
                 f"filter_{name}": ",".join(scope._filters.get(name, ())) or None for name in FILTERS
             },
-            "fetched_at": self.fetched_at,
-            "run": self.run,
-            "sha256": self.sha256,
+            **{name: getattr(self, name) for name in own_names},
         }
 
 

@@ -32,6 +32,7 @@ DECLARATION = "aatoolkit.declaration"
 SECTION = "aatoolkit.section"
 PREFIX = "aatoolkit.prefix"
 
+FILTER_COLUMNS = tuple(f"filter_{name}" for name in FILTERS)
 CONTEXT_FIELDS = pa.schema(
     {
         "month": "string",
@@ -39,7 +40,7 @@ CONTEXT_FIELDS = pa.schema(
         "days": "int64",
         "window_start": "date32",
         "window_end": "date32",
-        **{f"filter_{name}": "string" for name in FILTERS},
+        **dict.fromkeys(FILTER_COLUMNS, "string"),
         "fetched_at": MOMENT,
         "run": "string",
         "sha256": "string",
@@ -378,5 +379,5 @@ def add_changes(store: ArchiveStore, changes: Iterable[Change]) -> None:
         for position, change in enumerate(changes)
     ]
     if rows:
-        table = store.create(CHANGES, CHANGES_SCHEMA, is_partitioned=False)
+        table = store.create(CHANGES, CHANGES_SCHEMA)
         store.append(table, pa.Table.from_pylist(rows, schema=CHANGES_SCHEMA))

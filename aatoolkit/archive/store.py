@@ -113,20 +113,13 @@ class ArchiveStore:
             ) from None
         self.root = str(Path(text).expanduser().absolute()) if self.is_local else text.rstrip("/")
         self.options = {name: str(value) for name, value in (storage_options or {}).items()}
-        self._clear_cache()
-
-    def _clear_cache(self) -> None:
         self._peeked_tables: dict[str, tuple[Any, Any]] = {}
         self._cached_rows: dict[str, tuple[Any, list[dict[str, Any]]]] = {}
         self.checksums: dict[str, dict[str, Any]] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         # Open tables stay in their process.
-        return {name: getattr(self, name) for name in ("root", "is_local", "options")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._clear_cache()
+        return ArchiveStore, (self.root, self.options)
 
     @cached_property
     def files(self) -> FileSystem:
@@ -214,10 +207,12 @@ class ArchiveStore:
         name: str,
         schema: pa.Schema,
         *,
-        is_partitioned: bool = True,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
-        """Open a table and return it; create it, or add columns of the schema, if necessary."""
+        """Open a table and return it; create it, or add columns of the schema, if necessary.
+
+        A new table whose schema has a column ``month`` is partitioned by it.
+        """
         deltalake = engine()
         table = self.open(name)
         if table is not None:
@@ -235,7 +230,7 @@ class ArchiveStore:
                 self.uri(name),
                 schema,
                 mode="error",
-                partition_by=["month"] if is_partitioned else None,
+                partition_by=["month"] if "month" in schema.names else None,
                 name=name.rpartition("/")[2],
                 configuration={"delta.checkpointInterval": "20", **(configuration or {})},
                 storage_options=self.options or None,
@@ -297,12 +292,7 @@ class ArchiveStore:
                 f"({one_line(error)}); try again",
                 path=self.root,
             ) from None
-        except (
-            exceptions.DeltaError,
-            exceptions.DeltaProtocolError,
-            OSError,
-            pa.ArrowException,
-        ) as error:
+        except (exceptions.DeltaError, OSError, pa.ArrowException) as error:
             raise ArchiveError(
                 f"{name} at {self.root}: {one_line(error)}; what was committed before is whole: "
                 f"{REMEDY}",
@@ -472,7 +462,7 @@ def log(
     data = pa.Table.from_pylist([row], RUNS_SCHEMA)
 
     def append() -> None:
-        table = store.create(RUNS, RUNS_SCHEMA, is_partitioned=False)
+        table = store.create(RUNS, RUNS_SCHEMA)
         with store.errors(RUNS):
             rows = store.dataset(RUNS, table).to_table().to_pylist()
         check(RunLog(rows))

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from aatoolkit._util.text import counted, visible
 from aatoolkit.archive.responses import USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.schema import (
+    FILTER_COLUMNS,
     FRAMES,
     OWN_SCHEMAS,
     RESPONSES,
@@ -47,7 +48,6 @@ from aatoolkit.archive.store import (
 from aatoolkit.archive.writing import DerivedResponse, TableBuffer, derive
 from aatoolkit.client.reading import ReadingOptions, progress_bar
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
-from aatoolkit.scope import FILTERS
 
 # -- compact and forget -------------------------------------------------------------------------
 
@@ -274,7 +274,7 @@ def _count_files(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, i
     return len(rows), sum(row["size_bytes"] for row in rows)
 
 
-_RESPONSE_KEY = ("run", "host", "days", *(f"filter_{name}" for name in FILTERS), "fetched_at")
+_RESPONSE_KEY = ("run", "host", "days", *FILTER_COLUMNS, "fetched_at")
 _MAX_LISTED = 20
 _BATCH_SIZE = 2000
 _SPOOL_BYTES = 1 << 27

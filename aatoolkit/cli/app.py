@@ -383,9 +383,14 @@ def draft(args: Args) -> int:
 
     Exits with 1 if a section could not be read.
     """
-    options = {"requests": args.requests, "seconds": args.seconds, "hosts": args.beside}
     with project_of(args) as project:
-        profile_draft = aa.profile.draft(project, standard_names=not args.own_names, **options)
+        profile_draft = aa.profile.draft(
+            project,
+            requests=args.requests,
+            seconds=args.seconds,
+            hosts=args.beside,
+            standard_names=not args.own_names,
+        )
         if args.confirm:
             profile_draft.resume(args.out)
         path = profile_draft.save(args.out)

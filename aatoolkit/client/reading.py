@@ -120,7 +120,7 @@ def read_many(
         fetch, section_name = call
         return fetch(section_name)
 
-    with closing(in_order(ask, calls, min(workers, len(calls)))) as responses:
+    with closing(in_order(ask, calls, workers)) as responses:
         responses_shown = progress_bar(responses, progress, total=len(calls), unit="response")
         for _, group in groupby(responses_shown, key=lambda response: response[0][0]):
             results = ((section_name, outcome.result) for (_, section_name), outcome in group)
@@ -221,8 +221,7 @@ def read_by(
     def read(value: str) -> Tables:
         return project.read(section, scope._with(**{by: value}), **options)
 
-    workers = min(project.client.workers, len(values))
-    with closing(in_order(read, values, workers)) as results:
+    with closing(in_order(read, values, project.client.workers)) as results:
         tables_by_value = {value: outcome.result() for value, outcome in results}
     _warn_if_equal(section, by, [tables.main for tables in tables_by_value.values()])
     return _concatenate(by, tables_by_value)

@@ -21,7 +21,9 @@ import pandas as pd
 from aatoolkit._util.text import escaped
 
 _UNSAFE = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
-_EXACT_LIMIT = 10**15
+EXACT_LIMIT = 10**15
+"""The smallest whole number that a spreadsheet may round."""
+
 _MISSING_MARK = "\0"
 """The placeholder of missing cells; no cell has it, as control characters are escaped."""
 
@@ -90,7 +92,7 @@ def _as_csv(values: pd.Series) -> pd.Series:
         return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")
     if pd.api.types.is_numeric_dtype(dtype):
         is_whole = dtype.kind in "iu"
-        if not (is_whole and ((values >= _EXACT_LIMIT) | (values <= -_EXACT_LIMIT)).any()):
+        if not (is_whole and ((values >= EXACT_LIMIT) | (values <= -EXACT_LIMIT)).any()):
             return values
     texts = as_texts(values)
     if dtype.kind == "M":

@@ -21,14 +21,13 @@ from aatoolkit._util.files import writing
 from aatoolkit._util.text import capitalized, escaped, humanize
 from aatoolkit.errors import NotWritten
 from aatoolkit.frame.aggregation_plan import row_units
-from aatoolkit.frame.csv import as_texts
+from aatoolkit.frame.csv import EXACT_LIMIT, as_texts
 from aatoolkit.frame.views import codebook_of
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import NOTHING, Source, metadata_of
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
-_EXACT_LIMIT = 10**15
 _MAX_ROWS, _MAX_TEXT, _MAX_NAME = 1_048_576, 32_767, 31
 """Limits of Excel: the rows of a sheet, the characters of a cell, and of a sheet's name."""
 
@@ -138,6 +137,10 @@ def write_sections(sections: Mapping[str, Tables], path: str | os.PathLike[str])
     return write_workbook(sheets, path)
 
 
+_Sheet = tuple[str, int, str, str]
+"""The name of a sheet, its number of rows, its description, and what was measured."""
+
+
 class _Book:
     """A workbook that is being written with xlsxwriter, and its cell formats."""
 
@@ -153,7 +156,7 @@ class _Book:
     def write(self, tables: Sequence[SheetTable]) -> None:
         overview = self._book.add_worksheet("Overview")
         used_names = {"overview", "history", "columns"}  # Excel has the second
-        sheets: list[tuple[str, int, str, str]] = []
+        sheets: list[_Sheet] = []
         for table in tables:
             name = _sheet_name(capitalized(humanize(table.name)), used_names)
             self._fill(name, table.frame)
@@ -192,13 +195,8 @@ class _Book:
         sheet.repeat_rows(0)
         _fit_to_page(sheet)
 
-    def _overview(
-        self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[tuple[str, int, str, str]]
-    ) -> None:
-        """Fill the first sheet: the sources, the key figures, a chart, the sheets and a legend.
-
-        ``sheets`` has for each sheet its name, number of rows, description, and what was measured.
-        """
+    def _overview(self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> None:
+        """Fill the first sheet: the sources, the key figures, a chart, the sheets and a legend."""
         source_lists = [metadata_of(table.frame).sources for table in tables]
         sources = [*dict.fromkeys(source for sources in source_lists for source in sources)]
         windows = dict.fromkeys(
@@ -234,9 +232,7 @@ class _Book:
             sheet.set_column(column, column, width)
         _fit_to_page(sheet)
 
-    def _chart(
-        self, tables: Sequence[SheetTable], sheets: Sequence[tuple[str, int, str, str]]
-    ) -> Any:
+    def _chart(self, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> Any:
         """Return a chart of the first table that can be drawn; None if there is no such table.
 
         It is a line if some table has days; otherwise it has bars.
@@ -373,7 +369,7 @@ def _as_excel(values: pd.Series) -> list[Any]:
 
 def _number(value: Any) -> Any:
     """Return a number, as text if it is infinite or Excel would round it."""
-    if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= _EXACT_LIMIT):
+    if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= EXACT_LIMIT):
         return str(value)
     return value.item() if hasattr(value, "item") else value
 

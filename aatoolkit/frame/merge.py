@@ -341,19 +341,14 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
     merge_keys = [name for name in keys if isinstance(name, str)]
     candidate_keys = [
         merge_keys,
-        *([metadata.key] if metadata.key else []),
+        metadata.key or merge_keys,
         *([*merge_keys, label] for label in label_columns),
+        [*merge_keys, *label_columns],
+        [*merge_keys, *undeclared_names],
+        unique_names,
     ]
     grain: tuple[str, ...] = (NO_KEY,)
-    for names in map(
-        dict.fromkeys,
-        (
-            *candidate_keys,
-            [*merge_keys, *label_columns],
-            [*merge_keys, *undeclared_names],
-            unique_names,
-        ),
-    ):
+    for names in map(dict.fromkeys, candidate_keys):
         with suppress(TypeError):  # lists have no hash
             if {*names} <= {*unique_names} and not (
                 rows.duplicated([*names]).any() if names else len(rows) > 1

@@ -269,8 +269,13 @@ def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Pat
 
 def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
     """Write the same files as `write_tables`, but into ``folder`` itself; yield each path."""
-    listings = {"_extra": tables.extra, "_drift": tables.drift}
-    for name, frame in {**tables, **listings, "_availability": tables.availability}.items():
+    frames = {
+        **tables,
+        "_extra": tables.extra,
+        "_drift": tables.drift,
+        "_availability": tables.availability,
+    }
+    for name, frame in frames.items():
         yield write_parquet(frame, folder / f"{name}.parquet")
     for name, table in tables._provenance.items():
         path = folder / "_placement" / f"{name}.parquet"

@@ -14,7 +14,6 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from aatoolkit import errors
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, explains_absence
-from aatoolkit.errors import did_you_mean
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import NO_CONTENT, Response
@@ -128,7 +127,7 @@ def _refusal(
         subject = f"parameter {parameter}" if parameter else "request"
         kind, problem = errors.BadRequest, f"the service refused the {subject}"
         suggestions = _texts_in(texts, "suggestions")
-        hint = f"; {did_you_mean(suggestions, 'the scope options list the allowed values')}"
+        hint = f"; {errors.did_you_mean(suggestions, 'the scope options list the allowed values')}"
         details["suggestions"] = suggestions or _texts_in(texts, "allowed")
     elif status == 429 or status >= 500:
         is_rate_limit = status == 429

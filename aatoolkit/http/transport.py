@@ -276,12 +276,6 @@ _MESSAGES: dict[type[errors.AAToolkitError], str] = {
 
 _LATE = Fault("no complete response came before the deadline", False, errors.DeadlineExceeded)
 _BROKEN_CONNECTION = Fault("the connection broke off")
-_UNREADABLE_BODY = Fault(
-    "the response cannot be decompressed; tell the operator of the service",
-    False,
-    errors.DecodeError,
-    "encoding",
-)
 _FAULTS: dict[type[BaseException], Fault] = {
     BodyTooLong: Fault(
         "the response is larger than max_body; narrow the scope, or raise max_body",
@@ -289,7 +283,12 @@ _FAULTS: dict[type[BaseException], Fault] = {
         errors.DecodeError,
         "too_large",
     ),
-    urllib3.DecodeError: _UNREADABLE_BODY,
+    urllib3.DecodeError: Fault(
+        "the response cannot be decompressed; tell the operator of the service",
+        False,
+        errors.DecodeError,
+        "encoding",
+    ),
     # Before what befell the connection, which is one to the proxy.
     urllib3.ProxyError: Fault("the proxy that the environment names could not be used"),
     socket.gaierror: Fault("the name of the service is not known"),
@@ -301,7 +300,6 @@ _FAULTS: dict[type[BaseException], Fault] = {
     ssl.SSLEOFError: _BROKEN_CONNECTION,
     ssl.SSLError: Fault("there is no agreement on an encrypted connection (TLS)", False),
     urllib3.ReadTimeoutError: Fault("the service went silent"),
-    http.client.RemoteDisconnected: _BROKEN_CONNECTION,
     http.client.IncompleteRead: _BROKEN_CONNECTION,
     ConnectionError: _BROKEN_CONNECTION,
     http.client.HTTPException: Fault("what came is not HTTP", False),
