@@ -56,7 +56,7 @@ def test_a_draft_ends_when_its_time_is_over_with_what_came_by_then(slow, scripte
     with client(scripted) as session:
         started = time.monotonic()
         draft = aa.profile.draft(
-            session.project("a.example"), sections=SECTIONS, seconds=2.5, progress=False
+            session.project("a.example"), sections=SECTIONS, seconds=1.5, progress=False
         )
         took = time.monotonic() - started
     assert took < 8
