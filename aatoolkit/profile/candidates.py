@@ -190,7 +190,7 @@ def candidates(
     shapes: Shapes,
     by_host: Mapping[str, Any],
     empty: Any,
-    engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] | None = None,
+    engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] = {},
 ) -> list[Candidate]:
     """Return the paths in a response that may state availability, the likeliest first.
 
@@ -220,23 +220,19 @@ def candidates(
     >>> place.at, place.why
     ('support', 'names beta, which never ran')
     """
-    engines_by_host = engines_by_host or {}
     engines_of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
     search = _Search({*ran, *idle, *engines_of_hosts}, shapes)
+    other_projects = [
+        (response, *engines_by_host.get(host, (ran, ()))) for host, response in by_host.items()
+    ]
     search.learn_totals(
-        [
-            (response, bool(engines and Vector([response]).descend(shapes.main).values))
-            for response, engines in (
-                (document, ran),
-                *((by_host[host], engines_by_host.get(host, (ran,))[0]) for host in by_host),
-            )
-        ]
+        (response, bool(engines and Vector([response]).descend(shapes.main).values))
+        for response, engines, _ in ((document, ran, idle), *other_projects)
     )
     for response in (document, *parts.values()):
         search.read(response, idle)
-    for host, response in by_host.items():
-        search.read(response, engines_by_host.get(host, ((), ()))[1])
-    search.read(empty, idle)
+    for response, _, idle_engines in (*other_projects, (empty, ran, idle)):
+        search.read(response, idle_engines)
     responses = [document, *by_host.values()]
     read_paths = [
         (response, [signal.path for signal in detect(response).signals]) for response in responses
@@ -409,8 +405,7 @@ class _Search:
         self.totals: dict[Path, str] = {}
         """By path of a count, the name of the field with its total."""
         self._totals_by_values: dict[Path, dict[str, str]] = {}
-        self._objects: set[Path] = set()
-        self._nulls: dict[Path, list[bool]] = defaultdict(list)
+        self._objects: dict[Path, set[bool | None]] = defaultdict(set)
         self._maps_of_engines: set[Path] = set()
         self._outer_engines: dict[Path, str] = {}
 
@@ -422,26 +417,29 @@ class _Search:
         measured. ``responses`` has pairs of a response and whether something was measured.
         """
         records: dict[Path, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
-
-        def collect(value: Any, path: Path, is_measured: bool) -> None:
-            if isinstance(value, dict):
-                is_map = bool(value) and self._engines.issuperset(value)
-                if is_map or path in self._shapes.maps:
-                    value = [*value.values()]
-                    path = (*path, Entries())
-                else:
-                    records[path].append((value, is_measured))
-                    for key, item in value.items():
-                        collect(item, (*path, Field(key)), is_measured)
-            elif isinstance(value, list):
-                path = (*path, Each())
-            for item in value if isinstance(value, list) else ():
-                collect(item, path, is_measured)
-
         for response, is_measured in responses:
-            collect(response, (), is_measured)
-        for path, records_at_path in records.items():
-            self._totals_by_values[path] = _totals_by_values(records_at_path)
+            for path, record in self._iter_records(response, ()):
+                records[path].append((record, is_measured))
+        self._totals_by_values = {path: _totals_by_values(pairs) for path, pairs in records.items()}
+
+    def _iter_records(self, value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        """Yield the path of each object in a value whose keys are names of fields, and the object.
+
+        The paths of records in a list, or in a map whose keys are data, are the same.
+        """
+        items: list[tuple[Step, Any]] = []
+        if isinstance(value, list):
+            items = [(Each(), item) for item in value]
+        elif isinstance(value, dict) and (self._is_of_engines(value) or path in self._shapes.maps):
+            items = [(Entries(), item) for item in value.values()]
+        elif isinstance(value, dict):
+            yield path, value
+            items = [(Field(key), item) for key, item in value.items()]
+        for step, item in items:
+            yield from self._iter_records(item, (*path, step))
+
+    def _is_of_engines(self, value: Mapping[str, Any]) -> bool:
+        return bool(value) and self._engines.issuperset(value)
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
         """Collect the words of one response; ``idle`` are its engines that never ran."""
@@ -474,8 +472,8 @@ class _Search:
             for key in fields:
                 if key != engine:
                     self._add_field(path, key, fields, lists, engine)
-        for path in self._objects.intersection(self._nulls):
-            if path not in self._occurrences and not any(self._nulls[path]):
+        for path, have_numbers in self._objects.items():
+            if path not in self._occurrences and have_numbers == {None, False}:
                 self._occurrences[path] = [Occurrence(None, False, {}, self._idle)]
                 self.evidence[path] = _NULL_OBJECT
         return self._occurrences
@@ -590,10 +588,8 @@ class _Search:
             field_path = (*path, Field(key))
             if repeats_question(key) and not any(map(_denies, _iter_texts(value))):
                 continue
-            if isinstance(value, dict) and value:
-                self._objects.add(field_path)
-            if value is None:
-                self._nulls[field_path].append(self._has_numbers)
+            if value is None or (isinstance(value, dict) and value):
+                self._objects[field_path].add(None if value else self._has_numbers)
             if isinstance(value, dict):
                 if self._is_by_engine(key, value):
                     self._add_occurrence(field_path, value)
@@ -610,12 +606,15 @@ class _Search:
 
     def _add_map(self, value: Mapping[str, Any], path: Path) -> bool:
         """Add the values of an object as rows if its keys are data; return whether they are."""
-        is_of_engines = bool(value) and self._engines.issuperset(value)
-        if not is_of_engines and path not in self._shapes.maps:
+        path_of_rows = (*path, Entries())
+        if self._is_of_engines(value):
+            self._maps_of_engines.add(path_of_rows)
+            engines = [(self._measured[engine], engine) for engine in value]
+            self._add_rows([*value.values()], path_of_rows, engines)
+        elif path in self._shapes.maps:
+            self._add_rows([*value.values()], path_of_rows)
+        else:
             return False
-        measured = [self._measured[engine] for engine in value] if is_of_engines else ()
-        self._maps_of_engines |= {(*path, Entries())} if is_of_engines else set()
-        self._add_rows([*value.values()], (*path, Entries()), measured, [*value])
         return True
 
     def _add_items(self, items: list[Any], path: Path) -> None:
@@ -654,71 +653,58 @@ class _Search:
             self._add_rows(records, (*path, Each()))
 
     def _add_rows(
-        self,
-        items: Sequence[Any],
-        path: Path,
-        measured: Sequence[bool | None] = (),
-        engines: Sequence[str] = (),
+        self, items: Sequence[Any], path: Path, outer: Sequence[tuple[bool | None, str]] = ()
     ) -> None:
         """Store the rows among ``items``, and the rows and the maps by engine nested in them.
 
-        ``measured`` says, for each row, whether the engine or outer row that contains it has
-        numbers. A row that holds only words is about that engine or outer row. ``engines`` has, for
-        each row, the engine that its key in a map names.
+        ``outer`` has, for each row, whether the engine or outer row that contains it has numbers,
+        and the name of that engine. A row that holds only words is about that engine or outer row.
         """
         records = [item for item in items if isinstance(item, dict)]
-        if any(map(_find_table_columns, records)):
+        if tables := [table for record in records if (table := _find_table_columns(record))]:
             self._columns.add(path)
-            tables = [table for record in records if (table := _find_table_columns(record))]
             records = [
                 dict(zip(table, cells, strict=True))
                 for table in tables
                 for cells in zip(*table.values(), strict=True)
             ]
-        count_words = [self._find_count_words(record, path) for record in records]
+        if not records:
+            return
         have_numbers: list[bool | None] = [
             has_numbers(record, is_id_time_or_lack) for record in records
         ]
-        if len(measured) == len(records):
-            has_words_only = all(
-                value is None or isinstance(value, str | bool)
-                for record in records
-                for value in record.values()
-            )
-            own_and_outer = zip(have_numbers, measured, strict=True)
+        engines = [""] * len(records)
+        if len(outer) == len(records):
+            engines = [engine for _, engine in outer]
+            cells = chain.from_iterable(record.values() for record in records)
+            has_words_only = all(cell is None or isinstance(cell, str | bool) for cell in cells)
             have_numbers = [
-                outer if has_words_only else own and outer is not False
-                for own, outer in own_and_outer
+                is_measured if has_words_only else own and is_measured is not False
+                for own, (is_measured, _) in zip(have_numbers, outer, strict=True)
             ]
         if not any(have_numbers):  # the numbers that these rows speak of are elsewhere
             is_outside = not any(isinstance(step, Each | Entries) for step in path[:-1])
             have_numbers = [
                 next(
                     (self._measured[v] for v in record.values() if _is_in(v, self._measured)),
-                    self._has_numbers if is_outside and not measured else has_number,
+                    self._has_numbers if is_outside and not outer else has_number,
                 )
                 for record, has_number in zip(records, have_numbers, strict=True)
             ]
-        if len(engines) != len(records):
-            engines = [""] * len(records)
-        if records:
-            self._lists[path].append(
-                [
-                    Row(
-                        record,
-                        {key: _take_flag_or_text(value) for key, value in record.items()} | words,
-                        has_number,
-                        self._idle,
-                        engine,
-                    )
-                    for record, words, has_number, engine in zip(
-                        records, count_words, have_numbers, engines, strict=True
-                    )
-                ]
+        rows = [
+            Row(
+                record,
+                {key: _take_flag_or_text(value) for key, value in record.items()}
+                | self._find_count_words(record, path),
+                has_number,
+                self._idle,
+                engine,
             )
-            engine_field = self._find_engine_field(records[0], [self._lists[path][-1]])
-            engines = [str(record.get(engine_field, "")) for record in records]
-        for key in dict.fromkeys(key for record in records for key in record):
+            for record, has_number, engine in zip(records, have_numbers, engines, strict=True)
+        ]
+        self._lists[path].append(rows)
+        engine_field = self._find_engine_field(records[0], [rows])
+        for key in dict.fromkeys(chain.from_iterable(records)):
             values, field_path = [record.get(key) for record in records], (*path, Field(key))
             objects = [value for value in values if isinstance(value, dict)]
             by_engine = [value for value in objects if self._is_by_engine(key, value)]
@@ -727,14 +713,14 @@ class _Search:
             elif objects and all(self._add_map(value, field_path) for value in objects if value):
                 continue
             elif len(path) <= _MAX_DEPTH:
-                numbers_and_engines = [
-                    (number, engine)
-                    for value, number, engine in zip(values, have_numbers, engines, strict=True)
-                    if isinstance(value, dict)
-                ]
-                if any(engines):
+                if engine_field:
                     self._outer_engines[field_path] = engine_field
-                self._add_rows(objects, field_path, *zip(*numbers_and_engines, strict=True))
+                outer_rows = [
+                    (row.has_numbers, str(row.record.get(engine_field, "")))
+                    for row in rows
+                    if isinstance(row.record.get(key), dict)
+                ]
+                self._add_rows(objects, field_path, outer_rows)
                 for value in values:
                     if isinstance(value, list) and _is_in_gaps((*field_path, Each())):
                         self._add_items(value, field_path)

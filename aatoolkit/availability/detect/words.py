@@ -100,23 +100,19 @@ class Word:
 
 
 @cache
-def _compile_words() -> tuple[list[tuple[Word, re.Pattern[str]]], re.Pattern[str]]:
-    """Return pairs of each word and its pattern, and one pattern that matches any of the words.
-
-    Most texts match no word, which the one pattern shows at once.
-    """
-    meanings = [
+def _compile_words() -> list[tuple[Word, re.Pattern[str]]]:
+    """Return pairs of each word and its pattern."""
+    return [
         (Word(name, _STRENGTHS[strength or "weak"]), pattern)
         for (name, strength), pattern in patterns("state").items()
     ]
-    return meanings, re.compile("|".join(pattern.pattern for _, pattern in meanings))
 
 
 @cache
 def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
     return [
         (word, re.compile(rf"\b(?:{pattern.pattern})\b"))
-        for word, pattern in _compile_words()[0]
+        for word, pattern in _compile_words()
         if word.is_lack
     ]
 
@@ -139,10 +135,9 @@ def find_word_of_parts(parts: tuple[str, ...]) -> Word | None:
     meaningful_parts = [part for part in parts if part not in words("noise")]
     if not meaningful_parts:
         return None
-    meanings, any_pattern = _compile_words()
     for start in range(min(4, len(meaningful_parts))):
         text = " ".join(meaningful_parts[start:])
-        for word, pattern in meanings if any_pattern.fullmatch(text) else ():
+        for word, pattern in _compile_words():
             if (start == 0 or word.canonical in _AFTER_SOURCE) and pattern.fullmatch(text):
                 return word
     inner_parts = " ".join(meaningful_parts).removeprefix("data ").removesuffix(" data").split()
