@@ -216,7 +216,6 @@ def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
                 or _find_dimension(column, vocabulary)
                 or _find_name_in_new_unit(column)
             )
-            is not None
         }
         name_counts, used_names = Counter(standard_names.values()), {*relation.column_names}
         for column, name in standard_names.items():
@@ -245,7 +244,7 @@ def _find_name_in_new_unit(column: ColumnFinding) -> str | None:
     """Return the name of a scaled column without its old unit, such as cents; else None."""
     name, _, unit = column.name.rpartition("_")
     is_renamed = column.scale != 1.0 and unit in lexicon("percent", *FACTORS)
-    return name if is_renamed and name else None
+    return name if is_renamed else None
 
 
 def _to_standard_words(name: str) -> str:
