@@ -242,40 +242,36 @@ def candidates(
     found_candidates = []
     for path, occurrences in search.occurrences_by_path().items():
         pattern = format_path(path)
-        values_at_path = _ValuesAtPath(
-            search.word_at(document, path),
-            search.word_at(empty, path),
-            {host: search.word_at(response, path) for host, response in by_host.items()},
-        )
-        current = values_at_path.current
+        current, unmeasured = search.word_at(document, path), search.word_at(empty, path)
+        value_by_host = {host: search.word_at(response, path) for host, response in by_host.items()}
         holding_paths = [
             paths for response, paths in read_paths if value_at(response, path) is not None
         ]
         is_null_object = search.evidence.get(path) == _NULL_OBJECT
-        if is_null_object and any(
-            paths for response, paths in read_paths if value_at(response, path) is None
-        ):
-            continue  # what is read in these responses explains it
         is_read = all(_is_read(pattern, paths) for paths in holding_paths or [read_paths[0][1]])
-        if is_read or values_at_path.are_equal_for_all_hosts:
-            continue
+        other_values = [*value_by_host.values(), unmeasured or current]
+        is_same = value_by_host and all(value == current for value in other_values)
+        if is_read or (is_same and current is not None and not isinstance(current, dict)):
+            continue  # what all hosts have in common says nothing about any of them
         is_null = current in (None, "", [], {}) and {s.has_numbers for s in occurrences} == {False}
         only_unmeasured = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
         evidence = search.evidence.get(path, only_unmeasured)
         total = search.totals.get(path, "")
         legend = _find_legend(occurrences, legends)
-        score, why = values_at_path.raise_score_by_contrast(
-            *_score_path(path, occurrences, evidence, legend, is_count=bool(total))
-        )
+        score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total))
+        other_hosts = [host for host, value in value_by_host.items() if value != current]
+        if score > 0 and unmeasured not in (None, current):
+            score, why = score + 3, f"{why}; is {raw(unmeasured)[:60]} where nothing was measured"
+        elif score > 0 and other_hosts:
+            score, why = score + 1, f"{why}; differs for {', '.join(other_hosts)}"
         if score < _MIN_SCORE:
             continue
         overall_word, is_notice = to_word(current), path in search.notices
         is_mixture = any(
             to_word(search.word_at(part, path)) != overall_word for part in measured_parts
         )
-        meanings = _find_meanings(
-            path, occurrences, overall_word if is_mixture else "", legend, lacks=is_notice
-        )
+        mixed_word = overall_word if is_mixture else ""
+        meanings = _WordEvidence(path, occurrences, mixed_word, legend, lacks=is_notice).meanings()
         if len(meanings) > _MAX_NOTICES:  # names or ids
             continue
         is_of_parts = "available" in meanings.values() and _is_beside(path, shapes.main)
@@ -285,7 +281,7 @@ def candidates(
             occurrences[0].value if current is None or is_null_object else current,
             why,
             score,
-            values_at_path.by_host,
+            value_by_host,
             meanings,
             search.engine_fields.get(path, ""),
             is_notice or is_of_parts,
@@ -294,50 +290,6 @@ def candidates(
         found_candidates.append(candidate)
     stated = [candidate for candidate in found_candidates if _NULL_OBJECT not in candidate.why]
     return _select_likeliest(stated or found_candidates)
-
-
-class _ValuesAtPath(NamedTuple):
-    """The values that several responses have at the same path.
-
-    Attributes
-    ----------
-    current : object
-        The value in the response of the drafted project.
-    empty : object
-        The value in the response in which nothing was measured.
-    by_host : mapping of str to object
-        The values in the responses of other hosts.
-    """
-
-    current: Any
-    empty: Any
-    by_host: Mapping[str, Any]
-
-    @property
-    def are_equal_for_all_hosts(self) -> bool:
-        """Whether all hosts have the same word, which then says nothing about any of them."""
-        is_state_key = self.current is not None and not isinstance(self.current, dict)
-        values = [*self.by_host.values(), self.empty or self.current]
-        return (
-            bool(self.by_host) and is_state_key and all(value == self.current for value in values)
-        )
-
-    def raise_score_by_contrast(self, score: int, why: str) -> tuple[int, str]:
-        """Return ``score`` and ``why``, raised and extended if other responses have another value.
-
-        The score says how likely the path states availability. It rises by 3 if the value differs
-        in the response in which nothing was measured, else by 1 if it differs for another host.
-        """
-        if score <= 0:
-            return score, why
-        if self.empty not in (None, self.current):
-            return score + 3, f"{why}; is {raw(self.empty)[:60]} where nothing was measured"
-        other_hosts = [host for host, value in self.by_host.items() if value != self.current]
-        return (
-            (score + 1, f"{why}; differs for {', '.join(other_hosts)}")
-            if other_hosts
-            else (score, why)
-        )
 
 
 def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
@@ -513,20 +465,18 @@ class _Search:
                 self.totals[(*path, Field(count))] = total
         return count_words
 
-    def _add_occurrence(self, path: Path, value: Any, has_numbers: bool | None = None) -> None:
-        self._occurrences[path].append(Occurrence(value, has_numbers, self._measured, self._idle))
+    def _add_occurrence(
+        self, path: Path, value: Any, has_numbers: bool | None = None, engine: str = ""
+    ) -> None:
+        self._occurrences[path].append(
+            Occurrence(value, has_numbers, self._measured, self._idle, engine)
+        )
 
     def _add_field(
         self, path: Path, key: str, fields: Iterable[str], lists: list[list[Row]], engine: str
     ) -> None:
         """Add the words of a field of rows, if some of the words occur only without numbers."""
-        rows = [
-            (word, row, siblings)
-            for siblings in lists
-            for row in siblings
-            if (word := row.words.get(key)) is not None
-        ]
-        words = {word for word, *_ in rows}
+        words = {row.words.get(key) for row in chain.from_iterable(lists)} - {None}
         is_named = names(key, "place")
         if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
             return
@@ -536,30 +486,29 @@ class _Search:
         number_field = next(
             (name for name in fields if name != key and _words_lack_number(lists, key, name)), None
         )
-        occurrences = []
-        for word, row, siblings in rows:
-            has_number = row.has_numbers
-            if number_field is not None:
-                has_number = row.record.get(number_field) is not None
-            measured = {str(r.record.get(engine, r.engine)): r.has_numbers for r in siblings}
-            row_engine = str(row.record.get(engine, row.engine))
-            occurrences.append(
-                Occurrence(word, has_number, measured if row_engine else {}, row.idle, row_engine)
-            )
-            if row.has_numbers and engine in ("", "{}"):  # other numbers: the row lacks a part
-                occurrences.append(Occurrence(word, True, {}, ()))
-        occurrences += [  # a reason that is not there
-            Occurrence(None, row.has_numbers, {}, row.idle, str(row.record.get(engine, row.engine)))
-            for row in chain.from_iterable(lists)
-            if engine and row.record.get(key, "") is None
-        ]
-        # For an engine that ran it may be unknown (None) whether it has numbers here.
+        occurrences, absent_reasons, in_list = [], [], path in self._columns
+        for rows in lists:
+            engines = [str(row.record.get(engine, row.engine)) for row in rows]
+            measured = {name: row.has_numbers for name, row in zip(engines, rows, strict=True)}
+            for name, row in zip(engines, rows, strict=True):
+                word, has_number = row.words.get(key), row.has_numbers
+                if word is None:
+                    if engine and row.record.get(key, "") is None:
+                        absent_reasons.append(Occurrence(None, has_number, {}, row.idle, name))
+                    continue
+                if number_field is not None:
+                    has_number = row.record.get(number_field) is not None
+                beside = measured if name else {}
+                occurrences.append(Occurrence(word, has_number, beside, row.idle, name))
+                if row.has_numbers and engine in ("", "{}"):  # other numbers: the row lacks a part
+                    occurrences.append(Occurrence(word, True, {}, ()))
+                in_list |= isinstance(row.record[key], list)
+        occurrences += absent_reasons
         with_numbers = {
-            s.value for s in occurrences if s.has_numbers or (engine and s.has_numbers is None)
+            occurrence.value for occurrence in occurrences if occurrence.has_numbers is not False
         }
         without_numbers = words - with_numbers
-        is_sure = {s.has_numbers for s in occurrences if s.value in without_numbers} == {False}
-        is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
+        is_separate = bool(with_numbers and without_numbers and (is_named or engine))
         total = self.totals.get((*path, Field(key)), "")
         is_counted_part = total != "" and (total != WINDOW or engine != "")
         is_denied = bool(engine) and any(map(read_absence_code, words))
@@ -568,9 +517,6 @@ class _Search:
         if number_field is None and not (is_separate or is_counted_part or is_denied):
             return
         header = self._shapes.headers.get(path)
-        in_list = path in self._columns or any(
-            isinstance(row.record.get(key), list) for _, row, _ in rows
-        )
         last = Field(key) if header is None else Named(header, key)
         field_path = (*path, last, *([Each()] if in_list else []))
         self.totals[field_path] = total
@@ -632,22 +578,21 @@ class _Search:
             (len(records) <= _MAX_NOTICES and all(map(_is_notice, records))) or is_of_gaps
         ):
             for record in records:
-                engine_keys = [key for key, value in record.items() if _is_in(value, self._engines)]
+                keys = [key for key, value in record.items() if _is_in(value, self._engines)]
+                engine = record[keys[0]] if keys else ""
                 texts = [key for key, value in record.items() if isinstance(value, str)]
                 # A record in a list of gaps states a lack, whatever its text is.
                 codes = [*_iter_codes(record)] or [
                     ((Field(key),), "*") for key in texts[:is_of_gaps]
                 ]
                 for steps, code in codes:
-                    if engine_keys and (" " in code or steps == (Field(engine_keys[0]),)):
+                    if engine and (" " in code or code == engine):
                         continue
                     code_path = (*path, Each(), *steps)
-                    engine = record[engine_keys[0]] if engine_keys else ""
-                    has_number = self._measured[engine] if engine_keys else self._has_numbers
-                    self._occurrences[code_path].append(
-                        Occurrence(code, has_number, self._measured, self._idle, engine)
-                    )
-                    self.engine_fields |= {code_path: engine_keys[0]} if engine_keys else {}
+                    has_number = self._measured.get(engine, self._has_numbers)
+                    self._add_occurrence(code_path, code, has_number, engine)
+                    if engine:
+                        self.engine_fields[code_path] = keys[0]
                     self.notices.add(code_path)
         else:
             self._add_rows(records, (*path, Each()))
@@ -1003,38 +948,12 @@ def _denies(text: str) -> bool:
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
 
-def _find_meanings(
-    path: Path, occurrences: list[Occurrence], mixed_word: str, legend: Legend, *, lacks: bool
-) -> dict[str, str]:
-    """Return the probable meaning, such as ``not_run``, by word that occurs at a path.
-
-    The meaning comes from the word itself, or from the numbers next to it. A word of unknown
-    meaning is proposed as ``available`` only if it is the commonest word that always has numbers
-    next to it.
-    Reasons, sentences, items of lists and values under a key that denies are never proposed as
-    ``available``. Neither is ``mixed_word``: the word of the response for all engines if the
-    response for one of them has another word, else empty. ``lacks`` says whether the words are
-    those of notices.
-    """
-    evidence = _WordEvidence(path, occurrences, mixed_word, legend, lacks=lacks)
-    meanings = {
-        text: meaning
-        for text in sorted(evidence.numbers)
-        if (meaning := evidence.meaning_of(text)) is not None
-    }
-    is_odd_flag = not (_FLAGS.isdisjoint(meanings) or names(evidence.key, "place"))
-    is_doubtful = is_odd_flag or "not_applicable" in meanings.values()
-    if is_doubtful and {*evidence.words_by_engine} == {""}:
-        # That something applies, or a flag of unknown name, does not say that it was measured.
-        return {
-            text: SILENT if word == "available" or (word == "partial" and text in _FLAGS) else word
-            for text, word in meanings.items()
-        }
-    return meanings
-
-
 class _WordEvidence:
-    """The words at a path, each with its engines and with whether numbers are beside it."""
+    """The words at a path, each with its engines and with whether numbers are beside it.
+
+    ``mixed_word`` is the word of the response for all engines if the response for one of them has
+    another word, else empty. ``lacks`` says whether the words are those of notices.
+    """
 
     def __init__(
         self,
@@ -1047,7 +966,7 @@ class _WordEvidence:
     ) -> None:
         self._legend = legend
         keys = [step.name for step in path if isinstance(step, Field | Named)]
-        self.key = keys[-1]
+        self._key = keys[-1]
         self._is_in_rows = any(isinstance(step, Each | Entries) for step in path)
         concepts = ("place", "source", "about_data")
         self._is_named = self._is_in_rows or any(
@@ -1056,45 +975,70 @@ class _WordEvidence:
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
         names_lack = _is_in_gaps(path) or any(names(key, "place_lack") for key in keys)
         self._lacks, self._is_note = lacks or self._is_list or names_lack, not names_lack
-        self.numbers: dict[str, list[bool | None]] = defaultdict(list)
-        self.words_by_engine: dict[str, set[str]] = defaultdict(set)
+        self._numbers: dict[str, list[bool | None]] = defaultdict(list)
+        self._words_by_engine: dict[str, set[str]] = defaultdict(set)
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
         entries = [entry for occurrence in occurrences for entry in _split_by_word(occurrence)]
         for value, number, measured, idle, engine in entries:
             text = to_word(value)
-            self.numbers[text].append(number)
+            self._numbers[text].append(number)
             self._is_idle[text].append(engine in idle)
             if engine not in idle and (not measured or True in measured.values()):
-                self.words_by_engine[engine].add(text)
+                self._words_by_engine[engine].add(text)
         self._is_everywhere = all(entry.measured for entry in entries)
         available_words = [
             text
-            for text, counts in self.numbers.items()
+            for text, counts in self._numbers.items()
             if False not in counts and text.count(" ") < 3 and text != mixed_word
             if not _denies(legend.get(text, text))
-            if len(self.numbers) > 1 and not self._lacks
+            if len(self._numbers) > 1 and not self._lacks
         ]
         self._best = max(
             available_words,
             key=lambda text: (
                 text not in _FLAGS and find_word(text) is not None,
-                True in self.numbers[text],
-                len(self.numbers[text]),
+                True in self._numbers[text],
+                len(self._numbers[text]),
             ),
             default="",
         )
 
-    def meaning_of(self, text: str) -> str | None:
+    def meanings(self) -> dict[str, str]:
+        """Return the probable meaning, such as ``not_run``, by word that occurs at the path.
+
+        The meaning comes from the word itself, or from the numbers next to it. A word of unknown
+        meaning is proposed as ``available`` only if it is the commonest word that always has
+        numbers next to it. Reasons, sentences, items of lists, values under a key that denies, and
+        the ``mixed_word`` are never proposed as ``available``.
+        """
+        meanings = {
+            text: meaning
+            for text in sorted(self._numbers)
+            if (meaning := self._meaning_of(text)) is not None
+        }
+        is_odd_flag = not (_FLAGS.isdisjoint(meanings) or names(self._key, "place"))
+        is_doubtful = is_odd_flag or "not_applicable" in meanings.values()
+        if is_doubtful and {*self._words_by_engine} == {""}:
+            # That something applies, or a flag of unknown name, does not say that it was measured.
+            return {
+                text: SILENT
+                if word == "available" or (word == "partial" and text in _FLAGS)
+                else word
+                for text, word in meanings.items()
+            }
+        return meanings
+
+    def _meaning_of(self, text: str) -> str | None:
         """Return the probable meaning of a word; None if it is ``null`` and has no meaning."""
-        counts, is_flag, lacks = {*self.numbers[text]}, text in _FLAGS, self._lacks
+        counts, is_flag, lacks = {*self._numbers[text]}, text in _FLAGS, self._lacks
         explanation = self._legend.get(text, text)
         word = find_word(explanation) or _find_word_in(explanation)
-        engines = [name for name, texts in self.words_by_engine.items() if name and text in texts]
+        engines = [name for name, texts in self._words_by_engine.items() if name and text in texts]
         is_mixed = {False, True} <= counts
-        if is_flag and (named := state_of_named_flag(self.key, text == "true")) is not None:
+        if is_flag and (named := state_of_named_flag(self._key, text == "true")) is not None:
             return _word_of_state(named)
-        is_denial = not self._is_note or names(self.key, "negation")
-        if text == "true" and len(self.numbers) == 1 and not is_denial:
+        is_denial = not self._is_note or names(self._key, "negation")
+        if text == "true" and len(self._numbers) == 1 and not is_denial:
             return "available" if self._is_named else SILENT
         if lacks and " " in text and not engines:
             is_vague = self._is_note and word is None and "{engine}" not in text
@@ -1109,15 +1053,17 @@ class _WordEvidence:
             if all(self._is_idle[text]):
                 return "not_run"
             # If several engines that ran have only this word, it does not apply to such engines.
-            are_alone = all(self.words_by_engine[name] == {text} for name in engines)
+            are_alone = all(self._words_by_engine[name] == {text} for name in engines)
             is_nature = are_alone and len(engines) > 1 and not self._is_list
-            return "not_applicable" if is_nature else _word_of_state(state_of_flag(False, self.key))
+            return (
+                "not_applicable" if is_nature else _word_of_state(state_of_flag(False, self._key))
+            )
         if text == "null":  # a reason that is not there denies nothing
             return "available" if counts == {True} else None
         if text == self._best:
             return "available" if self._is_named or engines else SILENT
         # A kind of rows that lack nothing, or a word of a section with and without numbers.
-        is_kind = self._is_in_rows and not is_mixed and not names(self.key, "place")
+        is_kind = self._is_in_rows and not is_mixed and not names(self._key, "place")
         is_silent = is_kind or (is_mixed and not self._is_in_rows and text != "false")
         return SILENT if is_silent and not (engines or lacks or _denies(text)) else "partial"
 
