@@ -476,7 +476,7 @@ class _Search:
         self, path: Path, key: str, fields: Iterable[str], lists: list[list[Row]], engine: str
     ) -> None:
         """Add the words of a field of rows, if some of the words occur only without numbers."""
-        words = {row.words.get(key) for row in chain.from_iterable(lists)} - {None}
+        words: set[Any] = {row.words.get(key) for row in chain.from_iterable(lists)} - {None}
         is_named = names(key, "place")
         if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
             return
