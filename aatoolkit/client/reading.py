@@ -228,9 +228,10 @@ def read_by(
 
 
 def _warn_if_equal(section: str, by: str, frames: Sequence[pd.DataFrame]) -> None:
-    """Warn if a section has the same counts for all values of a filter, so that sums repeat them.
+    """Warn if a section has the same counts for all values of a filter.
 
-    Probably the filter does not apply to the section: the service ignores it.
+    A sum over the values would count everything several times. Probably the service ignores the
+    filter in this section.
     """
     rules = frames[0].aa.codebook["aggregation"]
     counts = [frame[rules.index[rules.eq("sum")]] for frame in frames]

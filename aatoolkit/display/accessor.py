@@ -47,9 +47,10 @@ def _baseline(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
 
 
 class Accessor(NamesNear, Described):
-    """The methods of ``df.aa``, which work on frames with metadata; ``print(df.aa)`` lists them.
+    """The methods of ``df.aa``; ``print(df.aa)`` lists them.
 
-    Every method works on any frame, never changes it, and needs no network. ``help(df.aa.merge)``
+    They use the metadata of a frame. A frame without metadata is accepted, too: its availability is
+    ``unknown``. No method changes the frame or needs a network. ``help(df.aa.merge)``
     shows the arguments and examples of one method.
 
     Examples

@@ -182,7 +182,7 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
 
 
 def _way_to_filter(name: str, names: Collection[str]) -> str:
-    """Return the hint how to get a column of a filter that a frame lacks; else an empty text."""
+    """Return how to get the missing column of a filter, ``name``; for others an empty text."""
     if name in ("topic", "category") and "prompt_id" in names:
         return (
             f"; to have it, join it: df.aa.merge(prompts[['prompt_id', {name!r}]], on='prompt_id')"

@@ -440,7 +440,7 @@ class HostInfo:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """A summary of a cache folder; ``bytes`` is the size of its files, free space included."""
+    """A summary of a cache folder; ``bytes`` is the size of its files, unused space included."""
 
     folder: Path
     responses: int

@@ -364,9 +364,10 @@ class _Search:
     def learn_totals(self, responses: Iterable[tuple[Any, bool]]) -> None:
         """Find counts of what was measured by their values, whatever their names.
 
-        Such a count is never above another number of its record, its total, and reaches it in half
-        of the records or more, but not in all, and never in a response in which nothing was
-        measured. ``responses`` has pairs of a response and whether something was measured.
+        They are pairs of fields, a count and its total. In no record is the count above the total.
+        The two are equal in at least half of the records with a count, but not in all records, and
+        never in a response in which nothing was measured. ``responses`` has pairs of a response and
+        whether something was measured.
         """
         records: dict[Path, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
         for response, is_measured in responses:

@@ -100,8 +100,8 @@ class Store:
     Attributes
     ----------
     connection
-        A DuckDB connection whose schema ``store`` has all tables of a store; a table without a file
-        has no rows. Timestamps are in UTC and have no time zone.
+        A DuckDB connection whose schema ``store`` has all tables of a store; a table whose file
+        is missing has no rows. Timestamps are in UTC and have no time zone.
     hosts
         The hosts of the projects, sorted.
     options

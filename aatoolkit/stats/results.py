@@ -370,9 +370,9 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return an empty dict of marks, and remarks that say why rows have no verdict.
+    """Return what is shown with the table of a result: marks of cells, and remarks below it.
 
-    The remarks are shown below the table of a result; no cell is marked.
+    No cell is marked. A remark says why rows have no verdict.
     """
     notes = []
     if {"verdict", "why"} <= {*frame} and "why" not in names:

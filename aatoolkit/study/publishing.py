@@ -474,7 +474,7 @@ def _redact(
 def _columns_of(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[ColumnSet, ColumnSet]:
-    """Return all redacted columns, and those that the user named, i.e. without ``texts``."""
+    """Return two sets: all redacted columns, and those named one by one, not by ``texts``."""
     dtypes = {
         (table.name, str(name)): str(dtype)
         for table in published_tables

@@ -232,7 +232,7 @@ class Facts:
 
     @property
     def has_section(self) -> bool:
-        """Whether a signal about the whole section has been added."""
+        """Whether a statement about the availability of the whole section has been added."""
         return any(signal.scope == "section" for signal in self.signals)
 
     @property

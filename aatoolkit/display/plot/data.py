@@ -177,7 +177,7 @@ class PlotData:
 
     @property
     def table(self) -> str:
-        """The declared table that most columns belong to; empty if none does."""
+        """The name of the declared table of most columns; empty if no column has one."""
         columns = self.metadata.columns.values()
         tables = [e.table for e in columns if e.of and not is_joined(e.table)]
         return max(tables, key=tables.count, default="")

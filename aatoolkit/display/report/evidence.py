@@ -59,7 +59,7 @@ class TableEvidence:
         return f"r{self.number}-{at}" if at in self.rows else ""
 
     def evidence_of(self, at: int, column: str) -> str:
-        """Return the HTML anchor of the evidence of a number; empty if the page has none."""
+        """Return the HTML id of the evidence of a number in row ``at``, or an empty text."""
         _, numbers = self.rows.get(at, ("", {}))
         return f"e{self.number}-{at}-{[*numbers].index(column)}" if column in numbers else ""
 

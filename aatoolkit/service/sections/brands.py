@@ -81,7 +81,7 @@ topBrands[].previousAnswerCount
 
 @section("overview")
 def overview(obs: Observations) -> SectionAnswer:
-    """Return the section ``overview``: key figures of two windows and by day, brands, engines."""
+    """Return the section ``overview``: key figures, figures by day, brands and engines."""
     reasons = why_no_subject(obs), why_no_own_citations(obs)
     return SectionAnswer(
         {

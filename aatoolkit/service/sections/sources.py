@@ -156,7 +156,7 @@ def domains(obs: Observations) -> SectionAnswer:
 
     ``brandsMentioned`` are the brands found on a domain's pages; null if no page was examined. The
     denominator of ``retrievedAnswerShare`` is the number of answers by engines that show what they
-    retrieve. If another engine uses a domain, the domain's figures on retrieval are null.
+    retrieve. If a domain is cited by an engine that does not, its figures on retrieval are null.
     """
     availability = _sources_availability(
         obs,

@@ -187,7 +187,7 @@ class HostPlan:
         return [row.get(column, default) for row in self.fixed_rows(table)]
 
     def fixed_array(self, table: str, column: str, default: Any) -> Array:
-        """Return the values of a column in the fixed rows of a table, as an array."""
+        """Return a column of the rows that are planned and not drawn, as an array."""
         return np.array(self.fixed_values(table, column, default))
 
     def pages(self) -> list[dict[str, Any]]:
