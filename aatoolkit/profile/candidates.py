@@ -237,7 +237,7 @@ def candidates(
     read_paths = [
         (response, [signal.path for signal in detect(response).signals]) for response in responses
     ]
-    legends = [*chain.from_iterable(map(_iter_legends, responses))]
+    legends = [*filter(_is_legend, _iter_nested(responses))]
     measured_parts = [part for part in parts.values() if has_numbers(part)]
     found_candidates = []
     for path, occurrences in search.occurrences_by_path().items():
@@ -253,9 +253,8 @@ def candidates(
         is_same = value_by_host and all(value == current for value in other_values)
         if is_read or (is_same and current is not None and not isinstance(current, dict)):
             continue  # what all hosts have in common says nothing about any of them
-        is_null = current in (None, "", [], {}) and {s.has_numbers for s in occurrences} == {False}
-        only_unmeasured = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
-        evidence = search.evidence.get(path, only_unmeasured)
+        is_unmeasured = {s.has_numbers for s in occurrences} == {False} and has_numbers(document)
+        evidence = search.evidence.get(path, _ONLY_UNMEASURED if is_unmeasured else "")
         total = search.totals.get(path, "")
         legend = _find_legend(occurrences, legends)
         score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total))
@@ -733,15 +732,13 @@ def _is_in(value: Any, names: Collection[str]) -> bool:
     return isinstance(value, str) and value in names
 
 
-def _find_measured_engines(value: Any, engines: Collection[str]) -> Iterator[str]:
+def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[str]:
     """Yield the engines that have numbers in their record, or in their entry of a map."""
-    if isinstance(value, dict):
-        texts = [text for text in value.values() if isinstance(text, str) and text in engines]
-        yield from texts if texts and has_numbers(value, is_id_time_or_lack) else ()
-        yield from (key for key, item in value.items() if key in engines and has_numbers(item))
-        value = [*value.values()]
-    for item in value if isinstance(value, list) else ():
-        yield from _find_measured_engines(item, engines)
+    for record in _iter_nested(response):
+        if isinstance(record, dict):
+            texts = [text for text in record.values() if _is_in(text, engines)]
+            yield from texts if texts and has_numbers(record, is_id_time_or_lack) else ()
+            yield from (key for key, item in record.items() if key in engines and has_numbers(item))
 
 
 def _find_table_columns(record: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -836,19 +833,11 @@ Legend = Mapping[str, str]
 """The texts that explain the codes of a response, by code."""
 
 
-def _iter_legends(value: Any) -> Iterator[Legend]:
-    """Yield the objects in a value that explain codes: each maps short codes to texts."""
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    are_texts = len(items) > 1 and all(isinstance(item, str) for item in items)
-    if (
-        are_texts
-        and isinstance(value, dict)
-        and " " in "".join(items)
-        and " " not in "".join(value)
-    ):
-        yield value
-    for item in items:
-        yield from _iter_legends(item)
+def _is_legend(value: Any) -> bool:
+    """Whether a value is an object that explains codes: it maps short codes to texts."""
+    texts = [*value.values()] if isinstance(value, dict) else []
+    are_texts = len(texts) > 1 and all(isinstance(text, str) for text in texts)
+    return are_texts and " " in "".join(texts) and " " not in "".join(value)
 
 
 def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Legend:
@@ -932,14 +921,22 @@ def _is_beside(path: Path, main: Path) -> bool:
     return is_in_rows and path[: len(container)] != container
 
 
+def _iter_nested(value: Any) -> Iterator[Any]:
+    """Yield a value and all values nested in it."""
+    yield value
+    for item in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
+        yield from _iter_nested(item)
+
+
 def _iter_texts(value: Any) -> Iterator[str]:
     """Yield all texts in a value: the text itself, items of lists, keys and values of maps."""
-    if isinstance(value, str):
-        yield value
-    for item in value if isinstance(value, list | dict) else ():
-        yield from _iter_texts(item)
-    if isinstance(value, dict):
-        yield from _iter_texts([*value.values()])
+    for item in _iter_nested(value):
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            yield from item
 
 
 def _denies(text: str) -> bool:

@@ -14,32 +14,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from aatoolkit._util.lexicon import pairs
+from aatoolkit._util.lexicon import pairs, rows_of
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.sections.column import snake
 
 _MAX_LENGTH = 80
 _WITH = re.compile(r"(?:^|(\w+) )(?:with|without|con|sin|mit|ohne|avec|sans|com|sem) \w")
 STEMS = {name: lexicon(f"{name}_stem") for name in ("engine", "topic", "category", "brand")}
-_KEY_FORMATS = {
-    "date": r"\d{4}-\d{2}-\d{2}|(?:19|20)\d{2}[01]\d[0-3]\d",
-    "week": r"\d{4}-?W\d{2}(?:-\d)?",
-    "month": r"\d{4}-\d{2}",
-    "hour": r"\d{4}-\d{2}-\d{2}[T ]\d{2}:.*|\d{10}|\d{13}",
-    "url": r"[a-z][a-z+.-]*://.*",
-    "path": r"/\S*",
-    "domain": r"(?:[\w-]+\.)+[a-z]{2,}",
-    "email": r"[^\s@]+@\S+\.\w+",
-    "uuid": r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
-    "number": r"[+-]?\d+(?:\.\d+)?",
-    # Assistants that everybody knows, for responses that come without scope options.
-    "engine": r"(?:chat[-_ ]?gpt|gpt|gemini|claude|perplexity|(?:ms|microsoft|bing)?[-_ ]?copilot"
-    r"|grok|google[-_ ]?ai|ai|deepseek|mistral|meta[-_ ]?ai|bing[-_ ]?chat)"
-    r"(?:[-_ .]?(?:search|ai|web|mode|overviews?|pro|sonnet|opus|haiku|flash|mini|\d[\w.]*+))*+",
+_PATTERNS = {
+    name: re.compile(form, re.I | re.S)
+    for name, form in rows_of(Path(__file__).with_name("dimensions.txt"))
 }
-_PATTERNS = {name: re.compile(form, re.I | re.S) for name, form in _KEY_FORMATS.items()}
 FACTORS = {
     "cents": 0.01, "micro": 1e-6, "nano": 1e-9, "permille": 1e-3, "ppm": 1e-6, "basis_point": 1e-4,
 }  # fmt: skip
