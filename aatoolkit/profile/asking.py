@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +141,7 @@ def ask(
     profile = project.client._profile
     responses = Responses(scope_options=None if profile is None else profile.get(SCOPE_OPTIONS))
     deadline = None if seconds is None else time.monotonic() + seconds
+    fetch = partial(_fetch_all, project, responses, progress, deadline)
     no_filters = Scope()
     section_names = sections.names() if section_names is None else section_names
     first_requests = [
@@ -148,9 +150,7 @@ def ask(
         PlannedRequest(None, no_filters, "whether it responds for all sections at once"),
     ][:requests]
     combined_view = None
-    for request, outcome in _fetch_all(
-        project, first_requests, responses, progress, deadline
-    ).items():
+    for request, outcome in fetch(first_requests).items():
         if isinstance(outcome, AAToolkitError):
             responses.errors[request.section or "combined"] = outcome
         elif request.section == _OPTIONS:
@@ -172,11 +172,7 @@ def ask(
     section_paths = _find_section_paths(combined_view, responses.documents)
     requests_left = 0 if responses.stopped else requests - len(first_requests)
     further_requests = _plan_further_requests(responses, section_paths, hosts, requests_left)
-    _add_outcomes(
-        _fetch_all(project, further_requests, responses, progress, deadline),
-        responses,
-        section_paths,
-    )
+    _add_outcomes(fetch(further_requests), responses, section_paths)
     # Sections that a host's combined view leaves out, such as `crawl`, are requested one by one.
     requested_sections = {(request.host, request.section) for request in further_requests}
     missing_requests = [
@@ -185,11 +181,7 @@ def ask(
         for name in responses.documents
         if name not in responses.by_host.get(host, {}) and (host, name) not in requested_sections
     ][: 0 if responses.stopped else max(requests_left - len(further_requests), 0)]
-    _add_outcomes(
-        _fetch_all(project, missing_requests, responses, progress, deadline),
-        responses,
-        section_paths,
-    )
+    _add_outcomes(fetch(missing_requests), responses, section_paths)
     return responses
 
 
@@ -228,10 +220,10 @@ def _add_outcomes(
 
 def _fetch_all(
     project: Project,
-    requests: list[PlannedRequest],
     responses: Responses,
     progress: bool | None,
     deadline: float | None,
+    requests: list[PlannedRequest],
 ) -> dict[PlannedRequest, Any]:
     """Send requests in parallel; return the payload or error of each answered request.
 

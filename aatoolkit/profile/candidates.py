@@ -298,13 +298,11 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
     others.
     """
     likeliest: list[Candidate] = []
-    denying_candidates = [
-        candidate for candidate in candidates if any(map(_denies, candidate.words))
-    ]
-    parents = {candidate.at.rpartition(".")[0] for candidate in denying_candidates}
+    denying = [candidate for candidate in candidates if any(map(_denies, candidate.words))]
+    parents = {candidate.at.rpartition(".")[0] for candidate in denying}
     for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
         parent, _, key = candidate.at.rpartition(".")
-        is_stated = "[]" in parent and parent in parents and candidate not in denying_candidates
+        is_stated = "[]" in parent and parent in parents and candidate not in denying
         if is_stated and not names(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
         if not any(_are_alike(candidate, other) for other in likeliest):

@@ -143,6 +143,7 @@ class Arrays:
         self.kinds = _kinds_of(self.items)
         self.lengths = [None if values is MISSING else len(values) for values in lists]
         self.longest = max(map(len, self.filled), default=0)
+        self.is_of_lists = self.kinds == {"list"}
         self.is_names = False
 
     @cached_property
@@ -385,7 +386,7 @@ class Structure:
                 arrays_by_label.setdefault((label[0], *array.lengths), (label, []))[1].append(array)
                 continue
             # Of a square grid a list beside it may name the rows or the columns.
-            sizes = {len(item or ()) for item in array.items if array.kinds == {"list"}}
+            sizes = {len(item or ()) for item in array.items if array.is_of_lists}
             has_own_row_set = (
                 array.longest < 2 or array.kinds == {"dict"} or sizes == {array.longest}
             )
@@ -410,7 +411,7 @@ class Structure:
         The path of the rows is the path of a list of lists if there is one, or else of the list
         that most rows have. ``label`` is a list in an enclosing row that names the positions.
         """
-        main_array = max(arrays, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
+        main_array = max(arrays, key=lambda array: (array.is_of_lists, len(array.filled)))
         containers = [(array.steps, array.lists) for array in arrays]
         first_position = int(len(arrays) == 1 and _has_header_row(main_array.filled))
         self._add_child_row_set(
@@ -519,23 +520,20 @@ class Structure:
             all(len(kind) <= 1 for kind in kinds_by_position)
             and len(set().union(*kinds_by_position)) > 1
         )
-        has_list_elements = array.kinds == {"list"}
-        if has_list_elements and not self._may_be_columns(row_set, array, is_mixed=is_mixed):
+        if array.is_of_lists and not self._may_be_columns(row_set, array, is_mixed=is_mixed):
             return False
-        header = self._find_header(
-            row_set, array, is_mixed=is_mixed, has_list_elements=has_list_elements
-        )
-        label = None if is_mixed or has_list_elements else self._find_label(row_set, array)
+        header = self._find_header(row_set, array, is_mixed=is_mixed)
+        label = None if is_mixed or array.is_of_lists else self._find_label(row_set, array)
         if header is not None and label is not None:
             is_nearer = _count_shared_steps(label[0].steps, array.steps) > _count_shared_steps(
                 header[0], array.steps
             )
             header = None if is_nearer else header
         if header is not None or (
-            is_mixed and (has_list_elements or _are_tuples(row_set, array, 2))
+            is_mixed and (array.is_of_lists or _are_tuples(row_set, array, 2))
         ):
             paths_and_values = self._split_into_columns(array, *(header or (None, ())))
-            if has_list_elements:
+            if array.is_of_lists:
                 self._add_row_set_of_columns(row_set, array, paths_and_values)
             else:
                 self._add_raw_columns(row_set, paths_and_values)
@@ -583,17 +581,14 @@ class Structure:
             paths_and_values.append(((*array.steps, step), cells))
         return paths_and_values
 
-    def _find_header(
-        self, row_set: RowSet, array: Arrays, *, is_mixed: bool, has_list_elements: bool
-    ) -> Header | None:
+    def _find_header(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> Header | None:
         """Return the header that names the positions of the lists in ``array``; None without one.
 
         The header is a pair: its path, and its names for each row. ``is_mixed`` says whether the
-        positions have values of different kinds, ``has_list_elements`` whether the elements are
-        lists.
+        positions have values of different kinds.
         """
         candidates = []
-        for neighbour, rows in _arrays_around(row_set, array, includes_own_lists=has_list_elements):
+        for neighbour, rows in _arrays_around(row_set, array, includes_own_lists=array.is_of_lists):
             if neighbour.field_and_texts is None:
                 continue
             field_name, texts = neighbour.field_and_texts
@@ -610,7 +605,7 @@ class Structure:
             )
             # What names only the positions of some rows are values of theirs.
             has_same_names = len({*map(tuple, names_by_row)}) == 1 and "dict" not in array.kinds
-            is_header = has_header_name or (is_mixed and not has_list_elements and has_same_names)
+            is_header = has_header_name or (is_mixed and not array.is_of_lists and has_same_names)
             if array.kinds == {"text"} and has_same_names:
                 is_header |= _are_tuples(row_set, array, max(4, 2 * array.longest))
             if is_exact and is_header:
