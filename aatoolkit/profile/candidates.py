@@ -261,7 +261,7 @@ def candidates(
         other_hosts = [host for host, value in value_by_host.items() if value != current]
         if score > 0 and unmeasured not in (None, current):
             score, why = score + 3, f"{why}; is {raw(unmeasured)[:60]} where nothing was measured"
-        elif score > 0 and other_hosts:
+        elif other_hosts:
             score, why = score + 1, f"{why}; differs for {', '.join(other_hosts)}"
         if score < _MIN_SCORE:
             continue
@@ -395,7 +395,9 @@ class _Search:
         """Collect the words of one response; ``idle`` are its engines that never ran."""
         labels = self._shapes.labels
         self._response = Vector([response])
-        self._has_numbers = has_numbers(response, self._is_no_measurement)
+        self._has_numbers = has_numbers(
+            response, lambda key: is_bookkeeping(key) or is_id_time_or_lack(key)
+        )
         self._idle = {*idle, *(label for label, engine in labels.items() if engine in idle)}
         measured_engines = {
             labels.get(name, name) for name in _find_measured_engines(response, self._engines)
@@ -481,9 +483,7 @@ class _Search:
         are_texts = all(isinstance(word, str) for word in words)
         if not (are_texts or is_named or engine):
             return
-        number_field = next(
-            (name for name in fields if name != key and _words_lack_number(lists, key, name)), None
-        )
+        number_field = next((name for name in fields if _words_lack_number(lists, key, name)), None)
         occurrences, absent_reasons, in_list = [], [], path in self._columns
         for rows in lists:
             engines = [str(row.record.get(engine, row.engine)) for row in rows]
@@ -620,7 +620,7 @@ class _Search:
         if len(outer) == len(records):
             engines = [engine for _, engine in outer]
             cells = chain.from_iterable(record.values() for record in records)
-            has_words_only = all(cell is None or isinstance(cell, str | bool) for cell in cells)
+            has_words_only = all(isinstance(cell, str | bool | None) for cell in cells)
             have_numbers = [
                 is_measured if has_words_only else own and is_measured is not False
                 for own, (is_measured, _) in zip(have_numbers, outer, strict=True)
@@ -682,9 +682,6 @@ class _Search:
             if are_engines and all(len({*texts}) == len(texts) for texts in values):
                 return key
         return ""
-
-    def _is_no_measurement(self, key: str) -> bool:
-        return is_bookkeeping(key) or is_id_time_or_lack(key)
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
         """Whether an object maps engines, at least 80 % of its keys, to words, flags or codes."""
