@@ -248,6 +248,10 @@ def candidates(
             paths for response, paths in read_paths if value_at(response, path) is not None
         ]
         is_null_object = search.evidence.get(path) == _NULL_OBJECT
+        if is_null_object and any(
+            paths for response, paths in read_paths if value_at(response, path) is None
+        ):
+            continue  # what is read in these responses explains it
         is_read = all(_is_read(pattern, paths) for paths in holding_paths or [read_paths[0][1]])
         other_values = [*value_by_host.values(), unmeasured or current]
         is_same = value_by_host and all(value == current for value in other_values)
