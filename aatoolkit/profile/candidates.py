@@ -257,8 +257,9 @@ def candidates(
         is_same = value_by_host and all(value == current for value in other_values)
         if is_read or (is_same and current is not None and not isinstance(current, dict)):
             continue  # what all hosts have in common says nothing about any of them
-        is_unmeasured = {s.has_numbers for s in occurrences} == {False} and has_numbers(document)
-        evidence = search.evidence.get(path, _ONLY_UNMEASURED if is_unmeasured else "")
+        is_null = current in (None, "", [], {}) and {s.has_numbers for s in occurrences} == {False}
+        only_unmeasured = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
+        evidence = search.evidence.get(path, only_unmeasured)
         total = search.totals.get(path, "")
         legend = _find_legend(occurrences, legends)
         score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total))
@@ -506,11 +507,13 @@ class _Search:
                     occurrences.append(Occurrence(word, True, {}, ()))
                 in_list |= isinstance(row.record[key], list)
         occurrences += absent_reasons
+        # For an engine that ran it may be unknown (None) whether it has numbers here.
         with_numbers = {
-            occurrence.value for occurrence in occurrences if occurrence.has_numbers is not False
+            s.value for s in occurrences if s.has_numbers or (engine and s.has_numbers is None)
         }
         without_numbers = words - with_numbers
-        is_separate = bool(with_numbers and without_numbers and (is_named or engine))
+        is_sure = {s.has_numbers for s in occurrences if s.value in without_numbers} == {False}
+        is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
         total = self.totals.get((*path, Field(key)), "")
         is_counted_part = total != "" and (total != WINDOW or engine != "")
         is_denied = bool(engine) and any(map(read_absence_code, words))
@@ -588,7 +591,7 @@ class _Search:
                     ((Field(key),), "*") for key in texts[:is_of_gaps]
                 ]
                 for steps, code in codes:
-                    if engine and (" " in code or code == engine):
+                    if engine and (" " in code or steps == (Field(keys[0]),)):
                         continue
                     code_path = (*path, Each(), *steps)
                     has_number = self._measured.get(engine, self._has_numbers)
