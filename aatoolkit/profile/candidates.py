@@ -466,7 +466,8 @@ class _Search:
             if not total or nouns == {*tokens(count)}:
                 total = self._totals_by_values.get(path, {}).get(count, "")
             if total:
-                count_words[count] = extent_word(record[count], record.get(total, Scope().days))
+                due = Scope().days if total == WINDOW else record.get(total)
+                count_words[count] = extent_word(record[count], due)
                 self.totals[(*path, Field(count))] = total
         return count_words
 
