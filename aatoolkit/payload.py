@@ -340,7 +340,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
     @cached_property
     def json(self) -> Any:
-        """The decoded body, which must not be changed; None if the status allows an empty body.
+        """The decoded body, which must not be changed; None if it is empty, as the status allows.
 
         Raises
         ------
@@ -363,7 +363,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
-    """Return the first and last day of the window that a response states; None if it states none.
+    """Return the first and last day of a response's window; None for a day that it does not state.
 
     Examples
     --------

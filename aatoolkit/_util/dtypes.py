@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ class Dtype:
     words: str
     python: str
     pandas: Any
-    parses: Sequence[str] = ()
+    parses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Reading:
 
 
 DTYPES: Mapping[str, Dtype] = {
-    name: Dtype(name, **facts) for name, facts in constants("dtypes").items()
+    name: Dtype(name, **{**facts, "parses": tuple(facts.get("parses", ()))})
+    for name, facts in constants("dtypes").items()
 }
 NUMBERS, MOMENTS = ("Int64", "Float64"), ("date", "timestamp")

@@ -267,9 +267,10 @@ def plan(
             resumed_rows |= {row.question: row for row in group if row.body is not None}
     open_questions = requests.keys() - skipped_questions
     resumed_rows = {key: row for key, row in resumed_rows.items() if key in open_questions}
+    pending_questions = open_questions - resumed_rows.keys()
     pending_names: dict[tuple[Project, Scope], list[str]] = {}
     for question, target in requests.items():
-        if question in open_questions - resumed_rows.keys():
+        if question in pending_questions:
             pending_names.setdefault(target, []).append(question[1])
     return (
         [(*target, names) for target, names in pending_names.items()],

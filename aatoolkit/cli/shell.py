@@ -224,7 +224,8 @@ def command(
 
                 with suppress(AAToolkitError):  # the cache may be damaged
                     read_hosts = {info.host for info in cache_info().hosts}
-                    if suggestion := did_you_mean(near_matches(values["host"], read_hosts)):
+                    suggestion = did_you_mean(near_matches(values["host"], read_hosts))
+                    if suggestion and values["host"] not in read_hosts:
                         error.args = (f"{error}; {suggestion}",)
                 raise
 

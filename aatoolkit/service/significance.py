@@ -23,12 +23,9 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
     Franco, C., Little, R., Louis, T. and Slud, E. (2019), Journal of Survey Statistics and
     Methodology 7.
     """
-    prompt_count, answer_count = len(prompts), sum(effective_size for _, effective_size in prompts)
+    prompt_count, answer_count = len(prompts), sum(size for _, size in prompts)
     rate = sum(successes for successes, _ in prompts) / answer_count
-    variance = (
-        fsum((successes - rate * effective_size) ** 2 for successes, effective_size in prompts)
-        / answer_count**2
-    )
+    variance = fsum((successes - rate * size) ** 2 for successes, size in prompts) / answer_count**2
     variance *= prompt_count / (prompt_count - 1)
     # If prompts do not differ, each of them counts as one observation.
     effective_size = rate * (1 - rate) / variance if variance > _ROUNDING else float(prompt_count)

@@ -155,10 +155,11 @@ class Store:
     def observe(self, question: Question) -> Iterator[Observations]:
         """Yield the observations that pass the filters of a question."""
         with self._lock:
-            kept = [seen for seen in self._recent_observations if seen.question == question][:1]
-            for observations in kept:
+            recent = (obs for obs in self._recent_observations if obs.question == question)
+            observations = next(recent, None)
+            if observations is not None:
                 self._recent_observations.remove(observations)
-        if not kept:
+        if observations is None:
             host, cursor = question.host, self.connection.cursor()
             observations = Observations(
                 question, self._projects[host], self._has_rows_by_host[host], cursor

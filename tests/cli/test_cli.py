@@ -10,6 +10,7 @@ import sys
 import warnings
 from pathlib import Path
 from shlex import split
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -118,6 +119,16 @@ def test_a_host_that_is_not_there_is_a_wrong_value(capsys: pytest.CaptureFixture
     for command in ("read acne.example", "report acne.example --section urls -o x.html"):
         assert main(split(command)) == 2
         assert "did you mean 'acme.example'?" in capsys.readouterr().err
+
+
+def test_a_host_that_was_read_and_is_refused_is_no_slip(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scripted: Any, reply: Any
+) -> None:
+    assert main(["read", "acme.example", "urls"]) == 0
+    scripted.script = lambda request: reply({"error": "no such host"}, status=404)
+    monkeypatch.setenv("AATOOLKIT_BASE_URL", scripted.url)
+    assert main(["read", "acme.example", "urls"]) == 2
+    assert "did you mean" not in capsys.readouterr().err
 
 
 def test_a_warning_is_a_note_without_code(

@@ -326,7 +326,8 @@ listed AS (
 
 
 # The templates below are SQL expressions. Each computes a number for the visits that meet a
-# condition, on days whose conversions are complete; it is null if conversions are not measured.
+# condition, on days whose conversions are complete. Except for `_COUNT` it is null if conversions
+# are not measured; `_RATE` also without visits, `_REVENUE` also without a currency.
 
 _COUNT = "CAST(coalesce(sum(made) FILTER (complete AND {0}), 0) AS BIGINT)"
 _CONVERSIONS = f"CASE WHEN $measured THEN {_COUNT} END"

@@ -175,7 +175,10 @@ def impact(obs: Observations) -> SectionAnswer:
     """Return the section ``impact``: completed actions, the changes after them, and annotations."""
     gaps = {"mentionRate": why_no_subject(obs), "citationCount": why_no_own_citations(obs)}
     countable_metrics = {name for name, reason in gaps.items() if reason is None}
-    experiments = obs.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(obs))
+    has_experiments = obs.has_rows("experiments")
+    experiments = (
+        obs.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(obs)) if has_experiments else []
+    )
     outcomes = [_measure_outcome(row, countable_metrics) for row in experiments]
     body = {"actions": outcomes, "annotations": obs.fetch_rows(_ANNOTATIONS_SQL)}
     reasons = [
@@ -185,7 +188,7 @@ def impact(obs: Observations) -> SectionAnswer:
     status, sample_count = "partial" if reasons else "available", 0
     if not outcomes:
         note = "No completed action is measured in this window."
-        reasons = [note if obs.has_rows("experiments") else why_no_rows("completed actions")]
+        reasons = [note if has_experiments else why_no_rows("completed actions")]
         status = "unavailable"
     elif not any(outcome["metrics"] for outcome in outcomes):
         status = "insufficient_sample" if countable_metrics else "unavailable"

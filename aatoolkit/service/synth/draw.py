@@ -308,7 +308,7 @@ def draw_claims(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_sources(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the citations in a project's answers, and the cited pages; return the tables by name."""
+    """Draw what is known of the pages and domains that answers can cite; return tables by name."""
     rng, pages = runs.random_generator(11), runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
     mention_draws = rng.random((len(pages), len(brands)))
@@ -334,7 +334,7 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_citations(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the table of citations of ``pages`` in answers."""
+    """Draw the table of citations of pages in answers."""
     rng, pages = runs.random_generator(10), runs.plan.pages()
     count_weights = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
     run, _ = repeat_indices(draw_weighted(rng, count_weights, len(runs)) * runs.is_answered)
