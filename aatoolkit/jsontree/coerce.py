@@ -301,13 +301,13 @@ def _to_exact_float(value: Any) -> float:
     raise ValueError
 
 
-_NO_TEXTS: dict[str, set[type]] = {
+_TYPES_OF_NON_TEXT: dict[str, set[type]] = {
     "Int64": {int},
     "Float64": {float, int},
     "boolean": {bool},
     "list<string>": {list},
 }
-_EXACT_TYPES = {dtype: {*_NO_TEXTS.get(dtype, {str}), _NULL, Missing} for dtype in ARROW}
+_EXACT_TYPES = {dtype: {*_TYPES_OF_NON_TEXT.get(dtype, {str}), _NULL, Missing} for dtype in ARROW}
 """By dtype, the Python types that Arrow converts to it without changing values."""
 
 _CONVERTERS: dict[str, Callable[[Any], Any]] = {

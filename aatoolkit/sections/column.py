@@ -242,7 +242,7 @@ def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortFor
 
 
 FORMS: dict[tuple[str, str | None], ShortForm] = {}
-"""The short forms by dtype and unit, without those of other parameters; drafts are of them."""
+"""By dtype and unit, the short forms of this module; drafts are written in them."""
 
 text = _make_short_form("text", "A column of text.", "string")
 flag = _make_short_form("flag", "A column of booleans.", "boolean")

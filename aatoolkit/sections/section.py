@@ -116,6 +116,8 @@ class Table(Described):
             raise ArgumentError(
                 f"table {self.name!r}: a list cannot be a key: {list_columns}; choose other columns"
             )
+        for source, _ in (*self.rows.without, *self.rows.only):
+            make_pattern(self.rows, source)
         row_words = " and ".join(name.replace("_", " ") for name in key) or "response"
         columns = tuple(
             replace(

@@ -129,6 +129,8 @@ def test_a_key_or_columns_that_do_not_fit_are_refused(
 def test_rows_that_nothing_encloses_are_refused() -> None:
     with pytest.raises(ValueError, match="no record encloses 'domains"):
         sole_column(records("domains"), Column("x", "string", source="^domain"))
+    with pytest.raises(ValueError, match="no record encloses 'domains"):
+        sole_column(records("domains").where(only={"^n": (3,)}), Column("x", "string"))
 
 
 def test_a_section_needs_tables_of_different_names() -> None:

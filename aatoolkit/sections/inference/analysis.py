@@ -244,7 +244,7 @@ def _find_name_in_new_unit(column: ColumnFinding) -> str | None:
     """Return the name of a scaled column without its old unit, such as cents; else None."""
     name, _, unit = column.name.rpartition("_")
     is_renamed = column.scale != 1.0 and unit in lexicon("percent", *FACTORS)
-    return name if is_renamed else None
+    return name.removesuffix("_per") if is_renamed else None
 
 
 def _to_standard_words(name: str) -> str:

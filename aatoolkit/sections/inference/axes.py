@@ -49,7 +49,7 @@ _HEADER_NAME = re.compile(
 )
 _FRACTION_FIELD_NAMES = {"num", "den"}, {"numerator", "denominator"}, {"units", "nanos"}
 _MIN_AGREEMENT, _MIN_LIST_AGREEMENT = 0.55, 0.8
-_MAX_TUPLE_LENGTH, _MAX_CHANCE, _SAMPLE_SIZE = 12, 2, 200
+_MAX_TUPLE_LENGTH, _MAX_LENGTH_BY_CHANCE, _SAMPLE_SIZE = 12, 2, 200
 
 Path = tuple[Step, ...]
 PathAndValues = tuple[Path, list[Any]]
@@ -494,8 +494,10 @@ class Structure:
         They may be if they have equal lengths, and if the values in each are of one kind.
         ``is_mixed`` says whether different elements have values of different kinds.
         """
-        lengths_of_items = [{len(item or ()) for item in values} for values in array.filled]
-        if array.longest < 2 or max(map(len, lengths_of_items)) > 1:
+        if array.longest < 2 or {*map(type, array.items)} != {list}:
+            return False
+        lengths_of_items = [{*map(len, values)} for values in array.filled]
+        if max(map(len, lengths_of_items)) > 1:
             return False
         is_square = any(
             item_lengths == {len(values)}
@@ -507,7 +509,7 @@ class Structure:
             for neighbour, _ in _arrays_around(row_set, array, includes_own_lists=True)
         )
         is_grid = is_square or any(lengths == first_lengths for lengths in neighbour_lengths)
-        is_even = max(len(_kinds_of(item or ())) for item in array.items) == 1
+        is_even = max(len(_kinds_of(item)) for item in array.items) == 1
         return is_even and (is_mixed or not is_grid)
 
     def _add_if_columns(self, row_set: RowSet, array: Arrays) -> bool:
@@ -549,10 +551,10 @@ class Structure:
         if _are_tuples(row_set, array, max(4, 2 * array.longest)):
             self._add_raw_columns(row_set, self._split_into_columns(array, None, ()))
             return True
-        is_text = all(type(item) is str for item in array.items if item is not None)
-        if is_text and array.kinds:
+        is_text = {*map(type, array.items)} - {NoneType} == {str}
+        if is_text:
             self.raw_columns.append(RawColumn(row_set, array.steps, array.lists))
-        return is_text and bool(array.kinds)
+        return is_text
 
     @staticmethod
     def _split_into_columns(
@@ -637,14 +639,18 @@ class Structure:
             row_set, array, includes_own_lists=includes_own_lists
         ):
             pairs = zip(array.lengths, list_positions, strict=True)
-            is_plain = neighbour.kinds.isdisjoint(("dict", "list")) and not (
+            may_be_label = neighbour.kinds.isdisjoint(("dict", "list")) and not (
                 includes_own_lists and neighbour.is_names
             )
             # Short lists elsewhere have the same length by chance, and fractions name nothing.
             holder = neighbour.steps[:-1]
-            is_plain &= array.longest > _MAX_CHANCE or holder == array.steps[: len(holder)]
-            is_plain &= not any(type(item) is float for item in neighbour.items)
-            if is_plain and all(length in (None, neighbour.lengths[row]) for length, row in pairs):
+            may_be_label &= (
+                array.longest > _MAX_LENGTH_BY_CHANCE or holder == array.steps[: len(holder)]
+            )
+            may_be_label &= not any(type(item) is float for item in neighbour.items)
+            if may_be_label and all(
+                length in (None, neighbour.lengths[row]) for length, row in pairs
+            ):
                 candidates.append((neighbour, list_positions))
         return max(
             candidates,

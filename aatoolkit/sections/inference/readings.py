@@ -246,7 +246,8 @@ def _read_texts(
     price_texts = [
         text
         for text in texts
-        if _CURRENCY_SIGN.fullmatch(currency(text) or "") and not re.match("[A-Z]{3}-", text)
+        if _CURRENCY_SIGN.fullmatch(currency(text) or "")
+        and not re.fullmatch(r"[A-Z]{3}-\d+", text)
     ]
     for parse in [*parses, *["money"] * (price_texts == texts)]:
         reading = _read_numbers_in_text(values, texts, parse, missing_words)

@@ -22,7 +22,7 @@ from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.sections.column import snake
 
 _MAX_LENGTH = 80
-_WITH = re.compile(r"(?:^|(\w+) )(?:with|without|con|sin|mit|ohne|avec|sans|com|sem) \w")
+_WITH = re.compile(r"(?:^(?!com )|(\w+) )(?:with|without|con|sin|mit|ohne|avec|sans|com|sem) \w")
 STEMS = {name: lexicon(f"{name}_stem") for name in ("engine", "topic", "category", "brand")}
 _PATTERNS = {
     name: re.compile(form, re.I | re.S)
@@ -86,8 +86,8 @@ def meaning_of(name: str) -> Meaning:
     ('count', 'count')
     >>> meaning_of("avg_order_cents").kind, meaning_of("share_with_revenue").kind
     ('money', 'share')
-    >>> meaning_of("2xx").kind
-    'count'
+    >>> meaning_of("2xx").kind, meaning_of("share_5xx").kind, meaning_of("comScore").kind
+    ('count', 'share', 'score')
     """
     words = tokens(name) or [""]
     word_set = set(words)
@@ -123,7 +123,7 @@ def meaning_of(name: str) -> Meaning:
             is_serial_number(words)
             or (ends_with_word_for("id") and not word_set & {"http", "per", "this", "by"}),
         ),
-        ("count", is_part or last_word == "xx"),
+        ("count", is_part or (last_word == "xx" and not is_rate)),
         ("milliseconds", ends_with_word_for("millisecond")),
         ("seconds", ends_with_word_for("second") and (len(words) > 1 or last_word != "s")),
         (
@@ -135,7 +135,7 @@ def meaning_of(name: str) -> Meaning:
         (
             "money",
             (has_word_for("money") and not is_rate and not ends_with_word_for("count"))
-            or ends_with_word_for("cents"),
+            or (ends_with_word_for("cents") and "per" not in word_set),
         ),
         (
             "count",

@@ -22,6 +22,7 @@ WORDS = [
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),
+    st.just("-"),
     st.integers(-2, 10_000),
     st.floats(0, 100).map(lambda number: round(number, 1)),
     st.sampled_from([*WORDS, "1,204", "34.5%", "n/a", "", "#3", "1.204,5", "20261103", "yes"]),

@@ -91,6 +91,13 @@ def table(document: Any, name: str) -> Table:
         ({"f": [{"fields": ["day", "n"], "values": [DAYS, [1, 2, 3]]},
                 {"fields": ["day", "n"], "values": [[], []]}]}, "s_f", "f[].values[][]",
          ["date", "n"]),
+        # What may be null is no column of a table.
+        ({"f": [{"fields": ["day", "n"], "values": [DAYS, [1, 2, 3]]},
+                {"fields": ["day", "n"], "values": [None, None]}]}, "s_f_2", "f[].values[][]",
+         ["field", "f_position", "f"]),
+        # Flags and stars are texts.
+        ({"rows": [{"id": n, "flags": ["🇩🇪", "🇫🇷"][:n]} for n in (1, 2, 1)]}, "s", "rows[]",
+         ["position", "id", "flags"]),
         # Neither other ranges nor short lists elsewhere name the ends of a range.
         ({"ci": [0.4, 0.6], "ids": {"of": ["brand", "day"]},
           "rows": [{"id": name, "range": [n / 9, n / 8]} for n, name in enumerate("abcd")]},
