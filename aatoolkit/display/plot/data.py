@@ -378,7 +378,9 @@ class PlotData:
         is_code = any("_" in word for word in words) and all(map(_CODE.fullmatch, words))
         is_said = name == "metric" or self.is_category(name) or self.has_states(name)
         if is_said or (is_code and not is_id):
-            return [humanize(word.lower() if word.isupper() else word) for word in words]
+            words = [humanize(word.lower() if word.isupper() else word) for word in words]
+            # In place of identifiers titles are written.
+            return [word.replace(" ids", "s") for word in words]
         titles: dict[str, str] = {}
         for _, facts in _told(self) if is_id else ():
             for part in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:

@@ -422,7 +422,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     parts, middle = np.concatenate([value, low, high, tick]), np.arange(len(rows))
     label = plot.axis + ", lower is better" * (unit == RANK and plot.is_change)
     of = {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit
-    scale = reach(parts, of, 1.04, label=label)
+    scale = reach(parts, of, 1.04, label=label, is_whole=unit == RANK)
     declared = data.column(plot.low) if plot.low else None
     level = re.search(r"\d+%", declared.doc if declared else "")
     assumption = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
