@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, permutations, takewhile
+from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import names, spaced, tokens, words
@@ -276,8 +276,9 @@ def candidates(
         )
         mixed_word = overall_word if is_mixture else ""
         meanings = _WordEvidence(path, occurrences, mixed_word, legend, lacks=is_notice).meanings()
-        if len(meanings) > _MAX_NOTICES:  # names or ids
-            continue
+        is_denied = any(map(_denies, meanings)) or _is_in_gaps(path)
+        if len(meanings) > _MAX_NOTICES and not is_denied:
+            continue  # names or ids
         is_of_parts = "available" in meanings.values() and _is_beside(path, shapes.main)
         candidate = Candidate(
             pattern,
@@ -451,7 +452,7 @@ class _Search:
             names(step.name, "place") for step in path if isinstance(step, Field)
         )
         numbers = [key for key, item in record.items() if type(item) is int]
-        count_words = {}
+        count_words, fillers = {}, words("whole", "filler")
         for count in numbers:
             nouns = {token for token in tokens(count) if not _is_word_for_part(token)}
             concept = "whole" if is_under_data_key or nouns == {"days"} else "due"
@@ -459,7 +460,8 @@ class _Search:
                 (
                     key
                     for key in numbers
-                    if names(key, concept) and {*tokens(key)} - words("whole", "filler") == nouns
+                    if names(key, concept)
+                    and nouns in ({*tokens(key)} - words("whole"), {*tokens(key)} - fillers)
                 ),
                 WINDOW if nouns == {"days"} else "",
             )
@@ -576,7 +578,8 @@ class _Search:
         is_of_gaps = _is_in_gaps((*path, Each())) and not has_numbers(records, is_id_time_or_lack)
         if header is not None:
             names = self._response.descend(header).values
-            grid = [dict(zip(names, cells, strict=False)) for cells in items]
+            lists = [item for item in items if isinstance(item, list)]
+            grid = [dict(zip(names, cells, strict=False)) for cells in lists]
             self._add_rows(grid, (*path, Each()))
         elif items and all(map(_is_word, items)):
             self._add_occurrence(path, items, self._has_numbers)
@@ -661,15 +664,14 @@ class _Search:
             by_engine = [value for value in objects if self._is_by_engine(key, value)]
             if by_engine:
                 self._add_occurrence(field_path, by_engine[0])
-            elif objects and all(self._add_map(value, field_path) for value in objects if value):
-                continue
             elif len(path) <= _MAX_DEPTH:
+                objects = [value for value in objects if not self._add_map(value, field_path)]
                 if engine_field:
                     self._outer_engines[field_path] = engine_field
                 outer_rows = [
                     (row.has_numbers, str(row.record.get(engine_field, "")))
                     for row in rows
-                    if isinstance(row.record.get(key), dict)
+                    if any(row.record.get(key) is value for value in objects)
                 ]
                 self._add_rows(objects, field_path, outer_rows)
                 for value in values:
@@ -707,24 +709,36 @@ class _Search:
 def _totals_by_values(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
     """Return the field with the total, by field with a count; see `_Search.learn_totals`."""
     fields = dict.fromkeys(
-        key for record, _ in records for key, item in record.items() if type(item) is int
+        key
+        for record, _ in records
+        for key, item in record.items()
+        if type(item) is int and not (names(key, "lack_count") or names(key, "negation"))
     )
+    wholes = [key for key in fields if not names(key, "ceiling")]
     totals: dict[str, str] = {}
-    for count, total in permutations(fields, 2):
-        pairs = [
-            (record[count], record[total], is_measured)
-            for record, is_measured in records
-            if type(record.get(count)) is type(record.get(total)) is int and record[total] > 0
-        ]
-        full = [is_measured for number, whole, is_measured in pairs if number == whole > 2]
-        counted = [number for number, *_ in pairs if number > 0]
-        is_part = all(0 <= number <= whole for number, whole, _ in pairs)
-        is_extent = is_part and all(full) and len(counted) <= 2 * len(full) < 2 * len(pairs)
-        is_lack = any(names(key, "lack_count") or names(key, "negation") for key in (count, total))
-        is_lack |= names(total, "ceiling")
-        if is_extent and full and not is_lack and not is_id_time_or_lack(count):
-            totals.setdefault(count, total)
+    for count in fields if len(records) > 1 else ():
+        others = (key for key in wholes if key != count)
+        total = next((key for key in others if _is_part_of(records, count, key)), None)
+        if total is not None and not is_id_time_or_lack(count):
+            totals[count] = total
     return totals
+
+
+def _is_part_of(
+    records: Sequence[tuple[Mapping[str, Any], bool]], count_field: str, total_field: str
+) -> bool:
+    """Whether one field has a count and another its total; see `_Search.learn_totals`."""
+    pair_count = full_count = positive_count = 0
+    for record, is_measured in records:
+        count, total = record.get(count_field), record.get(total_field)
+        if type(count) is not int or type(total) is not int or total <= 0:
+            continue
+        is_full = count == total > 2
+        if not 0 <= count <= total or (is_full and not is_measured):
+            return False
+        pair_count, full_count = pair_count + 1, full_count + is_full
+        positive_count += count > 0
+    return positive_count <= 2 * full_count < 2 * pair_count and full_count > 0
 
 
 def _is_word(value: Any) -> bool:
@@ -904,7 +918,9 @@ def _score_path(
 def _names_all_measured(occurrence: Occurrence) -> bool:
     """Whether a list names all engines that have data, as the header of a table does."""
     measured = {engine for engine, is_measured in occurrence.measured.items() if is_measured}
-    return isinstance(occurrence.value, list) and bool(measured) and measured <= {*occurrence.value}
+    return (
+        isinstance(occurrence.value, list) and len(measured) > 1 and measured <= {*occurrence.value}
+    )
 
 
 def _is_in_gaps(path: Path) -> bool:

@@ -37,7 +37,7 @@ from aatoolkit.sections.availability_rule import REFERENCE, WINDOW, Rule, extent
 FieldNames = tuple[str, ...]
 
 _NEUTRAL_NAMES = frozenset({REFERENCE.status, REFERENCE.engines, REFERENCE.fields, "state"})
-"""FieldNames of fields that say nothing about their flag; the parent field's name does instead."""
+"""Names of fields that say nothing about their flag; the parent field's name does instead."""
 
 _UNKNOWN_WORD = "a word that the rule of this place does not know"
 
@@ -131,10 +131,12 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
     if not moments or (max(moments) - min(moments)).days + 1 != len(days):
         return
     for member in facts.facts:
+        if member.in_list or not len(member.values):
+            continue
         parent = member.values.path(0).rpartition(".")[0]
         is_stated = any(f"$.{rule.at}.".startswith(f"{parent}.") for rule in rules)
         day = str(member.values.values[0])[:10]
-        if member.in_list or not (is_stated and fits(member.key, "begun") and day in days):
+        if not (is_stated and fits(member.key, "begun") and day in days):
             continue
         if day > min(days) or len(days) < (facts.days_asked or 0):
             facts.add("section", None, PARTIAL, member.values.path(0), "through", day)

@@ -283,7 +283,7 @@ class Facts:
 
     @cached_property
     def is_bare(self) -> bool:
-        """Whether the response is empty: no numbers, and only empty lists or nulls.
+        """Whether the response is empty: it has no numbers, and its lists are empty or null.
 
         It must have at least one list or null. Lists inside other lists do not count.
         """

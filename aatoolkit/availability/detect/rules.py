@@ -544,11 +544,15 @@ def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     for key, value in body.items():
         if is_whole(key, "error") and isinstance(value, str):
             yield "detail" if " " in value else "code", value
-        elif is_whole(key, "error") or is_whole(key, "reason"):
+        elif is_whole(key, "error"):
             yield from iter_error_texts(value, depth + 1)
     for key, value in body.items():
         if isinstance(value, str) and key != "type":
             yield key, value
+    for key, value in body.items():  # an object with a reason says less than the texts beside it
+        if is_whole(key, "reason") and not is_whole(key, "error"):
+            nested_texts = iter_error_texts(value, depth + 1)
+            yield from ((name, text) for name, text in nested_texts if name not in body)
 
 
 def is_error_key(key: str) -> bool:
