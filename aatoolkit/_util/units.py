@@ -24,12 +24,15 @@ class Unit:
         The smallest and the largest possible value.
     short
         The suffix of a number, such as ``" ms"``.
+    metrics
+        The last words of names of metrics that have this unit, separated by spaces.
     """
 
     words: str | None = None
     least: float | None = None
     most: float | None = None
     short: str = ""
+    metrics: str = ""
 
 
 UNITS = {name: Unit(**properties) for name, properties in constants("units").items()}

@@ -207,6 +207,12 @@ def read_by(
     ScopeError
         If there is no such filter, or the filter has no values.
     """
+    if not isinstance(by, str):
+        raise ScopeError(
+            f"split takes the name of one filter, such as 'engine', and not {by!r}; read once for "
+            "each value of the others",
+            parameter="split",
+        )
     if by not in FILTERS:
         raise ScopeError(unknown("filter to split by", by, FILTERS), parameter="split")
     values = scope._filters.get(by, ())

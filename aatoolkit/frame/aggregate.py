@@ -314,6 +314,8 @@ def cells_of_plan(
 
     rule = planned.rule
     cells = reduce(combine_cells, (cells_of(frame, part, metadata) for part in planned.parts))
+    # A missing number of which the response says why keeps that reason.
+    is_silent = ~(cells.has_number | cells.having(*EMPTY))
     is_unreported = cells.unreported
     if is_unreported.any():
         # An unreported row says nothing about reported rows; it counts only in a group without
@@ -328,13 +330,13 @@ def cells_of_plan(
         is_nothing = is_zero(
             trials, trial_cells.has_number if rule.rule == "sum" else trial_cells.complete
         )
-        cells = cells.without(is_nothing & ~cells.has_number, ZERO)
+        cells = cells.without(is_nothing & is_silent, ZERO)
     if rule.among and rule.among[0] in frame.columns:
         kind_column, *kinds = rule.among
         has_kind = cells_of(frame, kind_column, metadata).has_number
         is_other_kind = has_kind & ~frame[kind_column].isin(kinds).to_numpy(bool) if kinds else None
         is_uncounted = is_zero(kind_column, has_kind) if is_other_kind is None else is_other_kind
-        cells = cells.without(is_uncounted & ~cells.has_number, "nothing to count")
+        cells = cells.without(is_uncounted & is_silent, "nothing to count")
     if rule.over:
         numerator, denominator = rule.over
         is_nothing = is_zero(denominator, cells_of(frame, denominator, metadata).complete)

@@ -268,8 +268,9 @@ def _row_states(
 ) -> pd.DataFrame:
     """Return the status, cause and reason of each row.
 
-    A row has the state of its engine in ``states_by_engine``; if that is not there, ``default``. A
-    reported row that has a measurement always has ``default``.
+    A row has the state of its engine in ``states_by_engine``. If that is not there, a reported row
+    has the state of its cells if they are unavailable or do not apply; any other row has
+    ``default``, as has a reported row with a measurement.
     """
     columns = [
         name
@@ -287,6 +288,21 @@ def _row_states(
         codes_of_engines = {engine: code for code, engine in enumerate(states_by_engine, 1)}
         codes = np.array([codes_of_engines.get(engine, 0) for engine in rows["engine"]], np.int64)
     if not is_added:
-        measures = [*rows[columns].select_dtypes(["number", "bool", "boolean"])] or columns
-        codes[rows[measures].notna().any(axis=1).to_numpy(bool)] = 0
+        flags = [*rows[columns].select_dtypes(["bool", "boolean"])]
+        measures = [*rows[columns].select_dtypes("number")] or flags or columns
+        is_measured = rows[measures].notna().any(axis=1).to_numpy(bool)
+        for name in flags:  # where nothing was measured, a flag may say whose a row is
+            is_measured = is_measured | cells_of(rows, name, metadata).complete
+        codes[is_measured] = 0
+        cells = [cells_of(rows, name, metadata) for name in measures]
+        cell_codes = np.array([column.codes for column in cells]).reshape(len(cells), len(rows)).T
+        patterns, pattern_of_row = np.unique(cell_codes, axis=0, return_inverse=True)
+        for pattern_code, pattern in enumerate(patterns):
+            state = combine(
+                column.states[code] for column, code in zip(cells, pattern, strict=True)
+            )
+            is_stated = (pattern_of_row == pattern_code) & (codes == 0) & ~is_measured
+            if state.status in EMPTY and is_stated.any():
+                states.append(state)
+                codes[is_stated] = len(states)
     return status_columns([default, *states], codes)

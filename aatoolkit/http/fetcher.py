@@ -106,8 +106,11 @@ class Fetcher:
         if cached_response is not None and (self.offline or not is_stale):
             return Payload._of(cached_response, from_cache=True, stale=is_stale)
         if self.offline:
-            account = "this account" if self.has_token else "requests without a token (none is set)"
-            problem = f"this response was never cached for {account}; ask for it once online"
+            account = "this token" if self.has_token else "requests without a token (none is set)"
+            problem = (
+                f"this response was never cached for {account}; set the token with which it was "
+                "cached, or ask for it once online"
+            )
             problem = "refresh needs a connection; leave it out" if request.refresh else problem
             raise errors.NotCached(
                 f"offline: {problem}", url=request.url, section=request.section, scope=request.scope

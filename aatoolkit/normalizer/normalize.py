@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit.availability.detect import Hint, Signal, detect, raw
-from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning
+from aatoolkit.availability.detect.words import repeats_question
+from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES
 from aatoolkit.jsontree.paths import Field, Named, Step, is_within, leaf_values, parse_pattern
@@ -42,8 +43,9 @@ from aatoolkit.normalizer.rows import (
 )
 from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
-from aatoolkit.scope import ScopeOptions
+from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.sections import Profile, Section
+from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.analysis import analyse_responses
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.registry import qualifier
@@ -123,6 +125,8 @@ def normalize(
         If there is drift; if a response is read by a draft (once per process); and if the response
         has an unknown word about availability, whose meaning a `Rule` of the declaration can
         define.
+    AAToolkitWarning
+        If the response repeats a filter of its request without a value, and does not say why.
 
     Examples
     --------
@@ -215,6 +219,8 @@ class _Reader:
             **detect_options,
         )
         signals, prefix = detection.signals, qualifier(declared, owner)
+        if isinstance(response, Payload) and response.scope is not None:
+            _warn_of_ignored_filters(declared.name, response.scope, value, signals)
         source, report = _describe_source(declared, response, value), DriftReport()
         is_error = is_error_response(declared, value, signals)
         if is_error:
@@ -301,6 +307,30 @@ def _describe_source(declared: Section, response: Any, document: Any) -> attrs.S
         start,
         end,
     )
+
+
+def _warn_of_ignored_filters(
+    section: str, scope: Scope, document: Any, signals: Iterable[Signal]
+) -> None:
+    """Warn of filters of a request that its response repeats as null and does not explain."""
+    nested = document.values() if isinstance(document, dict) else ()
+    echoes = {
+        snake(name): value
+        for holder in (document, *nested)
+        if isinstance(holder, dict)
+        for key, echo in holder.items()
+        if repeats_question(key) and isinstance(echo, dict)
+        for name, value in echo.items()
+    }
+    reasons = " ".join(signal.availability.reason or "" for signal in signals)
+    for name, values in scope._filters.items():
+        value = echoes.get(name, echoes.get(f"{name}s", name))
+        if value in (None, "", []) and name not in reasons:
+            warn(
+                f"{section}: the response repeats the filter {name} without a value: the service "
+                f"may have ignored {name}={','.join(values)!r}, so that its numbers are of all; "
+                "project.scope_options() lists the values"
+            )
 
 
 def _keep_frequent_keys(value: Any) -> Any:

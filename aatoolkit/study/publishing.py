@@ -32,7 +32,7 @@ import pandas as pd
 from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import writing_folder
-from aatoolkit._util.text import counted, json_text, some_of, visible
+from aatoolkit._util.text import counted, json_text, visible
 from aatoolkit.errors import NotWritten, did_you_mean, near_matches, warn
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
@@ -531,7 +531,7 @@ def _warn_of_copies(
             if any(words in text for words in hidden_texts):
                 column_names.append(f"{table.name}.{name}")
     if column_names:
-        places = f"{counted(len(column_names), 'column')}: {some_of(column_names)}"
+        places = f"{counted(len(column_names), 'column')}: {', '.join(column_names)}"
         warn(f"text that is left out is also in {places}; leave that out too")
 
 
