@@ -186,7 +186,7 @@ def excerpt(body: bytes) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be encoded in UTF-8, i.e. has no unpaired surrogate."""
+    """Return whether a text can be encoded in UTF-8, i.e. has no unpaired surrogate."""
     try:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:

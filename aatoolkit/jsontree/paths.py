@@ -222,7 +222,7 @@ def key_step(key: str) -> str:
 
 
 def is_within(path: str, outer: str) -> bool:
-    """Whether a concrete path is equal to ``outer``, or leads to a value inside it.
+    """Return whether a concrete path is equal to ``outer``, or leads to a value inside it.
 
     Examples
     --------

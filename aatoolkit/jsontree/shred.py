@@ -230,7 +230,7 @@ class _Table:
 
 
 def _are_distinguishable(values: Sequence[Any]) -> bool:
-    """Whether integers can be told from floats after all numbers have become floats.
+    """Return whether integers can be told from floats after all numbers have become floats.
 
     They can if no float is a whole number, and if a float can represent every integer exactly.
     """

@@ -1,9 +1,10 @@
 """Convert declarations to JSON and back: whole profiles, and single tables.
 
 A study stores its profile as JSON, so that a replay reads the same tables without running Python
-code. A file with one table stores the declaration of this table, without the details of reading
-responses. A declaration becomes a dict of the fields that differ from their defaults. A path
-becomes a list: its text, and a dict of the keys that its ``{}`` steps are limited to.
+code. A file with one table stores the declaration of this table, without the details that are only
+needed to read responses. A declaration becomes a dict of the fields that differ from their
+defaults. A path becomes a list: the text of the path, and a dict of the keys to which a ``{}`` step
+is limited.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _PARSING_FIELDS = ("source", "null", "optional", "parse", "year", "scale", "miss
 
 
 def is_json_storable(section: Section) -> bool:
-    """Whether a declaration can be stored as JSON, because no function computes its rows."""
+    """Return whether a section can be stored as JSON: its rows are not computed by a function."""
     return all(table.rows.function is None for table in section)
 
 
@@ -129,7 +130,7 @@ def _dump(value: Any) -> Any:
 
 
 def _load(declaration_class: Any, field_values: Any) -> Any:
-    """Create a declaration of a class, such as `Table`, from the dict of its fields."""
+    """Create an object of ``declaration_class``, such as `Table`, from the dict of its fields."""
     if not isinstance(field_values, dict) or not {*field_values} <= {
         field.name for field in fields(declaration_class)
     }:
