@@ -339,7 +339,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
     @cached_property
     def json(self) -> Any:
-        """The decoded body, which must not be changed; None if empty and the status is 202, 204 or 205.
+        """The decoded body, which must not be changed; None if a 202, 204 or 205 has no body.
 
         Raises
         ------

@@ -47,7 +47,7 @@ _SYNC_ERRORS = (errno.EINVAL, errno.ENOTSUP)
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file atomically: yield a temporary file, which replaces the file at the end.
+    """Write a file atomically: yield a temporary file, which becomes ``path`` at the end.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Raises
     ------
     NotWritten
-        If it cannot be written. The old file is unchanged, unless the message says that it was
-        replaced.
+        If the file cannot be written. The old file is unchanged, unless the message says that it
+        was replaced.
     """
     target = _resolve(path)
     with _converting_errors(target):
@@ -81,13 +81,13 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write bytes to a file atomically, and return its path.
+    """Write bytes to a file atomically, and return the path of the file.
 
     Raises
     ------
     NotWritten
-        If it cannot be written. The old file is unchanged, unless the message says that it was
-        replaced.
+        If the file cannot be written. The old file is unchanged, unless the message says that it
+        was replaced.
     """
     with writing(path) as temporary_path:
         temporary_path.write_bytes(content)
@@ -96,7 +96,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
 
 @contextlib.contextmanager
 def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
-    """Write a folder atomically: yield a temporary folder, which takes its place at the end.
+    """Write a folder atomically: yield a temporary folder, which becomes ``path`` at the end.
 
     Parameters
     ----------

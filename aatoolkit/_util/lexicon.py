@@ -3,8 +3,8 @@
 It is read from ``lexicon.txt`` beside this file. A concept is a set of words with one meaning: the
 concept ``count`` has ``count``, ``total`` and so on. Besides the concepts, there are named regular
 expressions of four kinds. A state (such as ``not_run``) matches texts that state it. A flag and a
-stem match the names of fields that state it by being false. A form matches the names of fields of
-one kind.
+stem match the names of boolean fields that state it by being false. A form matches the names of
+fields of one kind.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ _TEXT_LENGTH = 150
 _MIDNIGHT = " 00:00:00"
 
 Marks = dict[str, np.ndarray]
-"""By column name, the mask of the rows in which the number is followed by an asterisk."""
+"""Maps the name of a column to the mask of the rows whose number is followed by an asterisk."""
 
 Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
 """A function of a frame and its shown columns: it returns marks, and sentences below the table."""
@@ -86,8 +86,8 @@ class ShowAs:
 class Frame(pd.DataFrame):
     """A DataFrame with display options; a merge with a frame without ``attrs`` keeps its ``attrs``.
 
-    In all other respects a `Frame` behaves as a `pandas.DataFrame`, and unpickles as one. `show_as`
-    creates a `Frame` and sets its display options.
+    In all other respects a `Frame` behaves as a `pandas.DataFrame`. Unpickling gives a plain
+    `pandas.DataFrame`. `show_as` creates a `Frame` and sets its display options.
 
     Examples
     --------
@@ -370,13 +370,13 @@ def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int)
     """Split a wide table into blocks of text, to print one below the other; each has the index."""
     labels, blocks = [*columns[:level_count]], [[*columns[:level_count]]]
     for column in columns[level_count:]:
-        block = [*blocks[-1], column]
-        block_width = sum(column.min_width + _GAP for column in block) - _GAP
-        if block_width > width and len(block) > level_count + 1:
+        longer_block = [*blocks[-1], column]
+        block_width = sum(column.min_width + _GAP for column in longer_block) - _GAP
+        if block_width > width and len(longer_block) > level_count + 1:
             blocks.append([*labels, column])
         else:
-            blocks[-1] = block
-    return [_align_columns(block, width) for block in blocks]
+            blocks[-1] = longer_block
+    return [_align_columns(columns_of_block, width) for columns_of_block in blocks]
 
 
 def _align_columns(columns: Sequence[_Column], width: int) -> str:

@@ -1,8 +1,7 @@
 """Find the byte spans of values in a document by their paths.
 
-An object or array is tokenized when the first of its items is looked up; its other items are then
-found in an index. Bodies are not validated, because `~aatoolkit.jsontree.decode.decode` has
-accepted them.
+An object or array is tokenized when its first item is looked up; its other items are then found in
+an index. Bodies are not validated, because `~aatoolkit.jsontree.decode.decode` has accepted them.
 """
 
 from __future__ import annotations

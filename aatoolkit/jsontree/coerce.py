@@ -320,7 +320,7 @@ _TYPES_OF_NON_TEXT: dict[str, set[type]] = {
     "list<string>": {list},
 }
 _EXACT_TYPES = {dtype: {*_TYPES_OF_NON_TEXT.get(dtype, {str}), _NULL, Missing} for dtype in ARROW}
-"""By dtype, the Python types that Arrow converts to it without changing values."""
+"""Maps each dtype to the Python types that Arrow converts to the dtype without changing values."""
 
 _CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "string": _check_text,
@@ -332,7 +332,8 @@ _CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "timestamp": lambda value: _TIME_MEMOS["timestamp"][_check_text(value)],
     "list<string>": _check_texts,
 }
-"""By dtype, the function that converts a value to it; for other values, None or an error."""
+"""Maps each dtype to a function that converts a value. The function returns None or raises an error
+if the value does not fit the dtype."""
 
 # --- other notations --------------------------------------------------------------------------
 
@@ -565,4 +566,4 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "epoch ns": partial(_parse_epoch, 10**9),
     "epoch days": partial(_parse_epoch, Fraction(1, 86400)),
 }
-"""By ``parse``, the function that parses a value; its arguments are dtype, year and value."""
+"""Maps each notation (``parse``) to the function that parses it, from dtype, year and value."""

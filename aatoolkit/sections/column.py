@@ -49,7 +49,7 @@ PARSES: Mapping[str, tuple[str, ...]] = {
     parse: tuple(name for name, dtype in DTYPES.items() if parse in dtype.parses)
     for parse in dict.fromkeys(parse for dtype in DTYPES.values() for parse in dtype.parses)
 }
-"""By each way of parsing (`Column.parse`), the dtypes that its values may have."""
+"""Maps each notation (`Column.parse`) to the dtypes that values in it may have."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Column(Described):
         The factor that numbers are multiplied by, such as 0.01 for percent or cents.
     missing : tuple, optional
         Values that stand for a missing value, such as ``(-1, "n/a")``. They become missing in the
-        column, and are kept unchanged in ``extra``.
+        column, and are kept unchanged in ``tables.extra``, the values that no column has.
     valid : str, optional
         The path (as in ``source``) to a boolean, 0 or 1 that says whether the value of the row is
         valid. If it is false or 0, the value is treated like one of ``missing``. With ``!`` before
@@ -245,7 +245,7 @@ def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortFor
 
 
 FORMS: dict[tuple[str, str | None], ShortForm] = {}
-"""By dtype and unit, the short forms of this module; drafts are written in them."""
+"""Maps dtype and unit to the short form of this module that a draft is written with."""
 
 text = _make_short_form("text", "A column of text.", "string")
 flag = _make_short_form("flag", "A column of booleans.", "boolean")

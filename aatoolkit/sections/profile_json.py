@@ -28,7 +28,7 @@ _DECLARATION_FIELDS: Mapping[str, Any] = {
     "availability": Rule,
     "aggregate": Aggregation,
 }
-"""By field that holds one or several declarations, the class of these declarations."""
+"""Maps each field that holds one or more declarations to the class of these declarations."""
 
 _PATH_FIELDS = ("steps", "header")
 _PARSING_FIELDS = ("source", "null", "optional", "parse", "year", "scale", "missing", "valid")
@@ -81,7 +81,8 @@ def load_profile(dumped_profile: Any) -> Profile:
 def dump_table(table: Table) -> dict[str, Any]:
     """Convert the declaration of a table to a JSON value, which describes the columns of a frame.
 
-    Details that only reading responses needs are left out: filters of rows, and parsing of values.
+    Details that are only needed to read responses are left out: filters of rows, and the parsing of
+    values.
     """
     dumped_table = _dump(table)
     unfiltered_rows = Rows(

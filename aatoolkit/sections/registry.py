@@ -194,10 +194,11 @@ def default_profile() -> Profile:
 
 
 def qualifier(section: Section, owner: str) -> str:
-    """Return the prefix for names of a section's tables in metadata; make `table` find the names.
+    """Return the prefix that the names of a section's tables get in the metadata of frames.
 
     The prefix is empty if the section is in the default profile. Otherwise it consists of
-    ``owner``, which is the name of the section's profile, and a fingerprint of the section.
+    ``owner``, which is the name of the section's profile, and a fingerprint of the section; from
+    then on, `table` finds the tables by their names with the prefix.
 
     Examples
     --------

@@ -65,7 +65,7 @@ class Rows:
         """Return the same declaration of rows with a filter, such as one that drops total rows.
 
         Another table can have the dropped rows, by means of ``only``. If none has them, their
-        values are in ``extra``, with the reason ``left out``.
+        values are in ``tables.extra``, with the reason ``left out``.
 
         Parameters
         ----------
@@ -174,8 +174,8 @@ def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> R
 
     The function ``rows`` is called with the decoded value and returns dicts, from which columns are
     read as from the records of a response. In their sources, ``^`` leads to the record that
-    contains the value. The value is also kept in ``extra``, because the function may not use all of
-    it.
+    contains the value. The value itself is kept in ``tables.extra``, because the function may not
+    use all of it.
 
     Examples
     --------

@@ -176,8 +176,8 @@ class Section(Described):
     *tables : Table
         The tables of the section; the first is its main table.
     kept : tuple of str
-        Paths of known fields that no table has. They are kept in ``extra`` and are not reported as
-        drift, i.e. as differences from the declaration.
+        Paths of known fields that no table has. They are kept in ``tables.extra``, and are not
+        reported as drift, i.e. as differences from the declaration.
     optional : tuple of str
         Paths of rows and fields that a response may lack; their absence is not reported as drift.
     availability : Rule or tuple of Rule, optional
@@ -298,9 +298,9 @@ def is_on_path_of_rule(path: str, rule_path: str) -> bool:
 
 
 def make_pattern(rows: Rows, source: str) -> str:
-    """Return the path to a column's values from the top of the response.
+    """Return the path from the top of the response to a column's values, in all rows.
 
-    ``source`` is the path to the values from a row of ``rows``.
+    ``source`` is the path from one row of ``rows`` to the column's value.
     """
     if source.startswith("$"):
         return format_path(_widen_to_all_elements(parse_path(source[1:].lstrip("."))))

@@ -4,11 +4,11 @@ A row set has the rows of one table: the elements of the lists at one path, or t
 maps (objects whose keys are data) at one path. Its parent is the row set whose rows contain these
 lists or maps; the rows of the first row set are the responses themselves. A raw column has the
 values at one path, one for each row of a row set; it becomes a column of the table. Lists of equal
-lengths in one record belong to one row set: element 3 of each is in row 3.
+lengths in one record belong to one row set: element 3 of each list is a value of row 3.
 
 If rows are lists, a header is another list, which names their positions and so the columns. A label
-is another list, which names the rows. Structure decides before names, so that names in any language
-lead to the same tables.
+is another list, which names the rows. Names of fields decide only what the structure leaves open,
+so that names in any language lead to the same tables.
 
 In the example, ``trend.hits[@0]`` is the element of ``trend.hits`` at the position of the row.
 
@@ -74,7 +74,7 @@ class RowSet:
     parent_rows : list of int
         For each row, the position in the parent of the row that contains it.
     keys : list
-        The position of each row in its list, or its key in its map.
+        For each row, its position in the list, or its key in the map.
     holder : tuple of Step
         The path to the list of the rows; if several lists share the row set, the path to the record
         that contains these lists.
@@ -149,11 +149,11 @@ class Arrays:
 
     @cached_property
     def field_and_texts(self) -> tuple[str | None, list[list[Any]]] | None:
-        """A pair: a field's name, and the texts of each list if they can name columns; else None.
+        """A pair of a field's name and the texts of each list, if they can name columns.
 
-        If the elements of the lists are records, the texts are the values of this field of the
-        records; otherwise they are the elements themselves, and the field is None. The texts can
-        name columns if no list has the same text twice.
+        If the elements of the lists are records, the texts are the values of this field. If the
+        elements are texts, the name is None. Texts can name columns if no list has the same text
+        twice; if there are no such texts, None takes the place of the pair.
         """
         fields = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for name in fields:
@@ -402,7 +402,7 @@ class Structure:
         for label, group in arrays_by_label.values():
             self._add_parallel_row_set(row_set, group, label)
         for group in arrays_by_length.values():
-            if len(group) > 1 or not self._add_if_cells(row_set, group[0]):
+            if len(group) > 1 or not self._add_if_not_rows(row_set, group[0]):
                 self._add_parallel_row_set(row_set, group)
 
     def _add_parallel_row_set(
@@ -448,7 +448,8 @@ class Structure:
 
         The lists or maps in ``containers`` have equal lengths or keys. The path of
         ``main_container`` becomes the path of the rows. ``label`` is a list in an enclosing row
-        that names the items, ``first_position`` the position of the first row, ``only`` a filter.
+        that names the items, ``first_position`` the position of the first row, ``only`` the filter
+        `RowSet.only`.
         """
         rows = [
             (parent_row, key)
@@ -548,7 +549,7 @@ class Structure:
             return True
         return False
 
-    def _add_if_cells(self, row_set: RowSet, array: Arrays) -> bool:
+    def _add_if_not_rows(self, row_set: RowSet, array: Arrays) -> bool:
         """Add lists as columns if their elements are not rows; return whether they were added.
 
         Lists of texts become one column of lists. Short lists (tuples) in many rows become one
@@ -635,8 +636,8 @@ class Structure:
         """Return the nearest lists that may name the elements of ``array``; None if there are none.
 
         These lists are in enclosing rows, or, with ``includes_own_lists``, in the rows themselves.
-        They are as long as the lists in ``array``. They are returned in a pair with the position,
-        for each row of ``row_set``, of the list that belongs to the row.
+        They are as long as the lists in ``array``. They are returned as a pair: the lists, and for
+        each row of ``row_set`` the position of the list that belongs to this row.
         """
         if array.longest < 2:
             return None
@@ -671,11 +672,11 @@ class Structure:
 def _arrays_around(
     row_set: RowSet, array: Arrays, *, includes_own_lists: bool
 ) -> Iterator[tuple[Arrays, list[int]]]:
-    """Yield pairs of the lists at one path in enclosing rows, and the position of each such row.
+    """Yield the lists in the rows that enclose the rows of ``row_set``, by path as `Arrays`.
 
-    The enclosing rows are those of the ancestors of ``row_set``; with ``includes_own_lists`` also
-    its own rows. The positions are a list with the position of the enclosing row for each row of
-    ``row_set``. The lists in ``array`` and lists that contain them are left out.
+    Each `Arrays` is yielded with a list: for each row of ``row_set``, the position of the enclosing
+    row, which is also that of its list. With ``includes_own_lists``, the lists in the rows of
+    ``row_set`` follow the same way. ``array`` and the lists that contain it are left out.
     """
     for ancestor in [*row_set.with_ancestors()][not includes_own_lists :]:
         rows = row_set.enclosing_rows(ancestor)
@@ -684,13 +685,16 @@ def _arrays_around(
                 yield neighbour, rows
 
 
-def _have_similar_paths(group: set[Path], paths: set[Path]) -> bool:
+def _have_similar_paths(paths: set[Path], others: set[Path]) -> bool:
     """Return whether two sets share half or more of their paths, or one set contains the other."""
-    return len(group & paths) >= min(0.5 * len(group | paths), len(group), len(paths))
+    return len(paths & others) >= min(0.5 * len(paths | others), len(paths), len(others))
 
 
 def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any]) -> bool:
-    """Return whether two sequences of lengths, one per row, are equal wherever both are known."""
+    """Return whether two sequences of lengths, one per row, are equal wherever both are known.
+
+    There must be at least one row in which both are known.
+    """
     pairs = {*zip(lengths, other_lengths, strict=False)}
     comparisons = [
         length == other_length
@@ -705,9 +709,9 @@ def _last_name(steps: Path) -> str:
 
 
 def bind_to_row(steps: Iterable[Step]) -> Path:
-    """Return a path with each step to all items replaced by a step to the item of the current row.
+    """Return a path with each step to all items bound to the row, as in ``rows[@0].n``.
 
-    That is the item at the row's position in a list, or with the row's key in a map.
+    A bound step leads to the item at the row's position in a list, or with the row's key in a map.
 
     Examples
     --------

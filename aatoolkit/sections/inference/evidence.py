@@ -83,18 +83,18 @@ class Totals:
 
 def _find_sums(relation: Relation, relations: list[Relation]) -> None:
     """Find the totals that the rows of each column sum to; store them as evidence of the column."""
-    totals = [*_find_totals_in_enclosing_rows(relation)]
+    enclosing_totals = [*_find_totals_in_enclosing_rows(relation)]
     for column in relation.columns if relation.kept_mask.any() else ():
         if not column.may_be_summed:
             continue
-        for total in [*totals, *_find_other_totals(column, relations)]:
-            if not _adds_up_to(column, total):
+        for totals in [*enclosing_totals, *_find_other_totals(column, relations)]:
+            if not _adds_up_to(column, totals):
                 continue
-            column.facts.sum_notes.append(f"its rows sum to {total.label} in {total.where}")
-            column.facts.across |= total.summed_over
-            if total.target is not None:
-                column.facts.total_columns.append(total.target)
-                total.target.facts.sum_notes.append(f"the rows of {relation.name} sum to it")
+            column.facts.sum_notes.append(f"its rows sum to {totals.label} in {totals.where}")
+            column.facts.across |= totals.summed_over
+            if totals.target is not None:
+                column.facts.total_columns.append(totals.target)
+                totals.target.facts.sum_notes.append(f"the rows of {relation.name} sum to it")
 
 
 def _find_totals_in_enclosing_rows(relation: Relation) -> Iterator[Totals]:
@@ -147,22 +147,22 @@ def _sums_by_response(column: ColumnFinding) -> Numbers:
     return sums.astype(np.float64)
 
 
-def _adds_up_to(column: ColumnFinding, total: Totals) -> bool:
+def _adds_up_to(column: ColumnFinding, totals: Totals) -> bool:
     """Return whether the rows of each group sum to its total, in enough groups to be no chance."""
-    is_counted, size = (column.relation.kept_mask & ~np.isnan(column.numbers), len(total.numbers))
-    groups, numbers = total.groups[is_counted], column.numbers[is_counted]
+    is_counted, size = (column.relation.kept_mask & ~np.isnan(column.numbers), len(totals.numbers))
+    groups, numbers = totals.groups[is_counted], column.numbers[is_counted]
     sums = np.bincount(groups, numbers, minlength=size)[:size]
     part_counts = np.bincount(groups, numbers != 0, minlength=size)[:size]
-    is_known = ~np.isnan(total.numbers) & (part_counts > 0)
+    is_known = ~np.isnan(totals.numbers) & (part_counts > 0)
     slack = column.half_unit * np.maximum(part_counts, 1) + _SLACK
-    if not is_known.any() or (np.abs(sums - total.numbers)[is_known] > slack[is_known]).any():
+    if not is_known.any() or (np.abs(sums - totals.numbers)[is_known] > slack[is_known]).any():
         return False
     # A single part equals its total whatever the rule is.
     has_several_parts = is_known & (part_counts >= 2)
-    is_large = np.nanmax(total.numbers) >= _LARGE and part_counts[has_several_parts].sum() >= 3
+    is_large = np.nanmax(totals.numbers) >= _LARGE and part_counts[has_several_parts].sum() >= 3
     is_often = (
         has_several_parts.sum() >= MIN_DISTINCT_ROWS
-        and len(np.unique(total.numbers[is_known])) >= 3
+        and len(np.unique(totals.numbers[is_known])) >= 3
     )
     return bool(is_often or is_large)
 
@@ -212,7 +212,7 @@ class Ratio:
 
 
 def _find_ratios(relation: Relation) -> None:
-    """Find the ratios of counts that equal a column on every row; store them as its evidence."""
+    """Find the ratios of counts that equal a column on every row; store them in its evidence."""
     counts = list(_find_operands(relation))
     for column in relation.columns:
         reading, name_meaning, evidence = column.reading, column.meaning, column.facts
@@ -315,7 +315,7 @@ def _find_denominators(
 
 
 def _find_siblings(relation: Relation) -> None:
-    """Find fields of one object that sum to 1 or 100 on every row; store this as their evidence."""
+    """Find fields of one object that sum to 1 or 100 on every row; store this in their evidence."""
     objects: dict[str, list[ColumnFinding]] = {}
     for column in relation.columns:
         is_candidate = column.reading.is_number and column.is_own and column.source[0] not in ".$"
@@ -326,11 +326,11 @@ def _find_siblings(relation: Relation) -> None:
         groups = (
             group for size in range(len(columns), 1, -1) for group in combinations(columns, size)
         )
-        totals = ((group, _find_common_sum(group)) for group in groups)
-        group, total = next((result for result in totals if result[1]), ((), 0.0))
+        results = ((group, _find_common_sum(group)) for group in groups)
+        group, common_sum = next((result for result in results if result[1]), ((), 0.0))
         for column in group:
             column.facts.siblings = tuple(sibling.name for sibling in group)
-            column.facts.siblings_sum = total
+            column.facts.siblings_sum = common_sum
 
 
 def _find_common_sum(columns: tuple[ColumnFinding, ...]) -> float:
@@ -376,8 +376,8 @@ class MatchedRows:
 def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | None:
     """Match the rows for single engines to the rows for all engines, by the key of the table.
 
-    ``engine_count`` is the number of responses for single engines. Return None if the table has no
-    key, or if positions are part of its key.
+    ``engine_count`` is the number of responses for single engines. Return None if positions are
+    part of the key, or if a table of several rows has no key.
     """
     # Another response may have another row at the same position.
     has_position_key = any("#" in relation[name].source for name in relation.key)

@@ -98,7 +98,7 @@ def _inherit_keys(relation: Relation) -> None:
 
 
 def _inherit_labels(relation: Relation) -> None:
-    """Append the columns of the enclosing tables that hold short texts, days or flags."""
+    """Append the columns of the enclosing tables that hold short texts, days or booleans."""
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
@@ -161,7 +161,8 @@ def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int |
 def _add_position_column(relation: Relation, name: str, levels_up: int = 0) -> str:
     """Add a column with the position of each row, or of an enclosing row; return its name.
 
-    ``levels_up`` says how many levels out the enclosing row is; 0 stands for the row itself.
+    ``levels_up`` says how many levels out the enclosing row is; 0 stands for the row itself. The
+    column is called ``name`` if ``levels_up`` is 0 and no other column has this name.
     """
     parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response_positions
     row_counts: Counter[tuple[int, int]] = Counter()
@@ -293,7 +294,7 @@ def _are_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
 
 
 def find_year_path(documents: list[Any]) -> str | None:
-    """Return the path at which every response has its last day or its year; None if there is none.
+    """Return the path to the year or to the last day of the window in every response, else None.
 
     Examples
     --------

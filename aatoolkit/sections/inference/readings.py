@@ -191,7 +191,7 @@ def _read_in_format(
 ) -> FieldReading | None:
     """Return how to parse values as days or instants in ``time_format``.
 
-    Return None if a value does not have this format.
+    Return None if a value has another format and is none of ``missing_words``.
     """
     dtype, parse, pattern, _, evidence = time_format
     is_matching = all(re.fullmatch(pattern, text, re.S) for text in texts)

@@ -117,7 +117,7 @@ class ColumnFinding:
     scale : float
         The factor that the numbers are multiplied by.
     valid : str, optional
-        The source of a flag that says whether the row has a value.
+        The path to a boolean that says whether the value of the row is valid; see `Column.valid`.
     doc : str
         The description that a person has given to the column; empty by default.
     facts : Evidence
@@ -171,7 +171,7 @@ class ColumnFinding:
 
     @property
     def meaning(self) -> Meaning:
-        """The meaning of the column's name; a generic name (``value``) is read with its parent's.
+        """The meaning of the column's name, if it is generic (``value``) with the parent's name.
 
         A field of whole numbers that is named like a count (``hits``) remains a count, even if its
         parent (``visibility``) is named like a share.

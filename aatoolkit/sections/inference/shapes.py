@@ -221,7 +221,10 @@ def _name_nameless_columns(relation: Relation) -> None:
 
 
 def _name_table(relation: Relation, section: str, used_names: set[str]) -> str:
-    """Return an unused name for a table: the section and the last field on the path to its rows."""
+    """Return an unused name for a table, such as ``crawl_hosts``: the section, and a field.
+
+    The field is the last one on the path to the rows. Rows without a path give ``crawl_facts``.
+    """
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
     specific_words = [word for word in words if word not in lexicon("shell") and word != section]
     name = "_".join([section, *specific_words[-1:]]) if relation.steps else f"{section}_facts"

@@ -55,7 +55,7 @@ def format_profile(
     baseline : mapping
         A description of the responses from which the profile was drafted; see `Profile`.
     options : Section, optional
-        The declaration of the scope options, which list the values of filters.
+        The declaration of the section ``scope_options``, which lists the values of filters.
     """
     sections = dict(
         sorted((_format_variable_name(analysis.section), analysis) for analysis in analyses)

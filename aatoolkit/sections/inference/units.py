@@ -151,7 +151,7 @@ def _find_likely_counts(columns: list[ColumnFinding]) -> None:
 
 
 def _find_count_of_similar_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
-    """Return the name of a count of similar size in all rows as ``column``; empty if none is."""
+    """Return the name of a count that is similar in size to ``column`` in all rows, or ""."""
     for count in columns:
         is_positive = (column.numbers > 0) & (count.numbers > 0)
         if count is not column and count.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
@@ -258,7 +258,8 @@ def _find_currency_column(column: ColumnFinding) -> str | None:
 def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> RuleFinding:
     """Return the rule for a rate or mean, as a finding: a ratio of columns or a weighted mean.
 
-    The rule is proved if exactly one ratio or weight fits the numbers; otherwise it is open.
+    The finding is proved if exactly one ratio or weight fits the numbers. Otherwise it is open, or
+    a rule that refuses to combine rows. ``words`` are the words of the column's name.
     """
     evidence = column.facts
     if evidence.ratios:
