@@ -144,7 +144,7 @@ def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
 
 
 def _split(y: Numbers, n: Numbers, start: Integers, kind: str) -> tuple[Numbers, Integers]:
-    """Return, for each series, by how much a further split improves the fit, and its best day.
+    """Return how much the best further split of each series improves its fit, and the day of it.
 
     The rows of ``y`` and ``n`` are series, the columns are days. A series is already split in two
     at its ``start`` (0 for a series in one piece), and the new split may be in either of the two
@@ -184,7 +184,7 @@ def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 
 def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbers]]:
-    """Return a pair for the best split of each series in two segments, and one for three segments.
+    """Return two pairs: for the best split of each series in two segments, and in three.
 
     A pair has the decrease of -2 log likelihood and the level of each day. The third segment is
     made by splitting one of the first two.
@@ -196,7 +196,7 @@ def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbe
 
 
 def _reason_of_doubt(y: Numbers, n: Numbers, p: float, kind: str) -> str:
-    """Return why steps may be due to autocorrelation of the days alone; "" if that is unlikely."""
+    """Return why the changes found may be mere autocorrelation of days; "" if that is unlikely."""
     if p <= _CERTAIN_P:
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.
@@ -225,8 +225,9 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, kind: str) -> Numbers:
     """Return how much larger the long-run variance of each series is than with independent answers.
 
     It is Pearson's dispersion about ``levels``, times 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the
-    autocorrelation of the residuals at lag l (Newey & West, *Econometrica* 55, 1987). The factor is
-    needed because a flat series whose neighbouring days are alike looks as if it had changed.
+    autocorrelation of the residuals at lag l, up to a lag L (Newey & West, *Econometrica* 55,
+    1987). This factor is needed because a flat series whose neighbouring days are alike looks as if
+    it had changed.
     """
     residual = y - n * levels
     squares = np.maximum((residual**2).sum(1), _EPSILON)

@@ -90,7 +90,7 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
-    """Return the first column of numbers that is called as one of ``names``; None if there is none.
+    """Return the column of numbers that is called like one of ``names``; None if there is none.
 
     The names are tried in order, in any spelling. Columns about the window before are left out.
     """
@@ -230,7 +230,7 @@ def _count_by_path(
 ) -> Stage:
     """Return a stage with the sum of its counts by path; a sum is NaN if a count is missing.
 
-    The counts are in the column of the ``section`` that is called as one of ``names``.
+    The counts are in the column of the table of ``section`` that is called like one of ``names``.
     """
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None

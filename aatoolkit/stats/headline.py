@@ -224,7 +224,7 @@ def _answer_question(
 
 
 def _own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Return each frame with only the rows of own brands of the project that are in all frames."""
+    """Return each frame with the rows of those own brands of the project that all frames have."""
     brands = [{*frame["brand"]} for frame in frames]
     for side in WINDOWS[: len(frames)]:
         leaders = tables.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
@@ -268,7 +268,7 @@ def _key_figures(
     level: float,
     names: Sequence[str],
 ) -> list[ComparedRow]:
-    """Return comparisons of the key figures that are not in ``rows``; they have no test."""
+    """Return comparisons, without a test, of the key figures that ``rows`` does not compare yet."""
     compared_rows = _answer_question(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names)
     if isinstance(compared_rows, str):
         return []

@@ -154,7 +154,7 @@ def rank(
 
 
 def _contributions(sums: ClusterSums) -> Numbers:
-    """Return an array of each cluster's contribution to each member's value.
+    """Return the residuals by which each cluster moves the value of each member, as an array.
 
     A member is one group that is compared, such as a brand. The array has a row per cluster and a
     column per member; each column has a mean of 0. The variances of the differences between members
@@ -500,11 +500,11 @@ def _encode_answers(
 def _overlap_of_prompt(
     answer: pd.Series, member: pd.Series, value: pd.Series, member_count: int
 ) -> tuple[Numbers, Integers]:
-    """Return the mean Jaccard index of answers to one prompt by pair of members, and their numbers.
+    """Return the mean Jaccard index of answers to one prompt by pair of members, and answer counts.
 
     ``answer``, ``member`` and ``value`` are codes by row; each row is a value that an answer lists.
     The indices are a square array, with a row and a column per member, such as an engine. The
-    second result is the number of compared answers of each member.
+    counts are the numbers of compared answers of each member.
     """
     _, first_rows, rows = np.unique(answer, return_index=True, return_inverse=True)
     values, columns = np.unique(value, return_inverse=True)

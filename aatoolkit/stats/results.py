@@ -420,8 +420,8 @@ def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability
     """Return the availability of a result's column, whose cells are ``values``.
 
     It is unavailable if all values are missing, and partial if some are; ``cause`` is then the
-    cause, unless ``state``, the availability of the input, has one. If no value is missing, it is
-    ``state``.
+    cause, unless ``state``, the availability of the input, has one. If no value is missing, the
+    column is partial if ``state`` is, and otherwise available.
     """
     has_value = values.notna()
     if not len(values) or has_value.all():
@@ -448,7 +448,7 @@ def percent(value: Any) -> str:
 
 
 def amount(value: Any, is_fraction: bool) -> str:
-    """Return a value as text: a fraction as a percentage, another number with three digits."""
+    """Return a value as text: a fraction as a percentage, any other number with three digits."""
     return percent(value) if is_fraction else f"{value:.3g}"
 
 

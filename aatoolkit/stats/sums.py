@@ -254,7 +254,7 @@ def cluster_sums(
 
 
 def refuse_missing(column: str, is_missing: Any) -> None:
-    """Raise if some rows with a value cannot be grouped, as ``column`` is missing in them.
+    """Raise if some rows with a value cannot be grouped by ``column``, since it is missing in them.
 
     ``is_missing`` is the mask of these rows.
 
@@ -365,9 +365,9 @@ def window_before(
 
     The reason is an empty text if they can be compared. If ``before`` is given, it is the frame.
     Otherwise the frame is made of the columns of ``now`` that hold values of the window before,
-    such as ``previous_rank``. These columns get the rules of their counterparts in ``now``, even if
-    other rules are declared for them: the responses that a profile was drafted from may have proved
-    more about one of two columns. A rate without a column for the window before is computed from
+    such as ``previous_rank``. A count among them gets the rule of its counterpart in ``now``, even
+    if another rule is declared for it: the responses that a profile was drafted from may have
+    proved more about one of the two. A rate without a column for the window before is computed from
     its counts.
 
     Raises
@@ -453,9 +453,9 @@ def pairing(
 ) -> tuple[str | None, str | None]:
     """Return the column that pairs the rows of both frames, and the column of clusters.
 
-    One of them is None, or both are. If ``pair`` or ``cluster`` is given, they are returned. By
-    default the frames are paired by ``prompt``, the column of prompts, if they share prompts;
-    otherwise prompts are the clusters, if both frames have the column.
+    At least one of them is None. If ``pair`` or ``cluster`` is given, they are returned. By default
+    the frames are paired by ``prompt``, the column of prompts, if they share prompts; otherwise
+    prompts are the clusters, if both frames have the column.
     """
     frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
     for frame in frames:

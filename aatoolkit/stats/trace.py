@@ -1,10 +1,10 @@
 """Numbers that remember how they were computed, and the distributions that formulas need.
 
-Formulas are functions of arrays. To explain a result, its statistic runs once more while `TRACER`
-is set. Then `leaf`, `column_values` and `setting` return `Traced` numbers, which stand for cells of
-a frame or for arguments. Formulas of such numbers return `Traced` numbers, too, each of which knows
-its operands; and `plain_columns` hands the columns of the result to the tracer. Without a tracer,
-all these functions return plain numbers.
+Formulas are functions of arrays. To explain a result, its statistic runs once more while a tracer,
+an object that records numbers, is set as `TRACER`. Then `leaf`, `column_values` and `setting`
+return `Traced` numbers, which stand for cells of a frame or for arguments. Formulas of such numbers
+return `Traced` numbers, too, each of which knows its operands; and `plain_columns` hands the
+columns of the result to the tracer. Without a tracer, all these functions return plain numbers.
 
 A formula of one group sums over its clusters with `total_of` and `count_of`. A formula that may
 also run on many groups at once has a parameter for the object that sums: `GroupSums`, or

@@ -141,12 +141,12 @@ def effect(
     -------
     pandas.DataFrame
         The effect first, then its checks: ``kind``, ``on``, ``treated_before``,
-        ``treated_after``, ``control_before``, ``control_after`` (means over the answers of
-        prompts with both periods), ``change`` (the difference in differences), ``low``, ``high``,
-        ``p``, ``p_adjusted`` (of the checks), ``detectable`` (of a check after its adjustment),
-        ``n``, ``clusters`` (prompts of the smaller group), ``verdict`` ("up", "down", "no
-        evidence", "cannot say"; of checks "differs", "no evidence" or "cannot say"), ``why`` and
-        ``method``.
+        ``treated_after``, ``control_before``, ``control_after`` (means over the prompts with
+        answers in both periods, weighted by w), ``change`` (the difference in differences),
+        ``low``, ``high``, ``p``, ``p_adjusted`` (of the checks), ``detectable`` (of a check with
+        its p-value adjusted), ``n``, ``clusters`` (prompts of the smaller group), ``verdict``
+        ("up", "down", "no evidence", "cannot say"; of checks "differs", "no evidence" or "cannot
+        say"), ``why`` and ``method``.
 
     Raises
     ------

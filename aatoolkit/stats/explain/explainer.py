@@ -204,7 +204,7 @@ class Explainer:
         Raises
         ------
         TrailEnd
-            If no row matches, or several do.
+            If no row matches, or several do and the index label does not tell which.
         """
         arrays, replayed_arrays = (
             self._compute_once(arrays_of, side) for side in (frame, replayed.frame)

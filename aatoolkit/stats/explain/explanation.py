@@ -176,8 +176,8 @@ class StatedAvailability:
         The JSON path that the statement is about, and the condition that selects the rows that it
         is about.
     evidence, rule, raw : str, optional
-        The JSON path where the response states it, the JSON text found there, as ``raw``, and the
-        name of the rule that interprets this text.
+        Where the response states it (a JSON path), the name of the rule that interprets the
+        statement, and its JSON text.
     sample_size : int, optional
         The number of observations that the value was computed from.
     as_of : str, optional
