@@ -111,7 +111,7 @@ def _cast_exactly(values: pd.Series, kind: Any) -> pd.Series:
 
 @recorded("with_context", "frame")
 def with_context(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with the columns of `CONTEXT` added; see ``df.aa.with_context``."""
+    """Return a frame with columns about the response it is from; see ``df.aa.with_context``."""
     metadata = metadata_of(frame)
     if len(metadata.sources) != 1:
         reason = f"the frame was read from {len(metadata.sources) or 'no known'} responses"
@@ -153,7 +153,7 @@ def _with_constants(
 
 
 def _check_free(columns: Iterable[str], new_columns: Iterable[str]) -> None:
-    """Raise if a column that would be added exists already."""
+    """Raise if ``columns`` already has one of ``new_columns``."""
     existing_names = sorted({*columns} & {*new_columns})
     if existing_names:
         raise AvailabilityError(
@@ -217,9 +217,10 @@ def complete(
 
 
 def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """Return the values that a key column should have, without duplicates, in its dtype.
+    """Return the values that the key column ``name`` should have: distinct, and in its dtype.
 
-    A category gets the values that it lacks as new levels, unless its levels are ordered.
+    A categorical column gets the values that it lacks as new levels; if its levels are ordered,
+    such values are refused.
     """
     is_list = isinstance(values, Iterable) and not isinstance(values, str)
     cells: Any = values if is_list else [values]
@@ -245,7 +246,10 @@ def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
 def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """Return the new rows: one for each combination of levels and keys that a frame lacks."""
+    """Return the rows that a frame lacks; only their key columns have values.
+
+    There is one for each combination of ``levels`` and the values of the other key columns.
+    """
     keys = [name for name in metadata.key if name not in levels]
     combinations = frame[keys].drop_duplicates() if keys else pd.DataFrame(index=range(1))
     for values in levels.values():
@@ -268,9 +272,11 @@ def _row_states(
 ) -> pd.DataFrame:
     """Return the status, cause and reason of each row.
 
-    A row has the state of its engine in ``states_by_engine``. If that is not there, a reported row
-    has the state of its cells if they are unavailable or do not apply; any other row has
-    ``default``, as has a reported row with a measurement.
+    A row has the state of its engine in ``states_by_engine``. If the engine has none, a reported
+    row has the state of its cells if they are unavailable or do not apply, and any other row has
+    ``default``. A reported row that has a measurement always has ``default``. For added rows
+    (``default`` then has the cause "no row"), a state that says that something was measured is not
+    used.
     """
     columns = [
         name
