@@ -1,6 +1,8 @@
 """Add responses to an archive, from a service, a study or memory; resume interrupted runs.
 
 A run is one call of `Archive.add`. Its responses and their tables become visible when it commits.
+The outcome of a request is its response or its error. A group has the outcomes of one or more
+requests for the same host and scope.
 """
 
 from __future__ import annotations
@@ -130,7 +132,7 @@ def add_groups(
     options
         The options with which responses are normalised.
     groups
-        The outcomes of the requests: responses and errors.
+        The groups, with the outcomes of all requests.
     index
         The index of the responses in the archive.
     progress, total

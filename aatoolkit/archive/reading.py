@@ -163,7 +163,7 @@ class TableReader:
     def _states(self, selection: Selection) -> tuple[list[ResponseState], int]:
         """Return the selected responses with their column metadata, and how many requests failed.
 
-        A request failed if it got no usable response on a day.
+        A request that got no usable response on a day counts as failed.
         """
         same_response_sql = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
@@ -239,7 +239,8 @@ class TableReader:
         """Map each name in ``names`` to the metadata of this column.
 
         If the responses differ in the availability of a column, its metadata tells the availability
-        for each group of responses that agree; or for all rows together if that would be too long.
+        for each group of responses that agree. If there are too many groups, the metadata has one
+        availability for all rows together.
         """
         table = self.stored_table
         declared_names = {name: column.name for name, column in table.columns.items()}
@@ -387,10 +388,10 @@ def _history_sql(table: StoredTable, where: str, by_day: Selection) -> str:
 
 
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
-    """Map each table name that a user's SQL query can use to what it stands for.
+    """Map each table name that a user's SQL query can use to the table that it stands for.
 
-    That is the path of a table in the archive or, for ``columns``, a function that returns an Arrow
-    table. A list stands for a name that is ambiguous, as tables of several sections have it.
+    The table is given by its path in the archive or, for ``columns``, by a function that returns an
+    Arrow table. A name that tables of several sections have is ambiguous, and is mapped to a list.
     """
     tables: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():

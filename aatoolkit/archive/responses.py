@@ -44,21 +44,21 @@ class ArchivedResponse:
     Parameters
     ----------
     run : str
-        The run that added it.
+        The run that added this row.
     host, section, scope : str
         The request; the scope as a query string.
     fetched_at : datetime.datetime
-        When the service sent it, in UTC.
+        When the service sent the response, or when the request failed, in UTC.
     status : int
         The HTTP status; 0 if no response came.
     sha256 : str or None
-        The SHA-256 of its body; None for a failed request.
+        The SHA-256 of the response's body; None for a failed request.
     size : int
-        The length of its body in bytes.
+        The length of the body in bytes.
     window_start, window_end : datetime.date or None
         The first and last day that the response covers, if its body states them.
     stale : bool
-        Whether it came from a cache after it had expired.
+        Whether the response came from a cache after it had expired.
     url : str
         The address of the request.
     headers : str
@@ -205,7 +205,7 @@ class ArchivedResponse:
 
 
 def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
-    """Return ``responses`` as rows of the archive's table of that name, with compressed bodies."""
+    """Return responses as rows of the archive's table ``responses``, with compressed bodies."""
     codec, schema = pa.Codec(_CODEC, _COMPRESSION_LEVEL), OWN_SCHEMAS[RESPONSES]
     rows = []
     for response in responses:
@@ -256,7 +256,9 @@ def source_of(row: Mapping[str, Any]) -> Source:
 
 
 class ResponseIndex:
-    """An index that tells which responses are already in an archive; each month is read on demand.
+    """An index that tells which responses are already in an archive.
+
+    The responses of a month are read when they are first needed.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ class StoredTable:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """The declared columns, by their names in the archive."""
+        """Maps the name of each declared column in the archive to its declaration."""
         return {self.stored_name(column.name): column for column in self.table.columns}
 
     @property
@@ -156,7 +156,7 @@ class StoredTable:
 
     @property
     def moment(self) -> str | None:
-        """The archive's name of the key column that holds days or timestamps; None without one."""
+        """The name in the archive of the key column with days or timestamps; None without one."""
         return self._moment and self.stored_name(self._moment)
 
     def schema(self) -> pa.Schema:
@@ -374,7 +374,7 @@ def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
 
 
 def add_changes(store: ArchiveStore, changes: Iterable[Change]) -> None:
-    """Append a row for each of ``changes`` (changed declarations) to the table of that name."""
+    """Append rows about changed declarations to the archive's table ``changes``."""
     now = datetime.now(UTC)
     rows = [
         {

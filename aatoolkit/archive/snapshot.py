@@ -174,10 +174,9 @@ class Selection:
 
 
 def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime | None:
-    """Return ``value`` as a moment in UTC; a day becomes its first moment, or its last.
+    """Return ``value`` as a moment in UTC; for a day its first or, with ``is_last``, last moment.
 
-    A day becomes its last moment with ``is_last``. None stays None. Error messages call the
-    argument ``name``.
+    None stays None. Error messages call the argument ``name``.
 
     Raises
     ------

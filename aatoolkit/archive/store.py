@@ -179,7 +179,7 @@ class ArchiveStore:
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
-        """Return all rows of a small table, cached until it changes; None if it does not exist."""
+        """Return all rows of a small table, cached until they change; None if there is no table."""
         table = self.peek(name)
         if table is None:
             return None
@@ -442,7 +442,7 @@ class RunLog:
 
 
 def read_runs(store: ArchiveStore) -> tuple[RunLog, bool]:
-    """Return the log of runs, and whether the archive exists; without an archive it is empty."""
+    """Return the log of runs, and whether the archive exists; else the log is empty."""
     rows = store.rows_of(RUNS)
     return RunLog(rows or []), rows is not None
 
@@ -530,7 +530,7 @@ class Checksums:
                     self.files.setdefault(table, {}).update(digests)
 
     def _read_part(self, name: str) -> dict[str, Any]:
-        """Return the content of one file of checksums as a dict; it is empty if damaged."""
+        """Return the content of one file of checksums, or an empty dict if the file is damaged."""
         cache = self._store.checksums
         if name not in cache:
             with self._store.files.open_input_stream(f"{CHECKSUMS}/{name}") as stream:

@@ -164,7 +164,7 @@ def forget(
 ) -> UpkeepReport:
     """Delete the responses of ``hosts`` fetched before a moment, and all rows derived from them.
 
-    One of the two may be None: all hosts, or any moment.
+    ``hosts`` may be None for all hosts, or ``before`` for any moment; but not both.
     """
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
@@ -211,7 +211,7 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     """Delete the rows that meet an SQL condition from one table; return their number.
 
     Equal bodies are stored only once. If the row that stores a body is deleted, and rows fetched at
-    ``before`` or later share this body, it is moved to the first of these rows.
+    ``before`` or later share this body, the body is moved to the first of these rows.
     """
     table = store.open(name)
     if table is None:

@@ -357,8 +357,8 @@ class RunWriter:
     def _check(self, runs: RunLog) -> None:
         """Raise an error if the log says that the run must not be committed.
 
-        So it is if the run was removed, if responses were removed or tables made anew since it
-        began, or if another run has committed some of the same responses.
+        The reasons are that the run itself was removed; that responses were removed or tables made
+        anew since it began; or that another run has committed some of the same responses.
         """
         if self.run in runs.removing:
             raise ArchiveConflict(

@@ -301,7 +301,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun_files(self) -> FolderFiles | None:
-        """The files of the results that a rerun in this process has computed; None if none runs."""
+        """The files with the results that a rerun in this process has computed; else None."""
         study, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
         if not study or not folder or open_files(study).read(SEAL) != self._study._seal():
             return None
@@ -383,7 +383,7 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
 
 
 def _update_list(folder: Path, name: str, entry: dict[str, Any] | None) -> None:
-    """Set the entry of the result ``name`` in ``results.json``; with None, remove the entry.
+    """Set the entry of the result ``name`` in ``results.json``; if ``entry`` is None, remove it.
 
     Raises
     ------

@@ -91,7 +91,7 @@ def result_file(digest: str) -> str:
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Return whether a study can have a file ``name``, and the file is in ``folder`` if given.
+    """Return whether a study can have a file of this name; if ``folder`` is given, in it only.
 
     Examples
     --------
@@ -299,7 +299,7 @@ _RESPONSE_FACTS = ("sha256", "size", "stale", "status")
 
 @lru_cache(maxsize=1)
 def versions() -> Mapping[str, str]:
-    """Map Python, pandas, pyarrow and this package to the versions in use."""
+    """Return the versions in use of Python, pandas, pyarrow and this package, by name."""
     return {
         "aatoolkit": __version__,
         "pandas": pd.__version__,
@@ -314,7 +314,7 @@ def request_of(url: str) -> Request:
     Raises
     ------
     ValueError
-        If it is not a URL of the API.
+        If ``url`` is not a URL of the API.
     """
     parts = urlsplit(url)
     params = parse_qsl(parts.query, keep_blank_values=True)
@@ -333,19 +333,19 @@ class Record:
     status : int
         The HTTP status of the response.
     sha256 : str
-        The SHA-256 of its body, under which the body is stored.
+        The SHA-256 of the response's body, which is stored in a file of this name.
     size : int
-        The length of its body in bytes.
+        The length of the body in bytes.
     headers : mapping of str to str
         The response headers that are stored.
     fetched_at : datetime.datetime
-        When the service sent it, in UTC.
+        When the service sent the response, in UTC.
     stale : bool
-        Whether it came from a cache after it had expired.
+        Whether the response came from a cache after it had expired.
     error : str or None
-        The type of the error that reading the response raises; None if it is usable.
+        The name of the error's type, if reading the response raises an error; else None.
     versions : mapping of str to str
-        The versions of the software that recorded it.
+        The versions of the software that recorded the response.
     previous : str or None
         The SHA-256 of the previous line of the manifest.
 

@@ -58,7 +58,8 @@ RERUN_RESULTS = "AATOOLKIT_RERUN_RESULTS"
 def path_of_rerun(variable: str = RERUN_STUDY) -> Path | None:
     """Return the path in an environment variable; None if the variable is not set.
 
-    The default variable is set while a notebook is rerun: to the path of the study it reads.
+    The default variable is set while a notebook is rerun. Its value is then the path of the study
+    from which the notebook reads.
     """
     path_text = os.environ.get(variable)
     return Path(path_text) if path_text else None
