@@ -247,7 +247,7 @@ class Dataset(Keyed[str, Tables]):
         NotWritten
             If the file cannot be written; an existing file is unchanged.
         PackageMissing
-            If xlsxwriter is not installed; it says what to install.
+            If xlsxwriter is not installed; the message says what to install.
 
         Examples
         --------
@@ -306,7 +306,7 @@ class Dataset(Keyed[str, Tables]):
             If its name ends in neither ``.html`` nor ``.htm`` (for a PDF, print the page with a
             browser), or if it cannot be written. An existing file is then unchanged.
         PackageMissing
-            If matplotlib is not installed; it says what to install.
+            If matplotlib is not installed; the message says what to install.
 
         Examples
         --------

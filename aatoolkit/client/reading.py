@@ -133,8 +133,8 @@ def normalized(
     """Derive the tables of all responses, and return them as a dataset with its ``errors``.
 
     ``responses`` has pairs: the name of a section, and a function that returns its response.
-    ``normalize_one`` takes name and response, and returns the tables. A section for which one of
-    the two raises an error gets this error.
+    ``normalize_one`` takes name and response, and returns the tables. If one of these functions
+    raises an error for a section, the error is in the dataset's ``errors``.
     """
     results: dict[str, Tables] = {}
     errors: dict[str, AAToolkitError] = {}
@@ -147,9 +147,9 @@ def normalized(
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
-    """Raise the first error if all sections of a dataset failed for the same reason.
+    """Raise the first error of a dataset if all its sections failed for the same reason.
 
-    So it is if all errors have the same type, and this type is one of ``kinds``.
+    The reason is the same if all errors have the same type, and this type is one of ``kinds``.
     """
     errors = [*dataset.errors.values()]
     if not dataset and len({*map(type, errors)}) == 1 and isinstance(errors[0], kinds):
@@ -178,7 +178,10 @@ def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> t
 
 
 def unique_list(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """Return ``values`` as a list without duplicates: one of type ``kind``, several or None."""
+    """Return ``values`` as a list without duplicates.
+
+    A single value of type ``kind`` gives a list of one item, None an empty list.
+    """
     if isinstance(values, kind):
         return [values]
     return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
@@ -538,7 +541,7 @@ def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tup
 def progress_bar(
     items: Iterable[Q], is_shown: bool | None, *, total: int, unit: str
 ) -> Iterable[Q]:
-    """Return ``items`` with a progress bar that advances with each item, or unchanged without bar.
+    """Return ``items`` with a progress bar that advances with each item, if a bar is shown.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The cache: responses in one private SQLite file, in the table of requests-cache, without pickle.
 
-A stored value has three parts: a SHA-256, the line of JSON that it is the hash of, and the body of
-the response as it was received. The line has the key of the request and the hash of the body. So a
+A stored value has three parts: the SHA-256 of a line of JSON, this line, and the body of the
+response as it was received. The line has the key of the request and the hash of the body. So a
 response with a changed byte is noticed, and not used. If the file cannot be used, there is a
 warning, and responses come from the service.
 """
@@ -64,7 +64,7 @@ _SPARE_DIVISOR = 64
 def _dump(key: str, response: Response) -> bytes:
     """Return the bytes to store for ``response``: a SHA-256, a line of JSON, and the body.
 
-    The SHA-256 is that of the line, which has ``key`` and everything of the response but its body.
+    The SHA-256 is the hash of the line. The line has ``key``, and all of the response but its body.
     """
     header_line = orjson.dumps({"key": key, **response.to_dict()}) + b"\n"
     return hashlib.sha256(header_line).digest() + header_line + response.body
@@ -111,7 +111,10 @@ SERIALIZER = SerializerPipeline(
 
 
 class _Table(SQLiteDict):
-    """The table of responses in an SQLite file; its column ``expires`` numbers them as stored."""
+    """The table of responses in an SQLite file.
+
+    The column ``expires`` numbers the responses in the order in which they were stored.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -200,7 +200,7 @@ def _spellings(token: str) -> set[bytes]:
 def _pattern(token: str) -> re.Pattern[bytes]:
     """Return a pattern that matches a token, and any ``_TOKEN_PART_LENGTH`` bytes in a row of it.
 
-    It matches them in plain, JSON-escaped and URL-encoded spelling.
+    Token and parts are matched in plain, JSON-escaped and URL-encoded spelling.
     """
     spellings = sorted(_spellings(token), key=len, reverse=True)
     token_parts = {

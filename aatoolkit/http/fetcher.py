@@ -129,7 +129,7 @@ class Fetcher:
         raise outcome
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether a text contains the token of this fetcher's account."""
+        """Return whether ``text`` contains the token of this fetcher's account."""
         return self._transport.repeats_token(text)
 
     def close(self) -> None:
@@ -173,7 +173,7 @@ class Fetcher:
 
 
 def _at_least(minimum: float, setting: str, value: float) -> float:
-    """Return ``value``, that of a setting; raise `ArgumentError` if it is below ``minimum``."""
+    """Return the ``value`` of a setting; raise `ArgumentError` if it is below ``minimum``."""
     if not value >= minimum:  # as a number that is none is not
         raise errors.ArgumentError(
             f"{setting}={value!r} is too small; the least is {minimum:g}", argument=setting

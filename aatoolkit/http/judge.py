@@ -158,7 +158,7 @@ def _error_texts(body: bytes, mask: Mask) -> dict[str, Any]:
 
     The fields are those of the top-level object, and of the first error in it: the object in
     ``error``, or the first one in ``errors`` (as in JSON:API) or ``detail``, with its ``source``.
-    If both have a field, the text in the first error is used.
+    If the object and the first error have the same field, the text in the first error is used.
     """
     try:
         value = decode.decode(body)

@@ -60,7 +60,7 @@ class Attempt:
     Parameters
     ----------
     token
-        The token that signs the request; None leaves it unsigned.
+        The token to insert into the header of the request; None to insert none.
     """
 
     def __init__(self, token: Secret | None) -> None:
@@ -309,7 +309,7 @@ _FAULTS: dict[type[BaseException], Fault] = {
 
 
 class Transport(HTTPAdapter):
-    """An adapter for the library requests that sends the token, and limits time and size.
+    """An HTTP adapter for `requests` that sends the token, and limits time and size.
 
     Parameters
     ----------

@@ -418,7 +418,9 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
 
 
 def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
-    """Return the tables of the only recorded response that fits and has the table ``table``.
+    """Return the tables of the recorded response that has the table ``table``.
+
+    With ``host`` or ``scope``, only responses of this host or scope are searched.
 
     Raises
     ------

@@ -164,7 +164,7 @@ def _read_notebook(path: Path) -> Any:
 def _execute(
     book: Any, folder: Path, study_path: Path, results_folder: str, seconds: float
 ) -> tuple[str | None, int | None]:
-    """Execute a notebook in a new kernel; return the error, and the number of the cell with it.
+    """Execute a notebook in a new kernel; return the error, and the number of its code cell.
 
     Code cells are counted from 1. Error and number are None if the notebook ran to its end.
     """

@@ -875,7 +875,7 @@ class Study(metaclass=Chaptered):
         NotWritten
             If ``out`` cannot be written.
         PackageMissing
-            If nbclient or ipykernel is not installed; it says what to install.
+            If nbclient or ipykernel is not installed; the message says what to install.
         """
         from aatoolkit.study.rerun import rerun
 
@@ -1009,7 +1009,7 @@ class Study(metaclass=Chaptered):
 
 
 def _latest(records: Iterable[Record]) -> tuple[Record, ...]:
-    """Return one record per request, sorted by request: the last usable one or the last error."""
+    """Return one record per request, sorted: the last usable one or, if none is, the last."""
     latest: dict[tuple[str, ...], Record] = {}
     for record in records:
         latest_record = latest.get(record.request.key)

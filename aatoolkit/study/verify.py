@@ -42,7 +42,7 @@ class Problem:
     ----------
     kind : str
         ``altered``, ``missing``, ``added``, ``unreadable``, ``broken chain`` (of the manifest),
-        ``not sealed``, or ``other tables`` (than the sealed ones are derived now).
+        ``not sealed``, or ``other tables`` (those derived now differ from the sealed ones).
     file : str
         The file that has the problem.
     message : str
