@@ -89,12 +89,12 @@ class FrameMetadata:
         )
 
     def holds(self, name: str) -> bool:
-        """Whether a column has metadata and still holds the values that were read."""
+        """Return whether a column has metadata and still holds the values that were read."""
         column = self.columns.get(name, NOTHING)
         return bool(column.of) or column.availability.status != Status.UNKNOWN
 
     def is_lost(self, name: str) -> bool:
-        """Whether the values of a column were overwritten or moved since they were read."""
+        """Return whether the values of a column were overwritten or moved since they were read."""
         return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
 
     def dumps(self) -> str:
@@ -460,7 +460,7 @@ def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
 
 
 def has_metadata(frame: pd.DataFrame) -> bool:
-    """Whether a frame has metadata, damaged or not."""
+    """Return whether a frame has metadata, damaged or not."""
     return ATTRIBUTE in frame.attrs
 
 

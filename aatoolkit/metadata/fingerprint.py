@@ -515,7 +515,7 @@ class FingerprintCheck:
         return not np.isin(_combine_hashes(match.hashes[mask], hashes), cells_read).all()
 
     def _has_likely_missing(self, name: str) -> bool:
-        """Whether the number of missing values can result from dropping or repeating rows.
+        """Return whether the number of missing values can result from dropping or repeating rows.
 
         If it cannot, values of the column were filled or removed.
         """

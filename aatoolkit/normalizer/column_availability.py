@@ -333,7 +333,7 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
 
 
 def denies(signal: Signal) -> bool:
-    """Whether a signal says that nothing was measured; it must be from the response itself.
+    """Return whether a signal says that nothing was measured; it must be from the response itself.
 
     Signals that were inferred from the scope options do not count.
     """

@@ -383,7 +383,7 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
 
 
 def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]) -> bool:
-    """Whether a declaration fits a response at all.
+    """Return whether a declaration fits a response at all.
 
     It fits if the response states that nothing was measured, if at least half of the columns of the
     main table have values, or if columns have at least half of the values in the response.

@@ -178,7 +178,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return self._frames[name]
 
     def __eq__(self, other: object) -> bool:
-        """Whether another mapping has tables of the same names with the same values."""
+        """Return whether another mapping has tables of the same names with the same values."""
         if not isinstance(other, Mapping):
             return NotImplemented
         same = self is other or self.keys() == other.keys()

@@ -762,7 +762,7 @@ def _take_flag_or_text(value: Any) -> Any:
 
 
 def _words_lack_number(lists: list[list[Row]], key: str, number_field: str) -> bool:
-    """Whether some words of the field ``key`` occur only in rows that lack ``number_field``.
+    """Return whether some words of the field ``key`` occur only in rows that lack ``number_field``.
 
     At least one list must have rows with and rows without the number, and its words must repeat:
     names and ids, which differ from row to row, prove nothing.
@@ -807,7 +807,7 @@ def _is_word_for_part(token: str) -> bool:
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a notice, because it gives a reason, which measurements do not."""
+    """Return whether a record is a notice, because it gives a reason, which measurements do not."""
     return any(value and names(key, "place_reason") for key, value in record.items())
 
 
@@ -837,7 +837,7 @@ Legend = Mapping[str, str]
 
 
 def _is_legend(value: Any) -> bool:
-    """Whether a value is an object that explains codes: it maps short codes to texts."""
+    """Return whether a value is an object that explains codes: it maps short codes to texts."""
     texts = [*value.values()] if isinstance(value, dict) else []
     are_texts = len(texts) > 1 and all(isinstance(text, str) for text in texts)
     return are_texts and " " in "".join(texts) and " " not in "".join(value)
@@ -902,7 +902,7 @@ def _score_path(
 
 
 def _names_all_measured(occurrence: Occurrence) -> bool:
-    """Whether a list names all engines that have data, as the header of a table does."""
+    """Return whether a list names all engines that have data, as the header of a table does."""
     measured = {engine for engine, is_measured in occurrence.measured.items() if is_measured}
     return isinstance(occurrence.value, list) and bool(measured) and measured <= {*occurrence.value}
 
@@ -943,7 +943,7 @@ def _iter_texts(value: Any) -> Iterator[str]:
 
 
 def _denies(text: str) -> bool:
-    """Whether a text says that something is absent or not done."""
+    """Return whether a text says that something is absent or not done."""
     word = find_word(text) if is_code(text) else find_word_in_text(text)
     lacks = word is not None and word.canonical != "available"
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
