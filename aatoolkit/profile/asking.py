@@ -326,15 +326,17 @@ def _plan_further_requests(
         for host in dict.fromkeys(hosts)
         for view in (_OPTIONS, *views)
     ]
-    sets = _choose_engine_sets(ran, idle)
+    engine_sets = _choose_engine_sets(ran, idle)
     budget = requests_left - len(groups)
-    for view in views if len(sets) > 1 else ():
+    for view in views if len(engine_sets) > 1 else ():
         # Two halves of the engines show less than single engines do, but take fewer requests.
         used_sets = (
-            sets if view is None or len(sets) * len(views) <= budget else _split_in_halves(sets)
+            engine_sets
+            if view is None or len(engine_sets) * len(views) <= budget
+            else _split_in_halves(engine_sets)
         )
         groups.append(
-            [PlannedRequest(view, Scope(engine=names), _FOR_ONE_ENGINE) for names in used_sets]
+            [PlannedRequest(view, Scope(engine=engines), _FOR_ONE_ENGINE) for engines in used_sets]
         )
     if idle:
         scope = Scope(engine=(idle[0],))

@@ -241,7 +241,7 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
             scope, target = ("section", None) if rule.of == "section" else ("entry", name)
             yield RuleValue(scope, target, item, names, holder.child(name, item).path)
         return
-    days = facts.days_asked if rule.total == WINDOW else None
+    window_days = facts.days_asked if rule.total == WINDOW else None
     *parent_steps, last_step = parse_pattern(rule.at)
     rows = facts.vector.descend(
         [*parent_steps, last_step] if isinstance(last_step, Each) else parent_steps
@@ -267,7 +267,7 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
                 yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))
         elif type(item) in (str, int, bool) or (item is None and "null" in rule.words):
             if rule.total and item is not None:
-                item = extent_word(item, record.get(rule.total, days))
+                item = extent_word(item, record.get(rule.total, window_days))
                 if item is None:
                     continue
             subject = None
