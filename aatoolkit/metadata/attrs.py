@@ -93,7 +93,7 @@ class FrameMetadata:
         return bool(column.of) or column.availability.status != Status.UNKNOWN
 
     def is_lost(self, name: str) -> bool:
-        """Return whether the values of a column were overwritten or moved since they were read."""
+        """Return whether a column's values were overwritten, or moved to other rows."""
         return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
 
     def dumps(self) -> str:

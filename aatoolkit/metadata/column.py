@@ -2,9 +2,9 @@
 
 A statement with conditions (`aatoolkit.availability.subject`) decides the status of the rows that
 meet the conditions; the other rows have the status of the column. If several statements are about a
-row, a statement counts only if no other one has the same conditions and more; those that count are
-combined. If the column of a condition is gone, the statement may be about any row, so it is
-combined with the status that each row has otherwise.
+row, the narrower counts: a statement is ignored if another has all its conditions and more. The
+rest are combined. If the column of a condition is gone, the statement may be about any row, so it
+is combined with the status that each row has otherwise.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ class ColumnMetadata:
         return self.availability if self.other_rows is None else self.other_rows
 
     def combined(self, availability: Availability) -> ColumnMetadata:
-        """Return the metadata with ``availability`` combined into that of the rows.
+        """Return the metadata combined with an availability that any row of the column may have.
 
-        It is combined with the availability of the column and of the rows that no statement is
-        about.
+        Both the availability of the column and that of its ``other_rows`` are combined with
+        ``availability``.
         """
         return replace(
             self,
@@ -162,8 +162,9 @@ class RowStatus:
     def states(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
-        """Return a list of availabilities, and for each row the position of the row's in the list.
+        """Return the availability of each row, as a list of availabilities and positions in it.
 
+        For each row, the array of positions has the position of the row's availability in the list.
         ``other_rows`` is the availability of the rows that no statement is about.
         """
         if not self._row_count or not statements:
@@ -184,7 +185,10 @@ class RowStatus:
         return self._states[cache_key]
 
     def recompute(self, column: ColumnMetadata) -> ColumnMetadata:
-        """Return the metadata of a column with its availability in the frame's and absent rows."""
+        """Return the metadata of a column with its availability in the rows of the frame.
+
+        The availability of the column's ``absent`` rows is combined with it.
+        """
         state = combine(self.states(column.elsewhere, column.statements)[0])
         return replace(
             column, availability=combine([state, *column.absent]), other_rows=column.elsewhere

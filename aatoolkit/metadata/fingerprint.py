@@ -530,7 +530,7 @@ class FingerprintCheck:
         """Return whether dropping or repeating rows explains a column's number of missing values.
 
         If it does not, values of the column were filled or removed. Return True if all rows were
-        hashed, because the cells are then compared themselves.
+        hashed, because then the cells themselves are compared.
         """
         if self._origin.is_complete:
             return True

@@ -186,9 +186,9 @@ class BuiltTable:
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask_denied_numbers(self, statements: TableStatements, report: DriftReport) -> None:
-        """Set numbers to missing that, by the response, were not measured.
+        """Replace numbers that, by the response, were not measured by missing values.
 
-        They are added to the report, and so to ``extra``.
+        The numbers are added to the report, and so to ``extra``.
         """
         for block_number, (dtype, array, names) in enumerate(self._blocks):
             is_valid = ~_make_missing_mask(array).reshape(len(names), self.size)
@@ -437,7 +437,9 @@ def _find_pandas_dtype(dtype: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _make_column_index(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
-    """Return an index of column names, and a dict from name to position, as an array of length 1.
+    """Return an index of column names, and a dict from each name to its position in the index.
+
+    Each position is an array of length 1.
 
     The index is cached, so a frame must get a view of it.
     """

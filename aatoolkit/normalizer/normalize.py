@@ -307,8 +307,8 @@ def _describe_source(declared: Section, response: Any, document: Any) -> attrs.S
 def _keep_frequent_keys(value: Any) -> Any:
     """Return a copy of a JSON value whose objects have only the most frequent keys.
 
-    In this way data as keys, such as dates, are dropped before availability is looked for. Keys of
-    the envelope, such as ``availability``, are always kept.
+    So keys that are data, such as dates, are dropped before availability is looked for. Keys of the
+    envelope, such as ``availability``, are always kept.
     """
     if isinstance(value, dict):
         return _keep_frequent_keys([value])[0]

@@ -302,7 +302,7 @@ class TableRows:
         steps: Sequence[Step],
         element_reads: list[ElementRead],
     ) -> RowValues:
-        """Follow the path ``steps`` from a vector; return the vector at its end, and its row index.
+        """Follow the path ``steps`` from a vector; return the vector at the end and its row index.
 
         A row index has, for each row of the table, the position of its value in the vector. Single
         elements of arrays that are read by position or name are added to ``element_reads``.
@@ -670,7 +670,7 @@ class DriftReport:
             self.record(kind, path, drift.count, drift.example)
 
     def ignore_absences(self, paths: Iterable[str]) -> None:
-        """Remove differences of the kind ``absent`` at any of the paths or below it."""
+        """Remove the differences of the kind ``absent`` at ``paths`` and below them."""
         prefixes = tuple(f"{path}." for path in paths)
         for kind, path in [*self.differences]:
             if kind == "absent" and f"{path}.".startswith(prefixes):

@@ -217,7 +217,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def _words(self) -> dict[str, str]:
-        """Maps the name of each table to its availability as text."""
+        """Maps the name of each table to the availability of the table, as text."""
         return self._frame_makers["words"]()  # type: ignore[no-any-return]
 
     @cached_property

@@ -76,9 +76,9 @@ class Responses:
     ----------
     options : object
         The decoded scope options, i.e. the service's response that lists the values each filter can
-        have; None if they could not be read. If the profile declares the scope options, this is a
-        dict of another shape: it has the values of each filter by its name, and the decoded
-        response under the key ``response``.
+        have; None if they could not be read. If the profile declares the scope options, this is
+        instead a dict from each filter to its values, with the decoded response under the key
+        ``response``.
     scope_options : Section or None
         The declaration of the scope options in the project's profile.
     documents : dict of str to object

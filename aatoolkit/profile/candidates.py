@@ -332,7 +332,7 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _are_alike(candidate: Candidate, other: Candidate) -> bool:
-    """Return whether two candidates have a word and their field name or parent in common."""
+    """Return whether two candidates share a word, and also a field name or a parent object."""
     pairs = zip(candidate.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True)
     is_same_parent, is_same_key = (part == other_part != "" for part, other_part in pairs)
     is_same_field = is_same_key or (is_same_parent and not candidate.total)
@@ -371,11 +371,12 @@ class _Search:
         self._outer_engines: dict[Path, str] = {}
 
     def learn_totals(self, responses: Iterable[tuple[Any, bool]]) -> None:
-        """Find pairs of fields that hold a count of what was measured and its total, by the values.
+        """Find, by their values, the pairs of fields that hold a count and its total.
 
-        In no record is the count above the total. The two are equal in at least half of the records
-        with a count above 0, but not in all records, and never in a response in which nothing was
-        measured. ``responses`` has pairs of a response and whether anything was measured.
+        The count is of what was measured, such as days. In no record is the count above the total.
+        The two are equal in at least half of the records with a count above 0, but not in all
+        records, and never in a response in which nothing was measured. ``responses`` has pairs of a
+        response and whether anything was measured.
         """
         records: dict[Path, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
         for response, is_measured in responses:
@@ -761,7 +762,7 @@ def _is_in(value: Any, names: Collection[str]) -> bool:
 
 
 def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[str]:
-    """Yield the engines that have numbers beside their name in a record, or as a key of a map."""
+    """Yield the engines that have numbers: in a record with their name, or under their own key."""
     for record in _iter_nested(response):
         if isinstance(record, dict):
             texts = [text for text in record.values() if _is_in(text, engines)]
@@ -790,8 +791,8 @@ def _words_lack_number(lists: list[list[Row]], key: str, number_field: str) -> b
     """Return whether words of the field ``key`` tell rows with and without ``number_field`` apart.
 
     No word may occur both in rows with and in rows without the number. At least one list must have
-    both kinds of rows, and its words must repeat: names and ids, which differ from row to row,
-    prove nothing.
+    both kinds of rows, and words must repeat in this list: names and ids, which differ from row to
+    row, prove nothing.
     """
     words_without, words_with, is_repeated = set(), set(), False
     for rows in lists:

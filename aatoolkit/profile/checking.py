@@ -144,7 +144,7 @@ def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Cha
 
 
 def _find_share_medians(section: Section, tables: Tables) -> dict[str, float | None]:
-    """Return a dict from ``table.column`` to the median of the absolute values, for shares.
+    """Return a dict from ``table.column`` to the median absolute value of each column of shares.
 
     A later change of scale, such as from 0.5 to 50, shows as a change of the median. Columns of
     other units are included only if all their values are missing; the median is then None.

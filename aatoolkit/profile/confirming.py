@@ -54,7 +54,7 @@ class PlaceQuestion:
                 self.section.set_rule(**{**rule, "words": words})
 
     def reject(self) -> None:
-        """Add a rule to the section's draft: values at this path say nothing of availability."""
+        """Add a rule to the section's draft by which this path says nothing about availability."""
         self.section.set_rule(**{**self.rule, "words": {"*": SILENT}})
 
     def __str__(self) -> str:

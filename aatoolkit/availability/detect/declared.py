@@ -123,11 +123,13 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
 
 
 def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
-    """Add a signal that the section is ``partial`` if measuring began after the first asked day.
+    """Add a signal that the section is ``partial`` if measuring began after the first day.
+
+    The first day is that of the request.
 
     The day on which it began must be in an object on the path of a rule. Nothing is read unless the
     response has every day from its first to its last, because weekly rows or days of single events
-    do not show which days were asked for.
+    do not show which days were requested.
     """
     days = facts.days
     moments = [*filter(None, map(parse_moment, days))]
@@ -146,10 +148,10 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
 def _explain(
     state: Availability, target: str | None, causes: Mapping[str | None, Availability]
 ) -> Availability:
-    """Return ``state``, or the target's entry in ``causes`` if ``state`` lacks an expected cause.
+    """Return ``state`` or, if it is ``unavailable`` without a cause, ``causes[target]`` if given.
 
-    Only the status ``unavailable`` should have a cause. ``causes`` maps each target (the path of a
-    field, an engine, or None for the section) to an availability with a cause.
+    ``causes`` maps targets (the path of a field, an engine, or None for the section) to
+    availabilities with a cause.
     """
     lacks_cause = state.status == Status.UNAVAILABLE and state.cause is None
     return causes.get(target, state) if lacks_cause else state
@@ -359,7 +361,7 @@ def _is_about_all_engines(rule: Rule) -> bool:
 
 
 def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availability | None:
-    """Return the availability that a value means; return None and add a hint if it is unknown.
+    """Return the availability that a value means; add a hint and return None if it is not known.
 
     No hint is added for a boolean if the rule gives a meaning only to the other boolean.
     """
@@ -374,7 +376,7 @@ def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availa
 
 
 def _read_object(facts: Facts, rule: Rule, statement_object: Mapping[str, Any]) -> None:
-    """Add signals for the object at the rule's path: about the section, its fields and engines."""
+    """Add signals read from the object at the rule's path: about section, fields and engines."""
     names = (*rule.steps,)
     object_path = "$" + "".join(map(key_step, names))
     rule_values = []

@@ -109,7 +109,9 @@ def detect(
     vector: Vector | None = None,
     days: int | None = None,
 ) -> Detection:
-    """Return what a response says about the availability of its data. Never raise an exception.
+    """Return what a response says about the availability of its data.
+
+    If detection fails, a warning is issued, and no error is raised.
 
     Parameters
     ----------
@@ -251,7 +253,7 @@ def _add_signal_if_no_engine_has_data(facts: Facts) -> None:
 
 
 def _is_of_each_engine(signal: Signal) -> bool:
-    """Return whether a signal about an engine was read from a map or list of all engines."""
+    """Return whether a signal was read from a map or list that covers every engine."""
     if signal.scope != "engine" or signal.rule != "map":
         return False
     key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
@@ -352,7 +354,7 @@ def explains_absence(status: int, body: Any) -> bool:
 
 
 def _names_parameter(body: Any, depth: int = 0) -> bool:
-    """Return whether an error is about a request parameter: the body names it or allowed values."""
+    """Return whether an error body names a request parameter or lists the values it may have."""
     if not isinstance(body, dict) or depth > 2:
         return False
     keys = {fold(name) for name in body} & {"parameter", "param", "allowed", "suggestions"}

@@ -146,7 +146,7 @@ class Member(NamedTuple):
         return isinstance(self.value, dict)
 
     def child(self, name: str, value: Any) -> Member:
-        """Return the key ``name`` of this member's value (an object) as a member."""
+        """Return the member for the key ``name``, with ``value``, of this member's value."""
         pattern = f"{self.pattern}.{name}" if self.pattern else name
         return Member(name, value, self.path + key_step(name), self.value, pattern)
 
@@ -244,7 +244,7 @@ class Facts:
         return name if isinstance(name, str) else None
 
     def path_of(self, name: str) -> str:
-        """Return the path of the field ``name``, or ``name`` if no or several fields have it."""
+        """Return the path of the field ``name``; if not exactly one has this name, the name."""
         paths = [] if any(sign in name for sign in ".[{") else self._field_paths.get(fold(name), [])
         return paths[0] if len(paths) == 1 else name
 
@@ -256,7 +256,10 @@ class Facts:
         )
 
     def has_number(self, name: str) -> bool:
-        """Return whether a field with this name, or the last name of a path, has a number not 0."""
+        """Return whether a field with this name has a number other than 0.
+
+        If ``name`` is a path, its last name is looked for.
+        """
         folded = fold(name.rpartition(".")[2])
         return any(True in fact.values.numbers for fact in self.facts if fold(fact.key) == folded)
 
@@ -297,7 +300,7 @@ class Facts:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """A set with True if the response has measured numbers other than 0, and False if zeros."""
+        """A set: it has True if the response has measured numbers other than 0, False if zeros."""
         return {
             number
             for fact in self.facts
@@ -316,7 +319,7 @@ class Facts:
 
     @cached_property
     def vector(self) -> Vector:
-        """The whole response as a `Vector` with one value; it gives the vectors of all fields."""
+        """The whole response as a `Vector` with one value, from which fields are taken."""
         return Vector([self.document])
 
     @cached_property
@@ -382,7 +385,7 @@ States = list[tuple[int, Availability]]
 
 
 class Records:
-    """The records (objects) in the lists at one path pattern, to read their own availability.
+    """The records (objects) in the lists at one path pattern, to read what each says of itself.
 
     Parameters
     ----------

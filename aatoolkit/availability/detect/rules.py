@@ -122,7 +122,7 @@ def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
 
 
 def warn_of_unknown_word(facts: Facts, word: str, path: str) -> Availability:
-    """Return the availability ``unknown`` for ``word``; warn when the response first has it."""
+    """Return the availability ``unknown`` for ``word``; warn the first time that it occurs."""
     state = read_word(word)
     if all(signal.availability != state for signal in facts.signals):
         warn(
@@ -138,8 +138,8 @@ def read_map_of_states(
 ) -> bool:
     """Add signals for a map that gives the availability of each field or engine.
 
-    ``key`` is the key of the map. Unless ``is_trusted``, nothing is read if neither ``key`` nor the
-    entries show that the map is about availability. Return whether any entry was read.
+    ``key`` is the key of the map. Unless ``is_trusted``, the map is read only if ``key`` or the
+    entries show that it is about availability. Return whether any entry was read.
     """
     if any(facts.is_engine(entry.name) for entry in entries):
         # A name beside engines that is no field is an engine, too, though it was not listed.
@@ -214,7 +214,8 @@ def _state_of_entry_without_data(
 ) -> Availability:
     """Return the availability that the value of an entry states, or ``state`` if it states none.
 
-    ``state`` is the availability that the key of the list or map means.
+    ``state`` is the availability that the key of the list or map means. Texts are read only with
+    ``in_map``; in a list they are the names themselves.
     """
     item = entry.value
     if isinstance(item, dict):
@@ -227,9 +228,10 @@ def _state_of_entry_without_data(
 
 
 def read_list_of_states(facts: Facts, member: Member) -> bool:
-    """Add signals for a list of records, or a map to words, with the availability of engines etc.
+    """Add signals for a list or map that has one entry per engine, field or section.
 
-    Each record or key names an engine, field or section. Return whether anything was read.
+    An entry states an availability: by a record in a list, by a word in a map. Return whether
+    anything was read.
     """
     key, value, scope = member.key, member.value, find_entry_kind(member.key)
     entries = list_entries(value, member.path, scope)
@@ -315,7 +317,7 @@ def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_st
 
 
 def _is_state_or_reason(name: str) -> bool:
-    """Return whether a key in an object about availability is a name for the state or reason.
+    """Return whether a key in an object about availability holds the object's state or reason.
 
     Other keys in such an object name the engine or field that their value is about.
     """
@@ -407,7 +409,7 @@ def make_word_test(name: str) -> Callable[[str], bool]:
 def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
     """Apply a general rule to a key and its value; return whether the rule read anything.
 
-    The rule reads nothing if the key fails its test or the type of the value is another.
+    The rule reads nothing if it is not for such a key or for this type of value.
     """
     if type(member.value) not in general_rule.kinds or not general_rule.key(member.key):
         return False
@@ -543,9 +545,9 @@ def read_prose(facts: Facts) -> None:
 
 
 def find_error_word(texts: Iterable[str]) -> Word | None:
-    """Return the strongest `Word` that an error's codes mean, or else that its sentences mean.
+    """Return the `Word` (a standard term) that the texts of an error mean; None if they mean none.
 
-    Return None if no text means an availability.
+    It is the strongest that a code means or, if no code means any, the first that a sentence means.
     """
     codes = [*texts]
     return find_strongest_word(filter(is_code, codes)) or next(
@@ -646,7 +648,10 @@ def _read_flag(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_job_status(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability that the status of a job means; None if anything was measured."""
+    """Return the availability that the status of a job means; None if it means none.
+
+    If anything was measured, the status is not read.
+    """
     word = find_word(member.value)
     if word is None or word.canonical not in _BUSINESS_WORDS or facts.numbers:
         return None
@@ -766,10 +771,10 @@ def read_rows(facts: Facts) -> None:
 
 
 def _read_row_flags(records: Records, name: str) -> States | None:
-    """Return the availability of each record by a boolean field, with the record's position.
+    """Return pairs of a record's position and the availability that its boolean ``name`` means.
 
-    The name of the field must clearly be about data or, in records with a date, about the state of
-    a day (such as ``final``). Return None if it is neither.
+    ``name`` must clearly be about data or, in records with a date, about whether the day is final.
+    Return None otherwise.
     """
     if fits(name, "row_flag", ("is",)):
         return records.states(name, partial(state_of_named_flag, name), bool)

@@ -213,7 +213,7 @@ def is_code(text: object) -> bool:
 def read_absence_code(text: str) -> Availability | None:
     """Return the availability that a code such as ``plan_required`` means.
 
-    Return None for any text that is no code, or no code that surely says that data are missing.
+    Return None for a sentence, and for a code that does not surely say that data are missing.
     """
     word = find_word(text) if is_code(text) else None
     return word.availability if word and word.is_lack else None
@@ -222,7 +222,7 @@ def read_absence_code(text: str) -> Availability | None:
 def read_word(word: object, reason: object = None) -> Availability:
     """Return the availability that ``word`` means, with ``reason`` if it is a text.
 
-    A word that is not known gives ``unknown``; the word is then the reason if ``reason`` is none.
+    A word that is not known gives ``unknown``, with the word as the reason if no reason is given.
 
     Examples
     --------
@@ -282,6 +282,9 @@ _SEPARATOR = re.compile(r"__|(?<=\w)[@.]")
 def rate_key(key: str) -> int:
     """Return how surely a key is about the availability of data: `STATED`, `MILD` or 0.
 
+    Under a `STATED` key any word is read as availability, under a `MILD` key only a strong word,
+    and under other keys (0) neither.
+
     Examples
     --------
     >>> rate_key("dataAvailability"), rate_key("engineSupport"), rate_key("brandCoverage")
@@ -304,7 +307,7 @@ def is_state_key(key: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def state_of_named_flag(key: str, value: bool) -> Availability | None:
-    """Return the availability that the boolean ``value`` under ``key`` means; None if none.
+    """Return the availability that a boolean under ``key`` means; None if it means none.
 
     False under the name of a problem, such as ``isRecalculating``, means none.
 
@@ -328,9 +331,9 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_series_flag(key: str, value: bool) -> Availability | None:
-    """Return the availability of a day's data by the boolean ``value`` under ``key``; else None.
+    """Return the availability of a day's data by a boolean in the record of the day; else None.
 
-    ``key`` says whether the data of the day are final, such as ``isProvisional``.
+    ``key`` must say whether the data are final, as ``isProvisional`` does.
 
     Examples
     --------
@@ -357,7 +360,7 @@ def state_of_names_under(key: str) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def find_entry_kind(key: str) -> str | None:
-    """Return ``engine`` or ``field`` if the key's name says that it lists these; else None."""
+    """Return ``engine`` or ``field`` if a key says that its value lists such names; else None."""
     return "engine" if names(key, "engine") else "field" if names(key, "field") else None
 
 
@@ -456,7 +459,10 @@ def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
 
 
 def names_no_state(text: str) -> bool:
-    """Return whether a text cannot be a state: it has no words, is about stock, or is too long."""
+    """Return whether a text states no availability.
+
+    That is so if the text has no words, is about goods in stock, or is too long.
+    """
     is_wordless = not any(part.isalpha() for part in tokens(text))
     return is_wordless or fits(text, "stock") or len(text) > _MAX_LENGTH
 
