@@ -220,12 +220,14 @@ def command(
                     error.args = (f"{error}; the order is {group.name} {usage}",)
                 raise
             except NotVisible as error:
+                from aatoolkit._util.hosts import canonical_host
                 from aatoolkit.http import cache_info
 
                 with suppress(AAToolkitError):  # the cache may be damaged
                     read_hosts = {info.host for info in cache_info().hosts}
-                    suggestion = did_you_mean(near_matches(values["host"], read_hosts))
-                    if suggestion and values["host"] not in read_hosts:
+                    host = canonical_host(values["host"])
+                    suggestion = did_you_mean(near_matches(host, read_hosts))
+                    if suggestion and host not in read_hosts:
                         error.args = (f"{error}; {suggestion}",)
                 raise
 

@@ -244,7 +244,7 @@ def _warn_if_equal(section: str, by: str, frames: Sequence[pd.DataFrame]) -> Non
     count everything several times.
     """
     rules = frames[0].aa.codebook["aggregation"]
-    counts = [frame[rules.index[rules.eq("sum")]] for frame in frames]
+    counts = [frame.reindex(columns=rules.index[rules.eq("sum")]) for frame in frames]
     if len(frames) > 1 and counts[0].gt(0).any(axis=None) and all(map(counts[0].equals, counts)):
         warn(
             f"{section} has the same counts for all {len(frames)} values of the filter {by}, which "

@@ -31,8 +31,8 @@ from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, 
 _MAX_ROWS, _MAX_TEXT, _MAX_NAME = 1_048_576, 32_767, 31
 """Limits of Excel: the rows of a sheet, the characters of a cell, and of a sheet's name."""
 
-_MAX_BARS, _TEXT_WIDTH = 10, 60
-"""The maximum number of bars; the width of a text column, in characters."""
+_MAX_BARS, _TEXT_WIDTH, _PAGE_WIDTH = 10, 60, 220
+"""The maximum number of bars; the widths of a text column and of a page, in characters."""
 
 _FIRST_DAY = pd.Timestamp("1900-03-01")
 """Spreadsheets store earlier days differently, so these are written as text."""
@@ -177,13 +177,13 @@ class _Book:
         pd.DataFrame(objects).to_excel(
             self._writer, sheet_name=name, index=False, header=False, startrow=1
         )
-        sheet = self._writer.sheets[name]
+        sheet, widths = self._writer.sheets[name], []
         for index, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
             header, number_formats = _fit_text(headers[column]), formats.get(column, [])
             usual_format = max({*number_formats}, key=number_formats.count, default=None)
             sheet.write_string(0, index, header, self._right if number_formats else self._bold)
-            width = _width([header, *values[:200]])
-            sheet.set_column(index, index, width, self._format(usual_format))
+            widths.append(_width([header, *values[:200]]))
+            sheet.set_column(index, index, widths[-1], self._format(usual_format))
             for row, (value, number_format) in enumerate(
                 zip(values, number_formats, strict=False), 1
             ):
@@ -193,7 +193,7 @@ class _Book:
         if cells:
             sheet.autofilter(0, 0, len(frame), len(cells) - 1)
         sheet.repeat_rows(0)
-        _fit_to_page(sheet)
+        _set_printing(sheet, sum(widths), len(metadata_of(frame).key))
 
     def _overview(self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> None:
         """Fill the first sheet: the sources, the key figures, a chart, the sheets and a legend."""
@@ -230,7 +230,7 @@ class _Book:
         sheet.write_column(row + len(sheets) + 4, 0, [*_LEGEND, "", *source_texts])
         for column, width in enumerate((28, 11, 11, _TEXT_WIDTH, _TEXT_WIDTH)):
             sheet.set_column(column, column, width)
-        _fit_to_page(sheet)
+        _set_printing(sheet)
 
     def _chart(self, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> Any:
         """Return a chart of the first table that can be drawn; None if there is no such table.
@@ -290,10 +290,20 @@ def _fit_text(text: str) -> str:
     return code_units[: 2 * (_MAX_TEXT - len(_CUT_NOTE))].decode("utf-16-le", "ignore") + _CUT_NOTE
 
 
-def _fit_to_page(sheet: Any) -> None:
-    """Let a sheet be printed in landscape, as wide as a page."""
+def _set_printing(sheet: Any, width: float = 0.0, key_count: int = 0) -> None:
+    """Set up a sheet to print on A4 in landscape, scaled to the width of one page.
+
+    If ``width``, in characters, is too large for one page, the sheet is printed on several pages
+    side by side, each of which repeats the first ``key_count`` columns.
+    """
     sheet.set_landscape()
-    sheet.fit_to_pages(1, 0)
+    sheet.set_paper(9)
+    sheet.set_footer("&L&A&RPage &P of &N")
+    if width > _PAGE_WIDTH:
+        sheet.set_print_scale(60)
+        sheet.repeat_columns(0, max(key_count - 1, 0))
+    else:
+        sheet.fit_to_pages(1, 0)
 
 
 def _sheet_name(words: str, names: set[str]) -> str:

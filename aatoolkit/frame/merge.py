@@ -89,7 +89,8 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     has_left_keys = options.get("how", "inner") in ("left", "inner")
     replaced_keys = {
         right_key: names[0].get(left_key, left_key)
-        for left_key, right_key in (zip(*keys, strict=False) if has_left_keys else ())
+        # Of several pairs with the same right key, the first counts.
+        for left_key, right_key in reversed([*zip(*keys, strict=False)] * has_left_keys)
         if isinstance(left_key, str) and isinstance(right_key, str)
     }
     for side, (metadata, names_after) in enumerate(zip(described_inputs, names, strict=True)):

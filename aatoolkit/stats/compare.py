@@ -146,7 +146,9 @@ def _kind_and_names(
     ]
     for name in ("host", *metadata[0].key, *FILTERS):
         texts = [
-            {*frame[name].dropna()} if name in frame else {scope.get(name) for scope in side}
+            {value for value in frame[name].dropna() if isinstance(value, str)}
+            if name in frame
+            else {scope.get(name) for scope in side}
             for frame, side in zip(frames, scopes, strict=True)
         ]
         if [*map(len, texts)] == [1, 1] and texts[0] != texts[1]:

@@ -524,19 +524,39 @@ def _warn_of_copies(
     If a column was redacted only as one of ``texts``, its texts of up to three words do not count:
     the title of a page may be just the name of a brand.
     """
-    hidden_texts = {
-        words
-        for table, redacted_table in zip(tables_before, redacted_tables, strict=True)
-        for name in {*table.frame} - {*redacted_table.frame}
-        for words in map(_words_of, _texts_of(table.frame[name]))
-        if not words.isspace() and ((table.name, name) in named_columns or words.count(" ") > 4)
-    }
-    column_names = []
-    for table in redacted_tables if hidden_texts else ():
-        for name in table.frame:
-            text = "\n".join(map(_words_of, _texts_of(table.frame[name])))
-            if any(words in text for words in hidden_texts):
-                column_names.append(f"{table.name}.{name}")
+    hidden_texts: set[str] = set()
+    hidden_words: dict[str, Any] = {}  # by first word, by second word, and so on; "" ends a text
+    for table, redacted_table in zip(tables_before, redacted_tables, strict=True):
+        for name in {*table.frame} - {*redacted_table.frame}:
+            for text in _texts_of(table.frame[name]):
+                words = _words_of(text)
+                if (table.name, name) not in named_columns and len(words) < 4:
+                    continue
+                hidden_texts.add(text)
+                following_words = hidden_words
+                for word in words:
+                    following_words = following_words.setdefault(word, {})
+                if words:
+                    following_words[""] = {}
+
+    def holds_copy(text: str) -> bool:
+        words = _words_of(text)
+        for start in range(len(words) if text not in hidden_texts else 0):
+            following_words = hidden_words
+            for word in words[start:]:
+                if word not in following_words:
+                    break
+                following_words = following_words[word]
+                if "" in following_words:
+                    return True
+        return text in hidden_texts
+
+    column_names = [
+        f"{table.name}.{name}"
+        for table in (redacted_tables if hidden_texts else ())
+        for name in table.frame
+        if any(map(holds_copy, _texts_of(table.frame[name])))
+    ]
     if column_names:
         places = f"{counted(len(column_names), 'column')}: {', '.join(column_names)}"
         warn(f"text that is left out is also in {places}; leave that out too")
@@ -552,9 +572,9 @@ def _texts_of(column: pd.Series) -> Iterator[str]:
         yield from (text for text in texts.unique() if isinstance(text, str))
 
 
-def _words_of(text: str) -> str:
-    """Return a text or URL as lower-case words, with a space before and after each word."""
-    return re.sub(r"[\W_]+", " ", f" {unquote(text).casefold()} ")
+def _words_of(text: str) -> list[str]:
+    """Return the words of a text or URL in lower case."""
+    return re.findall(r"[^\W_]+", unquote(text).casefold())
 
 
 def _is_text(dtype: str) -> bool:

@@ -34,6 +34,8 @@ def test_an_archive_from_the_command_line(
     query = "SELECT count(DISTINCT host) AS hosts FROM source_domains"
     assert json.loads(output(capsys, "sql", query, *where, "--json")) == [{"hosts": 2}]
     assert output(capsys, "sql", query, *where, "--csv").splitlines()[-1] == "2"
+    blob = "SELECT 'ab'::BLOB AS b"
+    assert json.loads(output(capsys, "sql", blob, *where, "--json")) == [{"b": [97, 98]}]
     assert output(capsys, "verify", *where, "--replay") == ""
     assert main(["explain", where[1], "source_domains", "--column", "citation_count"]) == 0
     assert "files" in output(capsys, "tidy", *where, "--keep-hours", "0")

@@ -305,3 +305,13 @@ def test_a_number_is_in_the_state_of_its_own_row(trend: pd.DataFrame, dataset: a
     state = engines.aa.explain({"engine": "zzz"}, "answer_count").availability
     assert state == f"unknown (no row): {why}"
     assert why in engines.aa.availability.loc["answer_count", "reason"]
+
+
+def test_a_response_with_bytes_is_found_behind_one_without(tmp_path: Path) -> None:
+    dataset = aa.demo().read_all(sections=["overview"], progress=False)
+    dataset.to_parquet(tmp_path)
+    frame = aa.read_dataset(tmp_path)["overview"]["overview_engines"]
+    live = dataset["overview"]["overview_engines"]
+    assert frame.aa.explain(0, "answer_count", within=[aa.read_dataset(tmp_path), dataset]).place
+    merged = frame.aa.merge(live[["engine", "mention_count"]], on="engine")
+    assert merged.aa.explain(0, "mention_count_y").is_complete

@@ -50,6 +50,10 @@ def test_a_dataset_has_an_overview_a_sheet_a_table_and_a_codebook(
         assert (sheet.auto_filter.ref or "A1:").startswith("A1:")
         assert (sheet.freeze_panes, sheet.page_setup.orientation) == ("A2", "landscape")
         assert sheet.print_title_rows == "$1:$1"
+        assert (sheet.page_setup.scale == 60) == bool(sheet.print_title_cols)
+        assert "Page &P of &N" in str(sheet.oddFooter.right.text) or sheet.oddFooter.right.text
+    assert (sheet.title, sheet.print_title_cols) == ("Columns", "$A:$A"), "a wide one"
+    assert not sheets["Source domain types"].print_title_cols
     columns = pd.read_excel(book, sheet_name="Columns").set_index(["table", "column"])
     assert columns.loc[("source_domains", "citation_count"), "unit"] == "count"
     assert columns.loc[("source_domains", "citation_count"), "header"] == "Citation count"

@@ -221,6 +221,14 @@ def test_claims_are_taken_back_after_plain_steps() -> None:
     pd.testing.assert_frame_equal(adopted, plain, check_flags=False)
 
 
+def test_of_keys_that_name_a_column_twice_the_first_counts() -> None:
+    left = pd.DataFrame({"a": ["x", "q"], "b": ["x", "x"]})
+    right = pd.DataFrame({"x": ["x", "y"], "v": [10, 20]})
+    merged = left.aa.merge(right, left_on=["a", "b"], right_on=["x", "x"], how="left")
+    total = merged.aa.aggregate([], rules={"v": "sum"}, skip_missing=True)
+    assert total["v"].tolist() == [10]
+
+
 def test_rows_without_a_match_are_noticed() -> None:
     plain = left()[["domain"]].merge(right()[["domain", "url", "rate"]], how="left", on="domain")
     availability = states(plain.aa.adopt(right()))

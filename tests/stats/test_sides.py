@@ -22,6 +22,12 @@ def ranking() -> aa.Tables:
     return shared_client().project("acme.example").read("ranking")
 
 
+def test_a_list_in_a_column_named_like_a_filter_is_no_name() -> None:
+    prompts = aa.demo().read("prompts").main
+    prompts["topic"] = [["x", "y"]] * len(prompts)
+    assert len(prompts.aa.compare("previous", "mention_rate"))
+
+
 def test_the_share_of_voice_of_each_brand_is_compared_with_the_window_before(
     ranking: aa.Tables,
 ) -> None:

@@ -46,8 +46,9 @@ def unguarded(text: str) -> str:
 @cache
 def response(section: str, host: str = "acme.example", **scope: Any) -> aa.Tables:
     """A sample, as if it had been read from a host; nobody changes it."""
+    filters = {name: [value] for name, value in scope.items() if name != "days"}
     payload = payload_of(
-        sample_bytes(section),
+        json.dumps(sample(section) | {"filters": filters}).encode(),
         url=f"https://api.example/api/domains/{host}/agent-analytics?section={section}",
         fetched_at=MOMENT + timedelta(minutes=len(host)),
         section=section,
@@ -329,8 +330,20 @@ def test_a_host_and_a_filter_are_left_out_of_the_sources_too(tmp_path: Path) -> 
 
 def test_a_copy_of_what_is_left_out_is_pointed_to(tmp_path: Path) -> None:
     redact = ["source_domains.source_domain"]
-    with pytest.warns(AAToolkitWarning, match=r"in 6 columns: .* and 3 more;"):
+    with pytest.warns(AAToolkitWarning, match=r"in 6 columns: (\S+, ){5}\S+;"):
         publish([response("domains")], tmp_path / "out", ABOUT, redact=redact)
+
+
+def test_a_copy_without_words_is_pointed_to(tmp_path: Path) -> None:
+    columns = (aa.Column("hidden", "string"), aa.Column("shown", "string"))
+    table = aa.Table("t", "Synthetic.", aa.sections.records("rows"), (), columns)
+    payload = replace(
+        response("chats").payload,
+        body=json.dumps({"rows": [{"hidden": "👍", "shown": "👍"}]}).encode(),
+    )
+    tables = aa.normalize(aa.Section("mine", "Synthetic.", table), payload)
+    with pytest.warns(AAToolkitWarning, match=r"also in 1 column: t\.shown;"):
+        publish([tables], tmp_path / "out", ABOUT, redact=["t.hidden"])
 
 
 @pytest.mark.parametrize(

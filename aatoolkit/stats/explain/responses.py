@@ -144,15 +144,18 @@ class ResponseFinder:
     def _find_in_stores(self, source: Source) -> ReadResponse:
         """Search all stores for the response that a source names, and read it again.
 
-        If there is none, or only a damaged one, raise `TrailEnd`.
+        A response without its bytes is returned only if no store has them. If there is no response,
+        or only a damaged one, raise `TrailEnd`.
         """
-        reason = ""
+        reason, without_bytes = "", None
         for store in (*self._stores, self._responses_in_memory):
             try:
                 for place, response in _find_candidates(store, source):
                     body = response.body
-                    digest = source.sha256 if body is None else hashlib.sha256(body).hexdigest()
-                    if source.sha256 and digest != source.sha256:
+                    if body is None:
+                        without_bytes = without_bytes or (place, response)
+                        continue
+                    if source.sha256 not in (None, hashlib.sha256(body).hexdigest()):
                         reason = f"the response in {place} does not have the SHA-256 of its source"
                         continue
                     tables = response.tables()
@@ -161,6 +164,11 @@ class ResponseFinder:
                         return ReadResponse(source, tables, body, place)
             except AAToolkitError as error:
                 reason = str(error)
+        if without_bytes is not None and not reason:
+            place, response = without_bytes
+            tables = response.tables()
+            if tables is not None:
+                return ReadResponse(source, tables, None, place)
         raise TrailEnd(reason or _NOT_IN_MEMORY)
 
     def read_archived_frame(self, reader_name: str, options: Mapping[str, Any]) -> pd.DataFrame:
@@ -475,10 +483,10 @@ _MAX_CELLS = 500
 
 def explain_path(tables: Tables, path: str) -> Explanation:
     """Explain the value at a JSON path: list the cells that hold it; see ``Tables.explain``."""
-    read_responses = (
-        ReadResponse(held.source, tables, held.body, "in memory") for held in tables._parts.held
+    held_responses = sorted(tables._parts.held, key=lambda held: held.body is None)
+    response = next(
+        (ReadResponse(held.source, tables, held.body, "in memory") for held in held_responses), None
     )
-    response = next(read_responses, None)
     try:
         steps = parse_path(path.removesuffix(KEY_SIGN))
         target = format_json_path(steps) + KEY_SIGN * path.endswith(KEY_SIGN)
