@@ -32,8 +32,15 @@ def answer_to(request: Any) -> Any:
 
 
 def payload_of(answer: Any, **facts: Any) -> Payload:
-    """A response with an answer, or the bytes of one, of a morning; ``facts`` are as given."""
+    """A response with an answer, or the bytes of one, of a morning; ``facts`` are as given.
+
+    A sample repeats the filters of the scope.
+    """
     body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+    if "scope" in facts and b'"filters"' in body:
+        document = json.loads(body)
+        document["filters"] |= {name: [*of] for name, of in facts["scope"]._filters.items()}
+        body = json.dumps(document).encode()
     usual = {
         "host": "acme.example",
         "url": "https://api.example/agent",

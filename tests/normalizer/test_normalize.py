@@ -11,6 +11,7 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -675,9 +676,8 @@ def test_a_filter_that_the_answer_repeats_as_null_may_have_been_ignored(
 ) -> None:
     columns = (aa.Column("brand", "string"), aa.Column("n", "Int64"))
     table = aa.Table("mine", "Synthetic.", aa.sections.records("rows"), "brand", columns)
-    payload = payload_of(
-        {"rows": [{"brand": "a", "n": 3}], **answer}, scope=aa.Scope(engine="chatgtp")
-    )
+    payload = payload_of({"rows": [{"brand": "a", "n": 3}], **answer})
+    payload = replace(payload, scope=aa.Scope(engine="chatgtp"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         aa.normalize(aa.Section("mine", "Synthetic.", table), payload)
