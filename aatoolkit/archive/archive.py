@@ -408,10 +408,11 @@ class Archive(metaclass=Chaptered):
 
     @property
     @typed
-    def changes(self) -> pd.DataFrame:
+    def declaration_changes(self) -> pd.DataFrame:
         """A frame of how the declarations changed: a row per change of a table or column.
 
-        For changes of measured values, see `history`. The columns are ``at`` (the time),
+        For changes of measured values see `history`, or `Study.diff` of two studies that `study`
+        copies from the archive. The columns are ``at`` (the time),
         ``section``, ``table``, ``column``, ``change`` (such as "new column"), and the declared
         values ``before`` and ``after``.
         """

@@ -65,17 +65,22 @@ class Dataset(Keyed[str, Tables]):
 
     @property
     def summary(self) -> Frame:
-        """A frame with a row per table: ``section``, ``table``, ``rows``, ``availability``.
+        """A frame with a row per table: ``section``, ``table``, ``rows``, ``status``, and why.
 
-        A section that failed has one row with no table and no count.
+        ``status`` is the word of a `Status`, and ``availability`` the text that also has the
+        reason. A section that failed has one row with no table, count and status.
         """
         rows = [
-            (name, table, tables.rows[table], tables._words[table])
+            (name, table, tables.rows[table], str(status), words)
             for name, tables in self.items()
-            for table in tables
+            for table, words in tables._words.items()
+            for status in Status
+            if words.startswith(status.replace("_", " "))
         ]
-        failures = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
-        columns = ("section", "table", "rows", "availability")
+        failures = [
+            (name, None, None, None, f"failed: {error}") for name, error in self.errors.items()
+        ]
+        columns = ("section", "table", "rows", "status", "availability")
         return show_as(listing(columns, [*rows, *failures], rows="Int64"))
 
     def compare(self, baseline: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:

@@ -259,7 +259,11 @@ class _Planner:
             numbers = self.groups.keys.select_dtypes("number").columns
             if rule.rule == "key" and len(numbers):
                 hint += f"; {numbers[0]} is a number: are the two arguments swapped?"
-            raise Refused(rule.why or f"its rule does not combine rows{hint}")
+            reason = rule.why or f"its rule does not combine rows{hint}"
+            if rule.within in frame.columns and frame[rule.within].nunique() > 1:
+                first_kind = frame[rule.within].dropna().iloc[0]
+                reason += f"; take the rows of one {rule.within}, such as {first_kind!r}"
+            raise Refused(reason)
         needed_columns = [*plan.parts, *((rule.within,) if rule.within else ())]
         missing_columns = [
             column.rpartition(".")[2] for column in needed_columns if column not in frame.columns

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit import sections
+from aatoolkit._util.text import some_of
 from aatoolkit.errors import AvailabilityError, ScopeError
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.groupby import Groups
@@ -388,7 +389,9 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     is_adopted = "adopt" in (stored_of(frame)[0].recipe or ())
     if metadata.holds(name) or is_adopted or not tables:
         rules = suggested_rule(frame, metadata, name)
-        return f"it has no declared rule; aggregate with one, such as {rules}"
+        old_names = [old for old in stored_of(frame)[0].columns if old not in frame.columns]
+        hint = f"; if it was {some_of(old_names)}, rename by df.aa.rename" * bool(old_names)
+        return f"it has no declared rule; aggregate with one, such as {rules}{hint}"
     loss = "a plain pandas step lost its declaration, or a file such as CSV has none"
     if bare_name == name and any({*map(str, frame.columns)} <= columns for columns in tables):
         return (

@@ -183,9 +183,8 @@ class TableStatements:
         """
         if not self._denial_by_engine:
             return np.full(self._size, is_empty)
-        return np.array(
-            [self._denial_by_engine.get(name, is_empty) for name in self._values("engine")], bool
-        )
+        engines = self._values(self._dimensions["engine"])
+        return np.array([self._denial_by_engine.get(name, is_empty) for name in engines], bool)
 
     def _find_cell_states(self, column: Column) -> dict[str, Availability]:
         """Return a dict from JSON paths to the stated availability of single values of a column.

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.dtypes import MOMENTS
+from aatoolkit._util.lexicon import words
 from aatoolkit._util.text import json_text, some_of
 from aatoolkit.availability.detect import is_sample_size
 from aatoolkit.errors import PayloadError, SchemaDriftWarning, warn
@@ -115,7 +116,14 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
         value_sources = {column.source or "" for column in table.columns if not column.is_label}
         outside_rows = frozenset(value_sources if is_filtered else value_sources & outer_sources)
         # A row of several engines is no row of one: its numbers sum over them.
-        engine_column = "engine" if dtypes.get("engine", "list<string>") != "list<string>" else None
+        engine_column = next(
+            (
+                name
+                for name in ("engine", *(key for key in table.key if key in words("engine_column")))
+                if dtypes.get(name, "list<string>") != "list<string>"
+            ),
+            None,
+        )
         day_column = next(
             (name for name in dtypes if name in table.key and dtypes[name] in MOMENTS), None
         )

@@ -513,8 +513,9 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     scope, other_scope = overlaps[0]
     reason = f"the windows overlap ({other_scope}, and {scope})"
     reason = f"both hold {other_scope}" if other_scope == scope else reason
-    remedy = "read windows that do not overlap"
-    if is_same_in_rows or len(brands) > 1:
+    remedy = "read windows that do not overlap, or compare one of them with 'previous'"
+    is_same_window = scope.start == other_scope.start and scope.end == other_scope.end
+    if is_same_window and (is_same_in_rows or len(brands) > 1):
         remedy = "compare aa.stats.answers of both, which are paired by prompt"
     return f"{reason}: the same answers are on both sides; {remedy}"
 

@@ -155,7 +155,7 @@ def test_what_there_is(filled: aa.Archive) -> None:
     live = filled.read("ranking", "ranking_history", since=FIRST, until=FIRST)
     assert tables.loc["ranking_history", "rows"] == 6 * len(live)
     assert "2 runs, 24 responses" in repr(filled)
-    assert {*filled.changes["change"]} == {"new table"}
+    assert {*filled.declaration_changes["change"]} == {"new table"}
 
 
 # --- history ----------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ def test_declarations_grow_and_change(place: Path) -> None:
     assert grown.add([response(body, 2, "mine")])
     assert grown.read("mine")["m"].tolist() == [pd.NA, 50.0]
     assert grown.sql("SELECT count(m), count(*) FROM mine_rows").fetchall() == [(1, 2)]
-    assert "new column" in grown.changes["change"].tolist()
+    assert "new column" in grown.declaration_changes["change"].tolist()
     percent = replace(m, scale=0.01, unit="percent")
     changed = aa.Archive(place, profile=mine(name, n, percent))
     report = changed.add([response(body, 3, "mine")])
@@ -344,7 +344,7 @@ def test_declarations_grow_and_change(place: Path) -> None:
     assert changed.rebuild()
     assert changed.read("mine")["m"].tolist() == [0.5, 0.5, 0.5]
     assert changed.verify(replay=True)
-    changes = changed.changes.set_index("change")
+    changes = changed.declaration_changes.set_index("change")
     assert changes.loc["changed unit", ["before", "after"]].tolist() == ["fraction", "percent"]
 
 

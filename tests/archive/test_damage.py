@@ -94,7 +94,7 @@ def test_the_loss_of_the_checksums_is_found_and_a_compaction_records_them_anew(c
 ACTS: dict[str, Callable[[aa.Archive], Any]] = {
     "repr": repr,
     "tables": lambda archive: archive.tables,
-    "changes": lambda archive: archive.changes,
+    "changes": lambda archive: archive.declaration_changes,
     "columns": lambda archive: archive.sql("FROM columns").df(),
     "read": lambda archive: archive.read("domains"),
     "history": lambda archive: archive.history("ranking", "ranking_history"),

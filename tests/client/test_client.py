@@ -115,6 +115,13 @@ def test_nothing_that_holds_the_token_shows_or_pickles_it(project: Any) -> None:
 # -- one answer ------------------------------------------------------------------------------
 
 
+def test_a_summary_has_the_status_of_each_table() -> None:
+    summary = aa.demo().read_all(sections=["domains", "crawl"], progress=False).summary
+    assert {*summary["status"]} <= {*map(str, aa.Status)}
+    starts = summary["availability"].str.partition(":")[0]
+    assert starts.tolist() == summary["status"].str.replace("_", " ").tolist()
+
+
 def test_filters_are_a_scope_or_keywords_or_both(project: Any, scripted: Any) -> None:
     acme = project()
     scope = aa.Scope(days=7, engine="gemini")

@@ -304,7 +304,9 @@ def test_one_metric_alone_is_aggregated_and_compared() -> None:
     rate = kpis[kpis["metric"] == "mentionRate"]
     assert rate.aa.aggregate()["value"].tolist() == pytest.approx(rate["value"].tolist())
     assert rate.aa.compare("previous", "value")["change"].notna().all()
-    with pytest.raises(AvailabilityError, match="recompute from numerator/denominator"):
+    with pytest.raises(
+        AvailabilityError, match="/denominator; take the rows of one metric, such as 'vis"
+    ):
         kpis.aa.aggregate(None, "value")
     score = rate.assign(metric="visibilityScore")
     score["value"] *= 100

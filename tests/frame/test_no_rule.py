@@ -38,6 +38,8 @@ def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> 
     plain = pd.DataFrame(domains.to_dict("list"))
     assert "or a file such as CSV has none" in why(plain, "citation_count")
     assert "'citation_count': 'sum'" in why(plain.aa.adopt(plain), "citation_count")
+    renamed = domains.rename(columns={"citation_count": "cc"})
+    assert "if it was citation_count, rename by df.aa.rename" in why(renamed, "cc")
     own = why(pd.DataFrame({"spend": [1.0]}), "spend")
     assert own == "it has no declared rule; aggregate with one, such as rules={'spend': 'sum'}"
     assert "weighted(COUNTS)" in why(pd.DataFrame({"miss_rate": [0.5]}), "miss_rate")

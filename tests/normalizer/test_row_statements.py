@@ -59,6 +59,16 @@ def status(frame: Any, column: str = "visits") -> str:
     return str(frame.aa.availability.loc[column, "status"])
 
 
+def test_an_engine_concerns_its_rows_whatever_the_column_of_engines_is_called() -> None:
+    columns = (text("assistant"), integer("visits", aggregate=SUM))
+    table = Table("t", "One row per assistant.", records("rows"), "assistant", columns)
+    rows = [{"assistant": "kea", "visits": 3}, {"assistant": "moa", "visits": None}]
+    body = {"hasData": True, "enginesWithoutData": ["moa"], "rows": rows}
+    frame = aa.normalize(Section("probe", "Synthetic.", table), body).main
+    totals = frame.aa.aggregate("assistant", "visits", status=True)
+    assert totals["visits_availability"].tolist() == ["available", "unavailable"]
+
+
 def test_an_engine_concerns_its_rows_and_a_table_without_engines_as_a_whole() -> None:
     tables = read(enginesWithoutData=["gemini"])
     days = tables["probe_days"]
