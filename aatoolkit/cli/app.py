@@ -154,6 +154,10 @@ def _errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
         "with metadata; .ndjson has a row per line); - is standard output.",
         Output(*SUFFIXES),
     ),
+    option(
+        "--require COLUMN ...",
+        "Write nothing, and exit with 1, if nothing of this column was measured; may be repeated.",
+    ),
     option("--refresh", "Let the service refresh, and use no cached response."),
     *READING_OPTIONS,
     help_text="Print one table of a section, or write it to a file.\n\nWithout a SECTION it prints "
@@ -163,14 +167,16 @@ def read(args: Args) -> int:
     format_name, scope = table_format(args, args.out), scope_of(args)
     with project_of(args) as project:
         if args.section is None:
-            if args.csv or args.table or args.out:
-                raise ArgumentError("--csv, --table and --out are of a SECTION; name it too")
+            if args.csv or args.table or args.out or args.require:
+                raise ArgumentError(
+                    "--csv, --table, --out and --require are of a SECTION; name it too"
+                )
             options = project.scope_options(refresh=args.refresh)
             show(args, _options_values(options) if args.json else None, _lines_of(options))
             return 0
         tables = project.read(args.section, scope, refresh=args.refresh)
     name = args.table or next(iter(tables))
-    frame = tables[name]
+    frame = tables[name].aa.require(args.require)
     if format_name == "grid":
         show_frame(args, frame)
     else:
@@ -634,7 +640,8 @@ def rerun(args: Args) -> int:
     "publish STUDY OUT",
     option(
         "--redact COLUMN ...",
-        "Leave out a column, a TABLE.COLUMN, or texts: all columns of words; may be repeated.",
+        "Leave out a column, a TABLE.COLUMN, or texts: all columns of words; a warning names the "
+        "columns that still hold its values. May be repeated.",
     ),
     option("--excel", "Write a workbook too."),
     option("--csv", "Write CSV too."),

@@ -121,6 +121,18 @@ def test_a_host_that_is_not_there_is_a_wrong_value(capsys: pytest.CaptureFixture
         assert "did you mean 'acme.example'?" in capsys.readouterr().err
 
 
+def test_a_column_that_a_pipeline_requires_was_measured_or_the_exit_code_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = "crawl --csv --require requests --require bot"
+    assert main(split(f"read acme.example {arguments}")) == 0
+    assert "GPTBot" in capsys.readouterr().out
+    assert main(split(f"read globex.example {arguments}")) == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "requests" in output.err
+
+
 def test_a_host_that_was_read_and_is_refused_is_no_slip(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scripted: Any, reply: Any
 ) -> None:
