@@ -1,7 +1,7 @@
 """Read the Agent Analytics API into pandas.
 
 The API reports how AI assistants such as ChatGPT, Gemini and Perplexity mention, rank and cite a
-brand. You get one DataFrame a table; each records which values could not be measured, and why.
+brand. You get one DataFrame per table; each records which values could not be measured, and why.
 
 >>> import aatoolkit as aa
 >>> project = aa.demo()                             # an embedded service, synthetic data
@@ -20,9 +20,9 @@ Start
 
 Work with a frame
     df.aa                       every DataFrame has it: print(df.aa) lists the verbs
-    concat(frames)              as pandas, and keeps what is known of the columns
+    concat(frames)              as pd.concat, but keeps the metadata of the columns
     stats                       answers, effects and sample sizes: whole studies, not one frame
-    set_theme("dark")           how pictures look
+    set_theme("dark")           how plots look
 
 Keep
     read_parquet, read_dataset  what df.aa.to_parquet and dataset.to_parquet wrote

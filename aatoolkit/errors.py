@@ -306,7 +306,7 @@ class SchemaDriftWarning(AAToolkitWarning):
     """A response differs from the declaration of its section, or the declaration is a draft.
 
     A declaration says which tables and columns a section has, and where they are in the response. A
-    response differs if it has fields, or words as values, that are not declared.
+    response differs if it has fields, or values of a category, that are not declared.
     """
 
 
@@ -315,7 +315,7 @@ class StaleDataWarning(AAToolkitWarning):
 
 
 def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
-    """Issue a warning that points to the line outside this package that called it."""
+    """Issue a warning that is shown with the line of the user's code that called this package."""
     stack_level, frame = 1, sys._getframe()
     inner_packages = ("aatoolkit", "contextlib")  # whose decorators are between
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inner_packages:
@@ -358,7 +358,7 @@ def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
-    """Return an error message about an unknown name, which suggests similar names or lists all.
+    """Return an error message about an unknown name; it suggests similar names or lists all names.
 
     Examples
     --------

@@ -1,8 +1,7 @@
 """Requests and responses of the API, with the bytes of the body.
 
-`Request` and `Response` are what HTTP carries and what every store keeps: the cache, studies and
-archives. `Payload` is a response as a client returns it: from the service or from a store, fresh or
-stale.
+`Request` and `Response` are what is sent by HTTP, and what the cache, studies and archives store.
+`Payload` is a response as a client returns it: from the service or from a store, fresh or stale.
 """
 
 from __future__ import annotations
@@ -48,15 +47,15 @@ class Request:
     section : str or None
         The section; None for scope options and the combined view.
     scope : Scope or None
-        The filters, which payloads and errors repeat; ``params`` has them as well.
+        The filters, to be shown by payloads and errors; ``params`` has them, too.
     params : mapping of str to str
         The query parameters.
     refresh : bool
         Whether to ask the service even if a response is cached, and to replace the cached one.
     expire_after : float, optional
-        The age, in seconds, up to which a cached response is used; by default the client's.
+        The age, in seconds, up to which a cached response is used; by default as set in the client.
     base_url : str
-        The address of the service; empty until the request is sent (see `at`).
+        The address of the service; empty until `at` sets it, when the request is sent.
 
     Examples
     --------
@@ -84,7 +83,7 @@ class Request:
 
     @classmethod
     def for_section(cls, host: str, section: str | None, scope: Scope, **options: Any) -> Request:
-        """Create the request for one section; with ``section=None``, for all in one response."""
+        """Create the request for one section or, with None, for all sections in one response."""
         section_parameter = {} if section is None else {"section": section}
         params = {**section_parameter, **scope._params()}
         return cls("agent-analytics", host, section, scope, params, **options)
@@ -106,9 +105,9 @@ class Request:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """A key that equal requests share, in whatever order they have parameters and values.
+        """A key that is equal for requests that ask for the same data.
 
-        ``refresh`` is not part of the key.
+        The order of parameters, the order of their values, and ``refresh`` make no difference.
 
         Examples
         --------
@@ -163,7 +162,7 @@ class Request:
 
 
 class _WithBodyHash:
-    """A base class of `Response` and `Payload`: it adds the hash of the body."""
+    """A base class of `Response` and `Payload`, which adds the hash of the body."""
 
     body: bytes
 
@@ -188,7 +187,7 @@ class Response(_WithBodyHash):
     status : int
         The HTTP status.
     headers : mapping of str to str
-        Those response headers that are stored, with names in lower case.
+        The response headers that are stored, which are not all, with names in lower case.
     fetched_at : datetime.datetime
         When the service sent the response, with a time zone.
     body : bytes
@@ -214,11 +213,11 @@ class Response(_WithBodyHash):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key of the response's request; see `Request.key`."""
+        """The key of the request (see `Request.key`)."""
         return self.request.key
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the response as a dict of JSON values, with hash and size instead of the body."""
+        """Return the response as a dict of JSON values, with the hash and size of the body only."""
         moment = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
         return {
             "request": self.request.to_dict(),
@@ -272,7 +271,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
     url : str
         The requested URL.
     status : int
-        The HTTP status; one other than 200 is possible if the body explains why there are no data.
+        The HTTP status; it may differ from 200 if the body explains why there are no data.
     fetched_at : datetime.datetime
         When the service sent the response, with a time zone.
     from_cache : bool
@@ -286,7 +285,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
     host : str or None
         The project's domain.
     headers : mapping of str to str
-        Those response headers that are stored.
+        The response headers that are stored, which are not all.
 
     Raises
     ------
@@ -340,7 +339,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
     @cached_property
     def json(self) -> Any:
-        """The decoded body, which must not be changed; None if it is empty, as the status allows.
+        """The decoded body, which must not be changed; None if a 202, 204 or 205 has no body.
 
         Raises
         ------
@@ -363,7 +362,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
-    """Return the first and last day of a response's window; None for a day that it does not state.
+    """Return the first and last day of a response's window; None for a day that is not stated.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`Scope`, the filters of a request, and `ScopeOptions`, the values a project allows for them."""
+"""`Scope`, the filters of a request, and `ScopeOptions`, the filter values a project allows."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Scope(NamesNear):
     Raises
     ------
     ScopeError
-        If ``days`` is not a documented window, there is no such filter, or a value is empty or
-        has a comma in it. The API separates values by commas, so such a value cannot be requested.
+        If ``days`` is not a documented window, if an argument is not the name of a filter, or if a
+        value is empty or has a comma in it: the API separates values by commas.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class Scope(NamesNear):
         Raises
         ------
         ScopeError
-            If the query is not UTF-8, or has a parameter twice, or one that is no filter.
+            If the query is not UTF-8, has a parameter twice, or has a parameter that is no filter.
         """
         try:
             parameters = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
@@ -225,18 +225,18 @@ class ScopeOptions(NamesNear):
     days : tuple of int
         The allowed windows, in days.
     unknown : collection of str
-        The filters whose values are not known, because no list of them was recognised in the
-        response. A filter with an empty list is not among them: it has no values.
+        The filters whose values are not known, because no list of the values was recognised in the
+        response. A filter with an empty list is known to have no values.
     engines, topics, categories, brands : pandas.DataFrame
         The tables ``scope_engines``, ``scope_topics``, ``scope_categories`` and
-        ``scope_brands``, with their metadata. The rows ``(none)``, which count the prompts
-        without a topic or category, are left out: the API has no filter for them.
+        ``scope_brands``, with their metadata. The row ``(none)``, which counts the prompts without
+        a topic or category, is left out: the API has no filter for these prompts.
 
     Attributes
     ----------
     untagged : dict of str to int
-        The number of prompts without a ``topic``, and without a ``category``; None if the response
-        does not give the number. A filter has no entry if all prompts have a value for it.
+        Maps ``topic`` and ``category`` to the number of prompts without one; None if the response
+        does not give the number. There is no entry if the response has no such row.
     """
 
     engines: pd.DataFrame

@@ -6,6 +6,7 @@
   meanings of words in the field names and texts of services.
 - ``files`` writes files and folders atomically; ``cancellation`` ends calls in other threads.
 - ``defaults`` has the defaults of settings, and the optional packages.
-- ``attributes`` has base classes: for short help, near matches, and completion of keys by Tab.
+- ``attributes`` has base classes of public classes: they make ``help`` short, suggest similar names
+  for a missing attribute, and complete keys by Tab.
 - ``hosts`` converts host names to their canonical form.
 """

@@ -1,4 +1,4 @@
-"""Base classes of public classes: short help, similar names in errors, completion of keys."""
+"""Base classes of public classes: for a short ``help``, similar names in errors, Tab for keys."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _INDENT = 17
 
 
 def members_of(class_: type) -> list[tuple[str, str]]:
-    """Return the public members of a class: pairs of name and first line of the docstring."""
+    """Return the public members of a class as pairs: the name, the docstring's first line."""
     members = {}
     for base in reversed(class_.__mro__):
         for name, member in vars(base).items():
@@ -71,7 +71,7 @@ def members_of(class_: type) -> list[tuple[str, str]]:
 
 
 class NamesNear(metaclass=Chaptered):
-    """A base class: its `AttributeError` for a missing attribute suggests similar names.
+    """A base class whose `AttributeError` for a missing attribute suggests similar names.
 
     Examples
     --------
@@ -84,10 +84,10 @@ class NamesNear(metaclass=Chaptered):
     """
 
     _called = ""
-    """How the error message names the object; by default by the name of its class."""
+    """What the error message calls the object; if empty, the message has the name of the class."""
 
     def _item_named(self, name: str) -> str:
-        """Return a hint such as ``write tables['rank']`` if an item has this name, or ""."""
+        """Return a hint such as ``write tables['rank']`` if ``name`` is a key; otherwise ""."""
         return ""
 
     if not TYPE_CHECKING:  # type checkers go by what is declared
@@ -99,7 +99,7 @@ class NamesNear(metaclass=Chaptered):
 
 
 class Keyed(Mapping[K, V], NamesNear):
-    """A base class of mappings; in a notebook, Tab completes their keys."""
+    """A base class of mappings whose keys Tab completes in a notebook."""
 
     _items: Mapping[K, Any]
 

@@ -15,7 +15,8 @@ _CANCELLED: ContextVar[threading.Event | None] = ContextVar("cancelled", default
 class CallGroup:
     """A group of calls that can be cancelled together.
 
-    A call has to ask `is_cancelled` from time to time, and end if so; `cancel` does not wait.
+    A running call has to check `is_cancelled` from time to time, and end if it is True; `cancel`
+    does not wait for this.
 
     Examples
     --------

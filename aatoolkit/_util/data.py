@@ -1,4 +1,4 @@
-"""Tables of constants, which are JSON files in this folder."""
+"""Read the tables of constants that are JSON files in this folder."""
 
 from __future__ import annotations
 

@@ -48,9 +48,10 @@ def needed(purpose: str, extra: str) -> Iterator[None]:
     Parameters
     ----------
     purpose
-        The beginning of the message: subject and verb, such as ``pictures need``.
+        The beginning of the message, up to the package's name, such as ``pictures need``.
     extra
-        The extra that installs the package: ``pip install "aatoolkit[extra]"``.
+        The extra of this package that installs the optional package, such as ``plot`` in
+        ``pip install "aatoolkit[plot]"``.
 
     Raises
     ------

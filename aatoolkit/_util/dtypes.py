@@ -16,15 +16,17 @@ class Dtype:
     Parameters
     ----------
     name
-        Its name in declarations.
+        The name of the dtype in declarations.
     words
-        Its name in reports.
+        The name of the dtype in reports.
     python
-        The type of its values, for type checkers.
+        The type of the values, for type checkers.
     pandas
-        The dtype of its column in a DataFrame; None for a category, as levels may be added.
+        The dtype of the column in a DataFrame; None for a category, because its pandas dtype
+        depends on the levels that are found.
     parses
-        The formats in which services may write its values, such as ``decimal comma``.
+        The notations that the values may have in a response, such as ``decimal comma``; see
+        `Column.parse`.
     """
 
     name: str
@@ -36,12 +38,12 @@ class Dtype:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to parse the values of a column: its dtype, and the format in which the service writes.
+    """How to parse the values of a column: into which dtype, and from which notation.
 
     Parameters
     ----------
     dtype, parse, year, scale, missing
-        As for `aatoolkit.sections.Column`.
+        The same as in `aatoolkit.sections.Column`.
     """
 
     dtype: str

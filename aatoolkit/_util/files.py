@@ -47,13 +47,13 @@ _SYNC_ERRORS = (errno.EINVAL, errno.ENOTSUP)
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file atomically: yield a temporary file, which replaces the file at the end.
+    """Write a file atomically: yield a temporary file, which becomes ``path`` at the end.
 
     Parameters
     ----------
     path : str or path
-        The file; its folder is created if it is missing. A link is followed. If the file exists,
-        its permissions are kept.
+        The file; its folder is created if it is missing. A symbolic link is followed. If the file
+        exists, its permissions are kept.
 
     Yields
     ------
@@ -64,8 +64,8 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Raises
     ------
     NotWritten
-        If it cannot be written. The old file is unchanged, unless the message says that it was
-        replaced.
+        If the file cannot be written. The old file is unchanged, unless the message says that it
+        was replaced.
     """
     target = _resolve(path)
     with _converting_errors(target):
@@ -81,13 +81,13 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write bytes to a file atomically, and return its path.
+    """Write bytes to a file atomically, and return the path of the file.
 
     Raises
     ------
     NotWritten
-        If it cannot be written. The old file is unchanged, unless the message says that it was
-        replaced.
+        If the file cannot be written. The old file is unchanged, unless the message says that it
+        was replaced.
     """
     with writing(path) as temporary_path:
         temporary_path.write_bytes(content)
@@ -96,14 +96,14 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
 
 @contextlib.contextmanager
 def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
-    """Write a folder atomically: yield a temporary folder, which replaces it at the end.
+    """Write a folder atomically: yield a temporary folder, which becomes ``path`` at the end.
 
     Parameters
     ----------
     path : str or path
-        The folder; it must be new or empty.
+        The folder to write. Without ``overwrite``, it must not exist, or be empty.
     overwrite : bool
-        Whether to replace a folder that is not empty; its contents are lost.
+        Whether to replace a folder that is not empty; its old contents are lost.
 
     Yields
     ------
@@ -113,8 +113,8 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
     Raises
     ------
     NotWritten
-        If it cannot be written, or the folder is not empty. The old folder is unchanged, unless the
-        message says that it was replaced.
+        If the folder cannot be written, or is not empty and ``overwrite`` is False. The old folder
+        is unchanged, unless the message says that it was replaced.
     """
     target = _resolve(path)
     with _converting_errors(target):
@@ -135,8 +135,8 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
 def sweep(folder: str | os.PathLike[str]) -> list[Path]:
     """Remove the temporary files that killed writers left in a folder; return their paths.
 
-    If a writer was killed while it replaced a folder, after the old one was renamed and before the
-    new one was in place, the old folder gets its name back.
+    If a writer was killed while it replaced a folder, after renaming the old folder and before the
+    new folder was in place, the old folder gets its name back.
     """
     removed_paths = []
     for path in [*Path(folder).glob(".*")]:
@@ -163,7 +163,7 @@ _sweep_once = lru_cache(maxsize=1024)(sweep)
 
 
 def _resolve(path: str | os.PathLike[str]) -> Path:
-    """Return the absolute path, with links resolved."""
+    """Return ``path`` as an absolute path, with symbolic links resolved."""
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a null byte, or what no file system can spell
@@ -173,7 +173,10 @@ def _resolve(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def _converting_errors(target: Path, state: str = "was not written") -> Iterator[None]:
-    """Convert an `OSError` in the block to `NotWritten`, whose message has path and ``state``."""
+    """Convert an `OSError` in the ``with`` block to `NotWritten` with a message about ``target``.
+
+    The message says what ``state`` the target is in.
+    """
     try:
         yield
     except NotWritten:
@@ -224,12 +227,14 @@ def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
 
 
 def read_regular_file(path: Path, limit: int) -> str:
-    """Read at most ``limit`` bytes of a text file, which must be no pipe or device.
+    """Return the text in a regular file, reading at most ``limit`` bytes.
 
     Raises
     ------
-    OSError, ValueError
-        If it cannot be read, is no regular file, or is not text.
+    OSError
+        If the file cannot be read, or is no regular file but, for example, a pipe or device.
+    ValueError
+        If its content is not text in UTF-8.
     """
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "it is no regular file")
@@ -289,9 +294,9 @@ def _replace(path: Path, target: Path) -> None:
 def _exchange_folders(new_folder: Path, target: Path) -> None:
     """Replace the folder ``target`` by ``new_folder``; on failure, the old folder stays in place.
 
-    On Linux ``renameat2`` exchanges the two folders in one step, so that there is always one in
-    place, even if the process is killed, and two writers do not interfere. The old folder then has
-    the temporary name. On other systems, `sweep` restores the old folder after a kill.
+    On Linux ``renameat2`` exchanges the names of the two folders in one step, so that a folder is
+    always in place, even if the process is killed, and two writers do not interfere. The old folder
+    then has the temporary name. On other systems, `sweep` restores the old folder after a kill.
     """
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
     cwd, exchange_flag = -100, 2
@@ -334,7 +339,7 @@ def _sync(path: Path) -> None:
 
 
 def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Compare the hashes of files; yield the kind of each difference, and the name of the file.
+    """Compare the hashes of files by name; yield each difference: what it is, and the file's name.
 
     Examples
     --------

@@ -1,8 +1,10 @@
 """The lexicon: what words mean in the field names and texts of services.
 
 It is read from ``lexicon.txt`` beside this file. A concept is a set of words with one meaning: the
-concept ``count`` has ``count``, ``total`` and so on. States (such as "not measured"), flags, stems
-and forms are named regular expressions that match sentences or field names.
+concept ``count`` has ``count``, ``total`` and so on. Besides the concepts, there are named regular
+expressions of four kinds. A state (such as ``not_run``) matches texts that state it. A flag and a
+stem match the names of boolean fields that state it by being false. A form matches the names of
+fields of one kind.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ _PATTERN_LINE = re.compile(r"(state|flag|stem|form) (\w+)(?: (weak|strong|plain)
 
 @lru_cache(maxsize=8192)
 def tokens(text: str) -> tuple[str, ...]:
-    """Split a name into words, and return them in lower case.
+    """Split a name into words, and return the words in lower case.
 
     Examples
     --------
@@ -53,7 +55,7 @@ def spaced(name: str, without: Collection[str] = ()) -> str:
 
 @cache
 def words(*concepts: str) -> frozenset[str]:
-    """Return all words of some concepts; a concept is a set of words with one meaning.
+    """Return all words of the given concepts; a concept is a set of words with one meaning.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def words(*concepts: str) -> frozenset[str]:
 
 @cache
 def pairs(concept: str) -> Mapping[str, str]:
-    """Return a concept whose entries are ``word=meaning`` as a dict from word to meaning.
+    """Return a dict from word to meaning for a concept whose entries are ``word=meaning``.
 
     Examples
     --------
@@ -101,7 +103,7 @@ def ends(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_whole(key: str, concept: str) -> bool:
-    """Return whether a whole field name is a single word of a concept (a set of words).
+    """Return whether a field name consists of one word that belongs to a concept (a set of words).
 
     Examples
     --------
@@ -127,10 +129,11 @@ def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) ->
 
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
-    """Return the regular expressions of a kind (state, flag, stem or form) by name and strength.
+    """Return the regular expressions of one kind: ``state``, ``flag``, ``stem`` or ``form``.
 
-    The strength says where a match is believed: ``weak`` only under keys about availability,
-    ``strong`` under other keys as well, ``plain`` even in rows of data; None if it has none.
+    The result maps pairs of name and strength to expressions. The strength says which texts a state
+    is searched in: ``weak`` only in fields about availability, ``strong`` in other fields as well,
+    ``plain`` even in rows of data. If the lexicon gives no strength, it is None.
     """
     texts: dict[tuple[str, str | None], list[str]] = {}
     for row_kind, name, strength, text in _read_lexicon()[1]:
@@ -141,15 +144,15 @@ def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
     return {name: re.compile("|".join(expressions)) for name, expressions in texts.items()}
 
 
-def _expand_reference(concept: re.Match[str]) -> str:
-    """Expand a reference ``<concept>`` in a pattern to a pattern for any word of the concept."""
-    text = _words_by_concept()[concept[1]]
+def _expand_reference(reference: re.Match[str]) -> str:
+    """Return a pattern for any word of the concept that a match of ``<concept>`` refers to."""
+    text = _words_by_concept()[reference[1]]
     return f"(?:{text if '|' in text else '|'.join(text.split())})"
 
 
 @cache
 def _words_by_concept() -> Mapping[str, str]:
-    """Return the words of each concept by its name, with references to other concepts expanded."""
+    """Return a dict from concept to its words, as one text, with references to others expanded."""
     concepts = _read_lexicon()[0]
     return {
         name: _REFERENCE.sub(lambda match: concepts[match[1]], text)
@@ -165,7 +168,7 @@ def rows_of(path: Path) -> list[list[str]]:
 
 @cache
 def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
-    """Read ``lexicon.txt``: return the words of each concept by its name, and a list of patterns.
+    """Read ``lexicon.txt``: return a dict from concept to its words, and a list of patterns.
 
     The words of a concept are one text, separated by spaces. A pattern is a tuple of kind, name,
     strength and regular expression.

@@ -15,7 +15,9 @@ _NO_VALUE = "–"
 
 
 def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
-    """Format a number with its unit; with ``exact``, percentages from 10% on have a decimal, too.
+    """Format a number with its unit, such as ``51%`` for a fraction.
+
+    Percentages below 10% have a decimal, with ``exact`` those from 10% on as well.
 
     Examples
     --------
@@ -46,7 +48,7 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
 
 
 def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
-    """Format the numbers of a column with equally many decimals.
+    """Format the numbers of a column with their unit, and with equally many decimals.
 
     Examples
     --------
@@ -74,8 +76,9 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
 def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
     """Format the numbers of a column with equally many decimals: four digits for the largest.
 
-    NaN is ``<NA>``. A small number that would be rounded to zero has more decimals than the others.
-    With ``is_mixed``, for a column of several units, each number has three significant digits.
+    NaN is written as ``<NA>``. A small number that would be rounded to zero gets more decimals than
+    the others. Pass ``is_mixed`` for a column with several units: each number then has three
+    significant digits.
 
     Examples
     --------
@@ -125,7 +128,7 @@ def tick(value: float, unit: str | None = None) -> str:
 
 
 def signed(value: float, unit: str | None = None) -> str:
-    """Format a difference with its sign; a small one keeps its first nonzero digit.
+    """Format a difference with its sign; a small difference keeps its first nonzero digit.
 
     Examples
     --------
@@ -147,7 +150,7 @@ def signed(value: float, unit: str | None = None) -> str:
 
 
 def p_value(value: float) -> str:
-    """Format a p-value as an expression with ``p``, with at most three decimals.
+    """Format a p-value for a sentence, such as ``p = 0.036``, with at most three decimals.
 
     Examples
     --------
@@ -171,6 +174,6 @@ def _use_minus_signs(text: str) -> str:
 
 
 def _unit_suffix(unit: str | None) -> str:
-    """Return the suffix of numbers with this unit, such as " ms" or " EUR"; "" for none."""
+    """Return the suffix of numbers in ``unit``, such as " ms" or " EUR"; "" if there is none."""
     is_currency = unit is not None and len(unit) == 3 and unit.isupper()
     return UNITS[unit].short if unit in UNITS else f" {unit}" * is_currency

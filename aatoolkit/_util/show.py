@@ -1,9 +1,9 @@
 """Format tables as text of a given width, and as HTML.
 
-A method of ``df.aa`` may return a `Frame`, i.e. a DataFrame with display options (`ShowAs`). These
-name the detail columns, which are shown only if there is room, and the column of the verdict (a
-sentence), and they make the remarks below the table. A listing is a table without detail columns:
-all its columns are shown, and no cell is truncated.
+A method of ``df.aa`` may return a `Frame`, i.e. a DataFrame with display options (`ShowAs`). The
+options say which columns are details, shown only if there is room, which column has a verdict in
+words, shown last, and which remarks are printed below the table. A listing is a table without
+detail columns: all its columns are shown, and no cell is truncated.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _TEXT_LENGTH = 150
 _MIDNIGHT = " 00:00:00"
 
 Marks = dict[str, np.ndarray]
-"""By column name, the mask of the rows in which the number is followed by an asterisk."""
+"""Maps the name of a column to the mask of the rows whose number is followed by an asterisk."""
 
 Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
 """A function of a frame and its shown columns: it returns marks, and sentences below the table."""
 
 
 def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return no marks and no remarks."""
+    """Return no marks (asterisks after numbers) and no remarks."""
     return {}, []
 
 
@@ -73,7 +73,8 @@ class ShowAs:
     order
         The names of the columns that the rows are sorted by; they are always shown.
     remarks
-        A function that returns the numbers to mark with an asterisk, and the remarks.
+        A function of the frame and the names of the shown columns. It returns which numbers get an
+        asterisk (`Marks`), and the sentences to print below the table.
     """
 
     details: tuple[str, ...] | None = None
@@ -83,10 +84,10 @@ class ShowAs:
 
 
 class Frame(pd.DataFrame):
-    """A DataFrame with display options; a merge with a plain DataFrame keeps its ``attrs``.
+    """A DataFrame with display options; a merge with a frame without ``attrs`` keeps its ``attrs``.
 
-    Otherwise it behaves as a `pandas.DataFrame`, and unpickles as one. `show_as` creates one and
-    sets its display options.
+    In all other respects a `Frame` behaves as a `pandas.DataFrame`. Unpickling gives a plain
+    `pandas.DataFrame`. `show_as` creates a `Frame` and sets its display options.
 
     Examples
     --------
@@ -122,7 +123,7 @@ class Frame(pd.DataFrame):
         return self
 
     def sort_values(self, by: Any, **options: Any) -> Any:
-        """Sort the rows as in pandas; the columns in ``by`` are then always shown."""
+        """Sort the rows as in pandas; from then on the columns in ``by`` are always shown."""
         result = super().sort_values(by, **options)
         if self.view is not None:
             names = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
@@ -140,9 +141,9 @@ class Frame(pd.DataFrame):
 
 
 def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
-    """Create a `Frame` with display options; the columns that are shown are not truncated.
+    """Create a `Frame` with the display options ``view``; its cells are shown without truncation.
 
-    In a terminal, sentences are wrapped within their column; in a notebook, the page wraps them.
+    In a terminal, long cells are wrapped within their column; in a notebook, the page wraps them.
 
     Examples
     --------
@@ -199,7 +200,7 @@ def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
 
 
 def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
-    """Return whether pandas has to format a frame, as it is empty or repeats a column name."""
+    """Return whether a frame is empty or has a column name twice; then pandas formats it."""
     return frame.empty or not frame.columns.is_unique
 
 
@@ -209,7 +210,7 @@ def block(content: str) -> str:
 
 
 def fold(title: str, content: str) -> str:
-    """Return an HTML element that a click on its title unfolds; both arguments are HTML."""
+    """Return an HTML element whose content a click on its title shows; both arguments are HTML."""
     return f"<details><summary>{title}</summary>{content}</details>"
 
 
@@ -246,7 +247,7 @@ class _Column(NamedTuple):
 
 
 def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
-    """Format the index, and the columns that have values; return them with notes on the others."""
+    """Format the index and the columns that have values; return them, and notes on the others."""
     has_value = frame.notna().any().to_numpy()
     has_value = has_value if has_value.any() else ~has_value
     empty_names = [visible(str(name)) for name in frame.columns[~has_value]]
@@ -259,11 +260,11 @@ def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
 def _select_columns(
     frame: pd.DataFrame, view: ShowAs, width: int
 ) -> tuple[list[_Column], list[str], list[str]]:
-    """Select the columns that fit in a width; return them, notes, and the names of the others.
+    """Select the columns that fit in a width; return them, notes, and the names of hidden columns.
 
     The verdict and the columns that the rows are sorted by are always shown. As far as there is
     room, other columns follow in their order, and then the details (see `ShowAs`). A text column
-    with the same text in all rows becomes a note.
+    with the same text in all rows is replaced by a note.
     """
     rows, details = frame.head(_MAX_ROWS), view.details or ()
     names = [*map(str, frame.columns)]
@@ -308,7 +309,7 @@ def _select_columns(
 
 
 def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
-    """Return a list with a note on how many rows are hidden; an empty list if none is."""
+    """Return a list with a note on how many rows are hidden; an empty list if all are shown."""
     return [f"… {len(frame) - max_rows:,} more rows"] if len(frame) > max_rows else []
 
 
@@ -316,7 +317,7 @@ def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
 
 
 def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
-    """Format the levels of the index, then the columns, as text; marked cells get an asterisk."""
+    """Format the levels of the index and then the columns; cells in ``marks`` get an asterisk."""
     is_mixed = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
     labels = [
         _format_column(
@@ -366,16 +367,16 @@ def _split_name(word: str) -> list[str]:
 
 
 def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int) -> list[str]:
-    """Split a wide table into blocks of text, one below the other; each repeats the index."""
+    """Split a wide table into blocks of text, to print one below the other; each has the index."""
     labels, blocks = [*columns[:level_count]], [[*columns[:level_count]]]
     for column in columns[level_count:]:
-        block = [*blocks[-1], column]
-        block_width = sum(column.min_width + _GAP for column in block) - _GAP
-        if block_width > width and len(block) > level_count + 1:
+        longer_block = [*blocks[-1], column]
+        block_width = sum(column.min_width + _GAP for column in longer_block) - _GAP
+        if block_width > width and len(longer_block) > level_count + 1:
             blocks.append([*labels, column])
         else:
-            blocks[-1] = block
-    return [_align_columns(block, width) for block in blocks]
+            blocks[-1] = longer_block
+    return [_align_columns(columns_of_block, width) for columns_of_block in blocks]
 
 
 def _align_columns(columns: Sequence[_Column], width: int) -> str:
@@ -442,7 +443,7 @@ def table_html(
     caption : str, default ''
         The caption of the table.
     numbers, codes : collection of int, optional
-        The positions of the columns of numbers, and of those that are formatted as code.
+        The positions of the columns of numbers, and of the columns that are formatted as code.
     labels : int, default 0
         The number of leading columns that are row headers.
 
@@ -480,9 +481,10 @@ def table_html(
 
 
 def row_ranges(index: pd.Index, mask: np.ndarray) -> str:
-    """Describe in words the rows that a mask selects: as ranges or, if there are many, a count.
+    """Describe in words the rows that a mask selects, such as ``rows 0, 2-4`` or ``1 row``.
 
-    Ranges need the default index; for any other index, the result is the count.
+    If there are many ranges, or the index is not the default one, the result is only the number of
+    rows.
 
     Examples
     --------

@@ -102,7 +102,7 @@ def _json_escape(match: re.Match[str]) -> str:
 
 
 def joined(text: str) -> str:
-    """Remove each full stop that stands before a semicolon.
+    """Remove each full stop before a semicolon; joining sentences leaves such full stops.
 
     Examples
     --------
@@ -124,10 +124,10 @@ def clipped(text: str) -> str:
 
 
 def combined_reason(reasons: Iterable[str | None]) -> str | None:
-    """Join reasons by ``"; "`` without duplicates; a single reason is unchanged.
+    """Join reasons by ``"; "`` without duplicates and full stops; a single reason is unchanged.
 
-    Reasons that were joined before are split first, so that no part is repeated. Full stops before
-    ``"; "`` are left out.
+    Reasons that were joined before are first split again, so that no part is repeated. Without any
+    reason, return None.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def humanize(name: str) -> str:
-    """Convert the name of a column to words.
+    """Convert the name of a column to words, for headers and axes.
 
     Examples
     --------
@@ -212,7 +212,7 @@ _DEFAULT_WIDTH = 80
 
 
 def terminal_width() -> int:
-    """Return the width for printed text: that of pandas' ``display.width``, the terminal, or 80.
+    """Return the width for printed text: pandas' ``display.width``, the terminal's width, or 80.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
 class Described(metaclass=Chaptered):
     """A base class of objects that are displayed as a title with lines below it.
 
-    ``print``, IPython and notebooks show title and lines; ``repr`` may be a different text.
+    ``print``, IPython and notebooks show the title and the lines; ``repr`` may be another text.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:

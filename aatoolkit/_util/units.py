@@ -1,7 +1,7 @@
 """The units of numbers: the range of possible values, and how the unit is written.
 
-A unit is written alike in the code book, in Parquet and in pictures. A column may also have a unit
-that is not listed here; then only its name is known.
+A unit is written in the same way in the code book, in Parquet and in plots. A column may also have
+a unit that is not listed here; then only the unit's name is known.
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ class Unit:
     Parameters
     ----------
     words
-        How a column header names the unit, after the column's name; "" if it does not, None if by
-        the unit's own name.
+        The text for the unit in a column header, after the column's name: "" for no text, None for
+        the name of the unit.
     least, most
         The smallest and the largest possible value.
     short
         The suffix of a number, such as ``" ms"``.
+    metrics
+        The last words of names of metrics that have this unit, separated by spaces.
     """
 
     words: str | None = None
     least: float | None = None
     most: float | None = None
     short: str = ""
+    metrics: str = ""
 
 
 UNITS = {name: Unit(**properties) for name, properties in constants("units").items()}

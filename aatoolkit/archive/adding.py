@@ -1,4 +1,9 @@
-"""Add responses to an archive, from a service, a study or memory; resume interrupted runs."""
+"""Add responses to an archive, from a service, a study or memory; resume interrupted runs.
+
+A run is one call of `Archive.add`. Its responses and their tables become visible when it commits.
+The outcome of a request is its response or its error. A group has the outcomes of one or more
+requests for the same host and scope.
+"""
 
 from __future__ import annotations
 
@@ -53,13 +58,14 @@ class AddReport:
     responses : int
         The number of responses that were added.
     resumed : int
-        How many of them had been fetched by an earlier run that did not finish.
+        How many of these responses had been fetched by an earlier run that did not finish.
     skipped : int
-        The number of requests that were not sent, as the archive had a response of today.
+        The number of requests that were not sent, as the archive had a response fetched today.
     failed : dict of (str, str, str) to AAToolkitError
         The errors of the requests that failed, by host, section and scope.
     problems : dict of str to AAToolkitError
-        The errors by which responses were stored without tables, by response or table.
+        The errors of responses that were stored but gave no tables, by response; and of tables
+        whose rows could not be stored, by table.
     """
 
     run: str | None
@@ -71,7 +77,7 @@ class AddReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed."""
+        """Whether every request succeeded, and the tables of all responses were stored."""
         return not self.failed and not self.problems
 
     def __bool__(self) -> bool:
@@ -79,7 +85,11 @@ class AddReport:
 
     @property
     def failures(self) -> pd.DataFrame:
-        """A frame of failures: ``host``, ``section``, ``scope``, ``error``, ``message``."""
+        """A frame with a row for each error in ``failed`` and ``problems``.
+
+        The columns are ``host``, ``section``, ``scope``, ``error`` and ``message``. For a problem,
+        ``section`` is the response or table that has it.
+        """
         errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
         errors += [((None, name, None), error) for name, error in self.problems.items()]
         rows = [(*request, type(error).__name__, str(error)) for request, error in errors]
@@ -122,15 +132,15 @@ def add_groups(
     options
         The options with which responses are normalised.
     groups
-        The outcomes of the requests: responses and errors.
+        The groups, with the outcomes of all requests.
     index
         The index of the responses in the archive.
     progress, total
-        Whether to show a progress bar, and the number of groups.
+        Whether to show a progress bar, and the number of groups at its end.
     resumed
-        The responses that an unfinished run has fetched.
+        Responses that an unfinished run fetched today; they are stored again in this run.
     skipped
-        The number of requests that were not sent, as the archive had a response of today.
+        The number of requests that were not sent, for the report.
     """
     errors: dict[Question, AAToolkitError] = {}
 
@@ -179,10 +189,10 @@ def add_groups(
 
 
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
-    """Collect groups of outcomes into batches; yield each batch when it is large or old enough.
+    """Collect groups into batches, and yield each batch as soon as it should be stored.
 
-    A batch is stored in one commit. Raise `NotAuthorized` if the token was refused for all requests
-    of the first group.
+    A batch is due when it has enough responses or bytes, or was begun some seconds ago. Raise
+    `NotAuthorized` if the token was refused for all requests of the first group.
     """
     batch: list[Group] = []
     response_count = byte_count = 0
@@ -206,12 +216,12 @@ def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
-    """Yield the usable responses of a study, or the payloads of an iterable.
+    """Yield the payloads in ``source``: a study's usable responses, a payload, or an iterable.
 
     Raises
     ------
     ScopeError
-        If the iterable has anything but payloads, or the host of a payload is not a domain.
+        If ``source`` has anything but payloads, or the host of a payload is not a domain.
     """
     if isinstance(source, Study):
         for record in source.records:
@@ -244,10 +254,11 @@ def plan(
     *,
     refresh: bool,
 ) -> tuple[list[Target], list[ArchivedResponse], int]:
-    """Return the requests to send, responses of interrupted runs, and how many were skipped.
+    """Return the requests to send, stored responses to reuse, and the number of skipped requests.
 
-    A request is skipped if a committed run has a response to it from today. If only an interrupted
-    run has one, that response is used, and the request is not sent again.
+    A request is skipped if a committed run fetched a response to this request today. If only an
+    interrupted run fetched one today, this response is reused instead of sending the request. With
+    ``refresh``, all requests are sent.
     """
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     requests = {
@@ -280,7 +291,7 @@ def plan(
 
 
 def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Generator[Group]:
-    """Send the requests for ``targets`` concurrently; yield each outcome as a group, in order."""
+    """Send the requests for ``targets`` concurrently; yield one group per request, in order."""
     calls = [(project, scope, name) for project, scope, names in targets for name in names]
 
     def send(call: tuple[Project, Scope, str]) -> Payload:
@@ -293,7 +304,7 @@ def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Ge
 
 
 def outcome_of(fetch: Callable[[], Payload]) -> Payload | AAToolkitError:
-    """Call ``fetch``, and return its payload or the error that it raises."""
+    """Return the payload that ``fetch()`` returns, or the `AAToolkitError` that it raises."""
     try:
         return fetch()
     except AAToolkitError as error:
@@ -303,7 +314,7 @@ def outcome_of(fetch: Callable[[], Payload]) -> Payload | AAToolkitError:
 def fetch_response(
     client: Client, project: Project, name: str, scope: Scope, refresh: bool
 ) -> Payload:
-    """Fetch the section ``name``; raise `DecodeError` if the response repeats the token."""
+    """Fetch the section ``name``; raise `DecodeError` if the response contains the token."""
     payload = project.fetch(name, scope, refresh=refresh)
     refuse_token(client._source, payload.body, payload.url, payload.headers)
     return payload
@@ -327,14 +338,14 @@ def fetch_by_workers(
     options: ReadingOptions,
     refresh: bool,
 ) -> Generator[Group]:
-    """Send the requests for ``targets`` in workers; yield the group of each task when it ends.
+    """Send the requests for ``targets`` in the executor's workers; yield groups as they finish.
 
     Raises
     ------
     ArgumentError
         If the client replays a study: workers cannot create such a client.
     ArchiveError
-        If a worker dies or cannot do its task; adding again continues.
+        If a worker dies or cannot do its task. Calling `Archive.add` again continues.
     """
     if client._settings is None:
         raise ArgumentError(
@@ -375,9 +386,9 @@ def fetch_by_workers(
 def fetch_task(
     service: Any, options: ReadingOptions, refresh: bool, host: str, scope: Scope, names: list[str]
 ) -> Group:
-    """Fetch sections of a host in a worker; return the outcomes, and the tables derived from them.
+    """Fetch the sections ``names`` of a host in a worker, and derive their tables; return both.
 
-    ``service`` is the base URL, and the client's other arguments as pairs of name and value.
+    ``service`` is a pair: the base URL, and the other arguments of `Client` as (name, value) pairs.
     """
     if service not in _clients:
         _clients[service] = Client(service[0], profile=options.profile, **dict(service[1]))

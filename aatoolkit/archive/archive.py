@@ -53,20 +53,21 @@ class Archive(metaclass=Chaptered):
     """The responses of many hosts over time, and the tables derived from them.
 
     The responses are stored as they came, and the tables are derived from them. Both are Delta
-    tables in one folder or below one prefix of an object store: several processes may add at a
-    time, and DuckDB, Dask, Polars, Spark and others can read them. An archive is for one service.
-    Start processes that use an archive by ``spawn``: its engine does not work after a fork.
+    tables in one folder or below one prefix of an object store: several processes may add responses
+    at the same time, and DuckDB, Dask, Polars, Spark and others can read the tables. An archive is
+    for one service. Start processes that use an archive with the method ``spawn``, not ``fork``:
+    the libraries that read and write Delta tables do not work in a forked process.
 
     Parameters
     ----------
     path : str or path
         The folder, or an address such as ``s3://bucket/history``. A path must not contain ``%25``,
-        ``[``, ``|`` or ``^``, as Delta takes it for a URL.
+        ``[``, ``|`` or ``^``, because Delta parses the path as a URL.
     storage_options : mapping of str to str, optional
-        Options of the object store, such as ``AWS_ENDPOINT_URL``; they are never written.
+        Options of the object store, such as ``AWS_ENDPOINT_URL``; they are never stored.
     profile : Profile, module, str or path, optional
-        The declarations of the service: for `rebuild`, and for responses that do not come from a
-        client.
+        The profile of the service, which declares its tables. It is used whenever stored responses
+        are read again, as by `rebuild`, and to add responses without a client that has a profile.
 
     Examples
     --------
@@ -78,8 +79,8 @@ class Archive(metaclass=Chaptered):
     <AddReport: 1 response added>
     >>> archive.add(client, ["acme.example"], aa.Scope(days=7), ["ranking"])
     <AddReport: 0 responses added, 1 there already today>
-    >>> archive.history("ranking", "ranking_history")["revisions"].max()
-    np.int64(0)
+    >>> archive.read("ranking")["host"].unique().tolist()
+    ['acme.example']
     """
 
     def __init__(
@@ -107,20 +108,22 @@ class Archive(metaclass=Chaptered):
         progress: bool | None = None,
         executor: Executor | None = None,
     ) -> AddReport:
-        """Add responses in one run, which is committed completely or not at all.
+        """Add responses and their tables in one run: all of it becomes visible at once, or nothing.
 
-        A request that has a response of today (in UTC) is not sent again. So after an interruption,
-        adding again continues. Requests run concurrently, and the memory needed does not grow with
-        the number of hosts.
+        A request is not sent if the archive has a response to it that was fetched today (in UTC).
+        So after an interruption, the same call continues. Requests run concurrently, and the memory
+        needed does not grow with the number of hosts.
 
         Parameters
         ----------
         source : Client, Project, Study or iterable of Payload
-            The source of the responses. Of a study, all usable responses of sections are added.
+            The source of the responses. A client or project fetches them from the service. Of a
+            study or of payloads, those that match the next three arguments are added, by default
+            all; of a study only usable responses of single sections.
         hosts : str or iterable of str, optional
-            The projects' domains; a project's own by default.
+            The projects' domains. A client needs them; the default of a project is its own host.
         scopes : Scope or iterable of Scope, optional
-            The filters, one or several; by default everything of the last 30 days.
+            The filters, one or several; by default everything of the last 30 days is fetched.
         sections : str or iterable of str, optional
             The sections; by default all.
         refresh : bool
@@ -129,9 +132,10 @@ class Archive(metaclass=Chaptered):
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal.
         executor : concurrent.futures.Executor, optional
-            Workers that fetch and normalise, if the source is a client: a
+            Workers that fetch the responses of a client and derive their tables: a
             ``ProcessPoolExecutor`` with the ``spawn`` context, or a Dask cluster's
-            ``client.get_executor()``. They take the token from the environment or the key store.
+            ``client.get_executor()``. The workers take the token from the environment or the key
+            store.
 
         Returns
         -------
@@ -141,12 +145,13 @@ class Archive(metaclass=Chaptered):
         Raises
         ------
         ArchiveError
-            If a declaration has changed so that new rows cannot share a table with the old ones.
+            If the archive is read-only (see `as_of`) or being rebuilt, its folder holds other
+            files, or a worker fails.
         ArchiveConflict
             If other processes committed first at every try, or responses were removed meanwhile.
         ScopeError
-            Before any request: if there is no such section, a host is not a domain, or the source
-            is of another kind.
+            If there is no such section, a host is not a domain or missing, or ``source`` is of
+            another type. It is raised before any request.
         NotAuthorized
             If the token is not accepted.
         """
@@ -207,7 +212,7 @@ class Archive(metaclass=Chaptered):
         return add_groups(self._store, options, groups, index, progress=progress, **add_options)
 
     def _check_folder(self) -> None:
-        """Raise `ArchiveError` if the folder has files that do not belong to an archive."""
+        """Raise `ArchiveError` if the folder holds files, but no archive."""
         folder, problem = Path(self._store.root), ""
         try:
             if self._store.is_local and folder.exists() and not (folder / "runs").is_dir():
@@ -244,8 +249,9 @@ class Archive(metaclass=Chaptered):
     ) -> pd.DataFrame:
         """Read the rows of a table from all responses fetched in a period.
 
-        The windows of responses can overlap; `df.aa.aggregate` adds rows of different responses
-        only if their windows do not. For one row per day from all responses, use `history`.
+        The windows of responses (the days that each covers) can overlap, so one day may be in
+        several responses. `df.aa.aggregate` adds up rows of different responses only if their
+        windows are disjoint. For one row per day, use `history`.
 
         Parameters
         ----------
@@ -256,17 +262,18 @@ class Archive(metaclass=Chaptered):
         hosts : str or iterable of str, optional
             The hosts; by default all.
         since, until : str, date or datetime, optional
-            The first and the last day, or moment, of fetch, in UTC.
+            Read only responses fetched from ``since`` to ``until``: days in UTC, or moments.
         scope : Scope, optional
-            The filters of the requests; by default all.
+            Read only responses to requests with exactly these filters; by default all responses.
 
         Returns
         -------
         pandas.DataFrame
-            The context (``host``, ``days``, ``window_start``, ``window_end``, ``filter_…``,
-            ``fetched_at``) and the columns of the table, with availability, units and sources. If
-            the name of a table's column is that of a context column or, in tables by day, of a
-            column that `history` adds, an underscore is appended (``host_``).
+            The context columns (``host``, ``days``, ``window_start``, ``window_end``,
+            ``filter_…``, ``fetched_at``), then the columns of the table, with availability, units
+            and sources as metadata. A table's own column gets an underscore (``host_``) if a
+            context column has its name; in tables by day, also if a column that `history` adds has
+            its name.
 
         Raises
         ------
@@ -295,26 +302,27 @@ class Archive(metaclass=Chaptered):
         """Read the latest known value of each day: one row per key and day.
 
         This is for tables whose key has a day or moment, such as ``overview_trend``. As windows
-        overlap, a day is in many responses: the newest known value counts. Days that no response
-        covers are missing. So are rows that the newest response about their day no longer has.
-        Tables without a day give one row per fetch, as `read` does.
+        overlap, a day can be in many responses: the newest known value counts. A day that no
+        response covers has no row. A row is also left out if the newest response that covers its
+        day no longer lists it. A table without days gives the rows of every fetch, as `read` does.
 
         Parameters
         ----------
         section, table, hosts, scope
-            As for `read`. If scopes differ only in ``days``, each day counts once.
+            As for `read`. Responses whose scopes differ only in ``days`` give one row per day.
         since, until : str, date or datetime, optional
-            The first and the last day that rows are about. For tables without a day: the first and
-            the last day of fetch.
+            The first and the last day of the result. For tables without a day, the first and the
+            last day on which responses were fetched.
         as_of : str, date or datetime, optional
             Use only responses fetched until this moment, or until the end of this day.
 
         Returns
         -------
         pandas.DataFrame
-            ``host``, filters if any were set, the columns of the table, and ``first_seen``,
-            ``last_seen``, ``last_changed`` (when the row was first fetched, last fetched and first
-            fetched with this value) and ``revisions`` (how often the value changed).
+            ``host``, the filters that some request had, the columns of the table, and four columns
+            on the past of each row: ``first_seen`` (when the row was first fetched), ``last_seen``
+            (when its value was last fetched), ``last_changed`` (when the value last changed; if
+            never, ``first_seen``) and ``revisions`` (how often the value changed).
 
         Raises
         ------
@@ -322,21 +330,21 @@ class Archive(metaclass=Chaptered):
             As for `read`.
         """
         reader = TableReader(self._snapshot(), section, table)
-        days = Selection.of(hosts, since, until, scope)
+        selection = Selection.of(hosts, since, until, scope)
         limit = moment(as_of, "as_of", is_last=True)
         if reader.stored_table.moment is None:
-            return reader.read(days.before(limit).before(self._until))
-        responses = Selection(days.hosts, scope=scope).before(self._until).before(limit)
-        return reader.history(responses, days)
+            return reader.read(selection.before(limit).before(self._until))
+        by_fetch = Selection(selection.hosts, scope=scope).before(self._until)
+        return reader.history(by_fetch.before(limit), selection)
 
     @typed
     def sql(self, query: str) -> Any:
         """Run an SQL query over the tables with DuckDB, read-only.
 
         A query can use the tables of all sections by their names. If two sections have a table of
-        the same name, it is ``SECTION__TABLE``. There are also ``responses``, ``runs``,
-        ``availability`` (what could be measured, by each response), ``frames`` (metadata and size
-        of each table in each response), ``changes`` and ``columns`` (unit, rule and meaning of
+        the same name, write ``SECTION__TABLE``. There are also ``responses``, ``runs``,
+        ``availability`` (what each response could measure), ``frames`` (metadata and size of each
+        table in each response), ``changes`` and ``columns`` (unit, aggregation rule and meaning of
         every column). DuckDB is locked down: a query cannot read or write other files, change
         settings, or attach, install or load anything.
 
@@ -348,14 +356,14 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         duckdb.DuckDBPyRelation
-            The rows, computed at once and held in memory (a million of four columns take 60 MB):
-            ``.df()``, ``.fetchall()``, ``.pl()`` … Further operations on it raise DuckDB's own
-            errors.
+            The rows, already computed and held in memory (a million rows of four columns take
+            60 MB). Convert them by ``.df()``, ``.fetchall()`` or ``.pl()``. Further operations on
+            the relation raise DuckDB's own errors.
 
         Raises
         ------
         ArchiveError
-            If the query is not valid, fails, or tries to use anything else.
+            If the query is not one valid SELECT, fails, or tries to use anything but the tables.
 
         Examples
         --------
@@ -376,7 +384,9 @@ class Archive(metaclass=Chaptered):
 
     @typed
     def dask(self, section: str, table: str | None = None) -> Any:
-        """Return a table as a Dask DataFrame; Dask's workers read the data files.
+        """Return a table as a Dask DataFrame, whose data files are read by Dask's workers.
+
+        ``section`` and ``table`` are as for `read`.
 
         Raises
         ------
@@ -389,21 +399,20 @@ class Archive(metaclass=Chaptered):
     @property
     @typed
     def tables(self) -> pd.DataFrame:
-        """A frame with a row per table of the archive: its size, and the responses it is made of.
+        """A frame with a row per table: how large it is, and how many responses it comes from.
 
         The columns are ``section``, ``table``, ``rows``, ``responses``, ``hosts``, ``first_day``
-        and ``last_day`` (of fetch), ``files`` and ``bytes``.
+        and ``last_day`` (on which responses were fetched), ``files`` and ``bytes``.
         """
         return show_as(overview(self._snapshot(), self._until))
 
     @property
     @typed
     def changes(self) -> pd.DataFrame:
-        """The changes of declarations in the archive: a row per change of a table or column.
+        """A frame of how the declarations changed: a row per change of a table or column.
 
-        Changes of measured values are not among them.
-
-        The columns are ``at`` (the time), ``section``, ``table``, ``column``, ``change``, and the
+        For changes of measured values, see `history`. The columns are ``at`` (the time),
+        ``section``, ``table``, ``column``, ``change`` (such as "new column"), and the declared
         values ``before`` and ``after``.
         """
         rows = self._snapshot().store.rows_of(CHANGES) or []
@@ -413,7 +422,7 @@ class Archive(metaclass=Chaptered):
     # -- looking back --------------------------------------------------------------------------
 
     def as_of(self, when: When) -> Archive:
-        """Return the archive as it was at a moment, read-only.
+        """Return a read-only view of the archive, which ignores responses fetched after a moment.
 
         Parameters
         ----------
@@ -438,7 +447,10 @@ class Archive(metaclass=Chaptered):
         return "the archive"
 
     def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
-        """Yield the archived responses that may be the source of a frame."""
+        """Yield the archived responses whose host, section, scope and hash fit ``source``.
+
+        Values that ``source`` lacks are not compared.
+        """
         conditions = [USABLE]
         for name in ("sha256", "host", "section", "scope"):
             value = getattr(source, name)
@@ -450,14 +462,14 @@ class Archive(metaclass=Chaptered):
                 yield StoredResponse(response_source, row.payload, self._options)
 
     def _archived_frame(self, method: str, options: Mapping[str, Any]) -> pd.DataFrame:
-        """Read a frame again, with the same method and arguments as the first time.
+        """Read a frame again, with the method and arguments that its metadata has recorded.
 
         Parameters
         ----------
         method : {"read", "history"}
             The method.
         options : mapping
-            Its arguments.
+            The arguments of the method, with the scope as a query string.
         """
         scope = options.get("scope")
         options = {**options, "scope": None if scope is None else Scope._from_query(scope)}
@@ -475,19 +487,20 @@ class Archive(metaclass=Chaptered):
         since: When | None = None,
         until: When | None = None,
     ) -> Explanation:
-        """Explain a number of an archived response, down to its bytes.
+        """Explain where a number in an archived table comes from, down to the response's bytes.
 
         Parameters
         ----------
         table : str
-            The table: its name, or ``section.table``; ``section`` alone is its main table.
-        row : int, label or mapping of str to object
-            The row, as for ``df.aa.explain``; a mapping may have ``host`` and ``fetched_at`` too.
-            If several responses have the row, the newest counts.
+            The table: its name, or ``section.table``. The name of a section means its main table.
+        row : int, label or mapping of str to object, optional
+            The row, as for ``df.aa.explain``; by default the first without a value. A mapping may
+            have ``host`` and ``fetched_at`` too. If it fits rows of several responses, the row of
+            the newest response is explained.
         column : str
             The column.
         host, scope, since, until
-            The responses to look in, as for `read`.
+            The responses to search for the row, as for `read`.
 
         Returns
         -------
@@ -521,10 +534,10 @@ class Archive(metaclass=Chaptered):
 
     @typed
     def compact(self, *, keep_hours: float = 168.0) -> UpkeepReport:
-        """Join small files, sort them by host, and delete files that are no longer needed.
+        """Join small files, sort their rows by host, and delete files that are no longer needed.
 
-        Rows of interrupted runs are removed after a day. Other processes can read and add
-        meanwhile.
+        Rows of runs that stopped without a commit over a day ago are removed. Other processes can
+        read and add meanwhile.
 
         Parameters
         ----------
@@ -551,14 +564,16 @@ class Archive(metaclass=Chaptered):
     ) -> UpkeepReport:
         """Delete responses, and all rows derived from them.
 
-        On an object store the commits of the last 30 days stay; their statistics may name a host.
+        On an object store, log entries of the last 30 days remain, and may contain the name of a
+        deleted host.
 
         Parameters
         ----------
         hosts : str or iterable of str, optional
-            The hosts; by default all, if ``before`` is given.
+            The hosts whose responses are deleted. It may be left out only if ``before`` is given,
+            and then means all hosts.
         before : str, date or datetime, optional
-            Delete only responses fetched before this day or moment; by default all of the hosts.
+            Delete only responses fetched before this day or moment; by default at any time.
 
         Returns
         -------
@@ -568,7 +583,7 @@ class Archive(metaclass=Chaptered):
         Raises
         ------
         ArchiveError
-            If neither hosts nor a time is given, or there is no archive.
+            If neither ``hosts`` nor ``before`` is given, or there is no archive.
         ArchiveConflict
             If another process changed the same rows; call it again.
         """
@@ -580,20 +595,26 @@ class Archive(metaclass=Chaptered):
         """Verify files and responses by their hashes, and the number of rows of each table.
 
         The SHA-256 of every data file, log entry and response body is compared with the recorded
-        one. The number of commits and runs is compared too, and the number of rows of each table
-        with that in its responses. Files that belong to no table are not checked, as nobody reads
-        them.
+        one. It is also checked that no commit or run is missing, and that each table has as many
+        rows as were derived from its responses. Files that belong to no table are not checked, as
+        they are never read.
 
         Parameters
         ----------
         replay : bool
-            Whether to also normalise the responses again, and compare every row. That also reports
-            rows that this version of the package reads differently, although nothing is damaged.
+            Whether to also derive the tables from the responses again, and compare every row. Rows
+            that this version of the package derives differently are then reported too, although
+            nothing is damaged.
 
         Returns
         -------
         ArchiveCheck
             The problems that were found; true if there are none.
+
+        Raises
+        ------
+        ArchiveError
+            If there is no archive.
         """
         return upkeep.verify(self._store, self._options, replay=replay)
 
@@ -603,8 +624,8 @@ class Archive(metaclass=Chaptered):
     ) -> AddReport:
         """Derive all tables again from the responses, after a declaration or a profile changed.
 
-        Each table changes in one commit, and `changes` lists what changed. Runs that had begun
-        before cannot be committed afterwards: adding again continues them.
+        Each table changes in one commit, and `changes` lists what changed. A call of `add` that
+        began before this one fails; the same call again continues its work.
 
         Parameters
         ----------
@@ -616,7 +637,7 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         AddReport
-            The report; its ``problems`` are the errors of the responses that give no tables.
+            A report whose ``problems`` are the errors of responses that give no tables.
         """
         self._writable()
         options = self._options
@@ -635,14 +656,14 @@ class Archive(metaclass=Chaptered):
         scope: Scope | None = None,
         **about: Any,
     ) -> Study:
-        """Copy some responses into a new sealed study, to cite and to publish; return the study.
+        """Copy selected responses into a new sealed study, to cite and publish; return the study.
 
         Parameters
         ----------
         path : str or path
             A new or empty folder.
         hosts, since, until, scope
-            As for `read`.
+            Which responses to copy, as for `read`; by default all.
         **about
             ``title``, ``description`` and ``creators``, as for `Study.create`.
 

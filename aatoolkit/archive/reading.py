@@ -55,14 +55,19 @@ ResponseState = dict[str, Any]
 
 
 class TableReader:
-    """A reader of one table of an archive, as it is in a snapshot.
+    """A reader of one table in a snapshot of an archive.
 
     Parameters
     ----------
     snapshot
-        The archive.
+        The snapshot to read from.
     section, table
         The section, and its table; None means the section's main table.
+
+    Raises
+    ------
+    ScopeError
+        If the archive has no such section or table.
     """
 
     def __init__(self, snapshot: Snapshot, section: str, table: str | None) -> None:
@@ -86,7 +91,7 @@ class TableReader:
         self.section_and_table = {"section": section_name, "table": self.stored_table.table.name}
 
     def check(self, selection: Selection) -> None:
-        """Raise an error if the section has no response that fits a selection.
+        """Raise `ScopeError` if no response of the section fits ``selection``.
 
         Raises
         ------
@@ -129,21 +134,21 @@ class TableReader:
         recipe = ["archived", "read", {**self.section_and_table, **selection.to_dict()}]
         return self._frame(self._query(sql), selection, recipe, CONTEXT, key)
 
-    def history(self, responses: Selection, days: Selection) -> pd.DataFrame:
+    def history(self, by_fetch: Selection, by_day: Selection) -> pd.DataFrame:
         """Return one row per key and day, with the newest value in the selected responses.
 
-        ``responses`` selects responses by their time of fetch; ``days`` selects rows by the day
-        that they are about.
+        ``by_fetch`` selects responses by their time of fetch. The period of ``by_day`` limits the
+        days in the result.
         """
-        self.check(responses)
-        rows = self._query(_history_sql(self.stored_table, responses.where, days), FRAMES)
+        self.check(by_fetch)
+        rows = self._query(_history_sql(self.stored_table, by_fetch.where, by_day), FRAMES)
         context = [
             "host",
             *(name for name in FILTER_COLUMNS if rows[name].null_count < rows.num_rows),
         ]
-        as_of = {"as_of": responses.until.isoformat()} if responses.until else {}
-        recipe = ["archived", "history", {**self.section_and_table, **days.to_dict(), **as_of}]
-        return self._frame(rows, responses, recipe, context, context, HISTORY_COLUMNS, "last_seen")
+        as_of = {"as_of": by_fetch.until.isoformat()} if by_fetch.until else {}
+        recipe = ["archived", "history", {**self.section_and_table, **by_day.to_dict(), **as_of}]
+        return self._frame(rows, by_fetch, recipe, context, context, HISTORY_COLUMNS, "last_seen")
 
     def _query(self, sql: str, *tables: str) -> pa.Table:
         views: dict[str, Any] = {_ROWS: self.path}
@@ -156,7 +161,10 @@ class TableReader:
         return rows.cast(pa.schema(fields))
 
     def _states(self, selection: Selection) -> tuple[list[ResponseState], int]:
-        """Return the state of each selected response, and how many requests failed."""
+        """Return the selected responses with their column metadata, and how many requests failed.
+
+        A request that got no usable response on a day counts as failed.
+        """
         same_response_sql = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
         )
@@ -198,9 +206,10 @@ class TableReader:
         recipe
             The method and arguments with which the frame can be read again.
         context, extra_columns
-            The columns before and after those of the table; they are always measured.
+            The names of columns to put before and after those of the table. Their metadata says
+            that they are measured.
         key
-            The columns that identify a row together with the table's key.
+            The names of the columns that, together with the table's key, identify a row.
         moment_column
             The column with the time when a row's response was fetched.
         """
@@ -227,10 +236,11 @@ class TableReader:
     def _columns(
         self, names: Sequence[str], responses: Sequence[ResponseState], moment_column: str
     ) -> dict[str, ColumnMetadata]:
-        """Return the metadata of columns, by name.
+        """Map each name in ``names`` to the metadata of this column.
 
-        If the responses state different availabilities for a column, its metadata has one statement
-        for the rows of each group of responses that agree.
+        If the responses differ in the availability of a column, its metadata tells the availability
+        for each group of responses that agree. If there are too many groups, the metadata has one
+        availability for all rows together.
         """
         table = self.stored_table
         declared_names = {name: column.name for name, column in table.columns.items()}
@@ -269,10 +279,11 @@ class TableReader:
 def _conditions(
     groups: Mapping[str, Sequence[ResponseState]], moment_column: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
-    """Return conditions that only the rows of one group of responses meet, for each group.
+    """Return, for each group of responses, conditions that select the rows of this group only.
 
-    Each item is the key of a group and its conditions: on the host and, if the host is in several
-    groups, on the time of fetch. Return None if there would be too many items.
+    Each item is a pair: the key of the group, and conditions on the host and, if this host is in
+    several groups, on the time of fetch. A group can have several items. Return None if there would
+    be more than `_MOST_STATEMENTS` items.
     """
     hosts = {text: sorted({row["host"] for row in group}) for text, group in groups.items()}
     group_counts = Counter(host for names in hosts.values() for host in names)
@@ -290,7 +301,10 @@ def _conditions(
 
 
 def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
-    """Return rows with category columns as dictionaries: declared levels first, then new ones."""
+    """Return ``rows`` with the declared category columns dictionary-encoded.
+
+    Values that are not declared levels become further levels, or null if the levels are ordered.
+    """
     for name, column in table.columns.items():
         if column.dtype != "category" or name not in rows.column_names:
             continue
@@ -308,10 +322,11 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
 # -- history -----------------------------------------------------------------------------------
 
 
-def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
+def _history_sql(table: StoredTable, where: str, by_day: Selection) -> str:
     """Return the SQL query for the history of a table: one row per key and day.
 
-    ``where`` is the SQL condition on responses; ``days`` selects the days that rows are about.
+    ``where`` is an SQL condition that selects the responses. The period of ``by_day`` limits the
+    days in the result.
     """
     moment = identifier(str(table.moment))
     key = ["host", *FILTER_COLUMNS, *table.key, "_row"]
@@ -326,7 +341,7 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
     value_window = f'PARTITION BY {partition}, "aa known" ORDER BY fetched_at, days'
     limits = [
         '("aa covered" IS NULL OR "aa covered" <= "aa last")',
-        *days.period_conditions(moment),
+        *by_day.period_conditions(moment),
     ]
     return f"""
     WITH stored AS (
@@ -373,10 +388,10 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
 
 
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
-    """Return the tables that a user's query can use: a dict from name in SQL to table.
+    """Map each table name that a user's SQL query can use to the table that it stands for.
 
-    The value is the path of a table; for ``columns``, a function that returns an Arrow table; and
-    for a name that tables of two sections have, a list of their full names.
+    The table is given by its path in the archive or, for ``columns``, by a function that returns an
+    Arrow table. A name that tables of several sections have is ambiguous, and is mapped to a list.
     """
     tables: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():
@@ -390,7 +405,7 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _columns_of(snapshot: Snapshot) -> pa.Table:
-    """Return a table with one row per declared column: its unit, aggregation rule and meaning."""
+    """Return a table with one row per declared column of the archive, and its declaration."""
     rows = []
     for path in filter(snapshot.has, stored_tables(snapshot.store)):
         declaration = declaration_of(snapshot.store, path)
@@ -411,7 +426,10 @@ def _columns_of(snapshot: Snapshot) -> pa.Table:
 
 
 def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
-    """Return a frame with one row per table: rows, responses, hosts, days, files and bytes."""
+    """Return a frame with one row per table that counts rows, responses, hosts, files and bytes.
+
+    Rows from responses fetched after ``until`` are not counted; None counts all.
+    """
     rows: list[dict[str, Any]] = []
     for path, (section, table) in stored_tables(snapshot.store).items():
         files = snapshot.files(path)
@@ -436,7 +454,10 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
 
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
-    """Return a table as a Dask DataFrame with one partition for each data file."""
+    """Return the table at ``path`` as a Dask DataFrame with one partition for each data file.
+
+    Rows fetched after ``until`` are left out; None keeps all.
+    """
     with needed("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
     files = snapshot.files(path)
@@ -453,7 +474,7 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
 def _read_file(
     file: str, *, store: ArchiveStore, schema: pa.Schema, condition: ds.Expression
 ) -> pd.DataFrame:
-    """Return the rows of one data file that meet a condition; Dask calls it in any process."""
+    """Return the rows of one data file that meet a condition; Dask's workers call this function."""
     dataset = ds.dataset(
         file if store.is_local else file.removeprefix(f"{store.root}/"),
         schema=schema,

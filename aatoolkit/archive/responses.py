@@ -44,29 +44,29 @@ class ArchivedResponse:
     Parameters
     ----------
     run : str
-        The run that added it.
+        The run that added this row.
     host, section, scope : str
         The request; the scope as a query string.
     fetched_at : datetime.datetime
-        When the service sent it, in UTC.
+        When the service sent the response, or when the request failed, in UTC.
     status : int
         The HTTP status; 0 if no response came.
     sha256 : str or None
-        The SHA-256 of its body; None for a failed request without one.
+        The SHA-256 of the response's body; None for a failed request.
     size : int
-        The length of its body in bytes.
+        The length of the body in bytes.
     window_start, window_end : datetime.date or None
-        The first and last day that the response covers, as it says itself.
+        The first and last day that the response covers, if its body states them.
     stale : bool
-        Whether it came from a cache after it had expired.
+        Whether the response came from a cache after it had expired.
     url : str
         The address of the request.
     headers : str
         The response headers that are stored, as JSON.
     error : str or None
-        The error, as JSON.
+        The error of a failed request, as JSON; None for a usable response.
     body : bytes or None
-        The body as it came; None if another row has the same body.
+        The body as it came; None if another row stores the same body, or there is none.
     """
 
     run: str
@@ -87,7 +87,7 @@ class ArchivedResponse:
 
     @classmethod
     def of(cls, run: str, payload: Payload) -> ArchivedResponse:
-        """Return a usable response as a row of the archive.
+        """Return the archive's row for a usable response that ``run`` adds.
 
         Raises
         ------
@@ -125,7 +125,10 @@ class ArchivedResponse:
     def of_error(
         cls, run: str, question: Question, error: AAToolkitError, moment: datetime
     ) -> ArchivedResponse:
-        """Return a request that failed at a moment as a row; ``question`` is the request's key."""
+        """Return the archive's row for a request that failed with ``error`` at ``moment``.
+
+        ``question`` is the key of the request.
+        """
         body = error.body if isinstance(error, StatusError) else None
         details = {"kind": type(error).__name__, "message": error.message}
         return cls(
@@ -189,7 +192,7 @@ class ArchivedResponse:
 
     @cached_property
     def context(self) -> dict[str, Any]:
-        """The values of the context columns (host, window and so on) for all rows of its tables."""
+        """The values of the context columns (host, window and so on) in rows from this response."""
         scope = Scope._from_query(self.scope)
         own_names = (name for name in CONTEXT_FIELDS.names if hasattr(self, name))
         return {
@@ -202,7 +205,7 @@ class ArchivedResponse:
 
 
 def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
-    """Return responses as rows of the table ``responses``, with compressed bodies."""
+    """Return responses as rows of the archive's table ``responses``, with compressed bodies."""
     codec, schema = pa.Codec(_CODEC, _COMPRESSION_LEVEL), OWN_SCHEMAS[RESPONSES]
     rows = []
     for response in responses:
@@ -213,7 +216,7 @@ def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
 
 
 def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
-    """Return a row of the table ``responses`` as a response, with its body if the row has one.
+    """Return the response in a row of the table ``responses``, with its body if the row has one.
 
     Raises
     ------
@@ -234,7 +237,7 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
 
 
 def source_of(row: Mapping[str, Any]) -> Source:
-    """Return the source (host, section, URL and so on) that a row of a response describes."""
+    """Return the `Source` (host, section, URL and so on) for a row of the table ``responses``."""
     moment = row["fetched_at"].astimezone(UTC)
     return Source(
         row["host"],
@@ -253,7 +256,9 @@ def source_of(row: Mapping[str, Any]) -> Source:
 
 
 class ResponseIndex:
-    """An index of the responses in an archive; it is loaded month by month.
+    """An index that tells which responses are already in an archive.
+
+    The responses of a month are read when they are first needed.
 
     Parameters
     ----------
@@ -273,7 +278,7 @@ class ResponseIndex:
         self._archived_days: set[tuple[Question, date]] = set()
 
     def _load(self, month: str) -> None:
-        """Load the responses of a month and of the previous month into the index."""
+        """Load the responses of a month and of the month before into the index, unless loaded."""
         first_day = date.fromisoformat(f"{month}-01")
         months = {month, f"{first_day - timedelta(days=1):%Y-%m}"} - self._months
         self._months |= months
@@ -292,7 +297,7 @@ class ResponseIndex:
                 self._bodies.add((*question, row["sha256"]))
 
     def has(self, response: ArchivedResponse) -> bool:
-        """Return whether a response is in the archive."""
+        """Return whether this response is in the archive; False for a failed request."""
         self._load(response.month)
         return response.error is None and response.identity in self._identities
 
@@ -302,12 +307,12 @@ class ResponseIndex:
         return (question, day) in self._archived_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
-        """Return whether an earlier response to the same request has the same body."""
+        """Return whether the same body is stored already, with a response to the same request."""
         self._load(response.month)
         return (*response.question, response.sha256 or "") in self._bodies
 
     def add(self, response: ArchivedResponse) -> None:
-        """Add a stored response to the index."""
+        """Add a response that was just stored to the index; ignore a failed request."""
         if response.error is None:
             self._identities.add(response.identity)
             if response.body is not None:
@@ -321,19 +326,19 @@ _BATCH_SIZE = 2000
 def groups_of(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
     """Yield the responses that meet an SQL condition, grouped by run, host and scope.
 
-    The body of a response is None if no row stores it.
+    Each response gets its body from the row that stores it. The body is None if no row does.
 
     Parameters
     ----------
     snapshot
-        The archive; bodies are looked up in all its visible rows.
+        The snapshot to read from; bodies are looked up in all its visible rows.
     where
         The SQL condition on rows; by default, that the response is usable.
 
     Yields
     ------
     list of ArchivedResponse
-        The responses of one run, host and scope, with their bodies.
+        Responses of one run, host and scope, with their bodies.
     """
     if not snapshot.has(RESPONSES):
         return

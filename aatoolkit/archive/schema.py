@@ -1,7 +1,8 @@
 """The Delta schemas of declared tables: context columns first, the declaration as a property.
 
-Every table begins with the columns of `CONTEXT_FIELDS`. Its declaration (units, aggregation rules,
-key, descriptions) is stored in the properties of the table, and nowhere else.
+Every table begins with the columns of `CONTEXT_FIELDS`, such as ``host``. The declaration of a
+table (units, aggregation rules, key, descriptions) is stored in the properties of its Delta table,
+and nowhere else.
 """
 
 from __future__ import annotations
@@ -124,16 +125,16 @@ class StoredTable:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """The declared columns, by their names in the archive."""
+        """Maps the name of each declared column in the archive to its declaration."""
         return {self.stored_name(column.name): column for column in self.table.columns}
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The names, in the archive, of the key columns."""
+        """The key columns, by their names in the archive."""
         return tuple(map(self.stored_name, self.table.key))
 
     def stored_name(self, name: str) -> str:
-        """Return a column's name in the archive: with "_" appended if the name is reserved.
+        """Return the name of a column in the archive: with "_" appended if ``name`` is reserved.
 
         Examples
         --------
@@ -147,7 +148,7 @@ class StoredTable:
 
     @cached_property
     def _moment(self) -> str | None:
-        """The declared name of the key column of days or timestamps; None if there is none."""
+        """The declared name of the key column that holds days or timestamps; None without one."""
         dtypes = {name: self.table[name].dtype for name in self.table.key}
         return next(
             (name for name, dtype in dtypes.items() if dtype in ("date", "timestamp")), None
@@ -155,7 +156,7 @@ class StoredTable:
 
     @property
     def moment(self) -> str | None:
-        """The name, in the archive, of the key column of days or timestamps; None without one."""
+        """The name in the archive of the key column with days or timestamps; None without one."""
         return self._moment and self.stored_name(self._moment)
 
     def schema(self) -> pa.Schema:
@@ -164,7 +165,7 @@ class StoredTable:
         return pa.schema([*CONTEXT_FIELDS, *pa.schema({**types, "_row": "int64"})])
 
     def configuration(self) -> dict[str, str]:
-        """Return the declaration as properties of a Delta table, a dict of texts."""
+        """Return the declaration as a dict of texts, for the properties of a Delta table."""
         return {
             SECTION: self.section,
             PREFIX: self.prefix,
@@ -206,7 +207,7 @@ def path_of(section: str, table: str) -> str:
 
 
 def _folder(name: str) -> str:
-    """Return a name if it is valid for a folder; else its letters and digits with a hash."""
+    """Return ``name`` if it can name a folder; else its first letters and digits, and a hash."""
     if _FOLDER_NAME.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_BYTES:
         return name
     stem = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
@@ -214,7 +215,7 @@ def _folder(name: str) -> str:
 
 
 def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return a table converted to a schema; columns that it lacks become null.
+    """Return ``table`` converted to ``schema``; columns missing in the table are filled with nulls.
 
     Raises
     ------
@@ -253,9 +254,9 @@ _NEW_TABLE = "new table"
 
 
 def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
-    """Return the section and the table name of each declared table by its path; main tables first.
+    """Map the path of each declared table to its section and name; a section's main table is first.
 
-    They are read from the table ``changes``, as an object store has no folders to list.
+    The tables are found in the table ``changes``, as an object store has no folders to list.
     """
     rows = [row for row in store.rows_of(CHANGES) or [] if row["change"] == _NEW_TABLE]
     rows.sort(key=lambda row: (row["section"], row["at"]))
@@ -263,7 +264,7 @@ def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
 
 
 def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
-    """Return the declared table at a path of the archive, as its Delta properties describe it.
+    """Return the declared table that is stored at ``path``, read from its Delta properties.
 
     Raises
     ------
@@ -277,7 +278,10 @@ def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
 
 
 def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
-    """Record those tables that are new in the table ``changes``, before they are created."""
+    """Add a row to the table ``changes`` for each of ``tables`` that the archive does not list yet.
+
+    Call this before such a table is created: `stored_tables` lists tables by these rows.
+    """
     existing_tables = stored_tables(store)
     new_tables = [table for table in tables if table.name not in existing_tables]
     add_changes(
@@ -292,7 +296,8 @@ def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
     Raises
     ------
     ArchiveError
-        If new rows cannot share the table with the old ones: a dtype, unit, rule or key differs.
+        If new rows cannot share the table with the old ones, as a dtype, unit, aggregation rule or
+        the key differs.
     """
     return retry(lambda: _create_or_extend(store, declared_table))
 
@@ -344,9 +349,9 @@ def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
 
 
 def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
-    """Return the differences between two declarations that keep their rows from sharing a table.
+    """Return the differences of two declarations that prevent their rows from sharing a table.
 
-    Each is a tuple: what differs, the old value, the new value.
+    Each difference is a tuple: what differs (such as ``rate: unit``), the old and the new value.
     """
 
     def meaning(column: Column) -> dict[str, str]:
@@ -369,7 +374,7 @@ def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
 
 
 def add_changes(store: ArchiveStore, changes: Iterable[Change]) -> None:
-    """Append rows about changed declarations to the table ``changes``."""
+    """Append rows about changed declarations to the archive's table ``changes``."""
     now = datetime.now(UTC)
     rows = [
         {

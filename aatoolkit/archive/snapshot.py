@@ -40,7 +40,7 @@ from aatoolkit.scope import FILTERS, Scope
 
 
 def quoted(value: Any) -> str:
-    """Return a value as an SQL literal.
+    """Return a text, number or moment as an SQL literal.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def identifier(name: str) -> str:
 
 
 def in_list(column: str, values: Iterable[str]) -> str:
-    """Return the SQL condition that a column has one of the values; ``false`` if there are none."""
+    """Return the SQL condition that ``column`` has one of ``values``; ``false`` without values."""
     texts = ", ".join(map(quoted, sorted(values)))
     return f"{identifier(column)} IN ({texts})" if texts else "false"
 
@@ -117,12 +117,12 @@ class Selection:
         until: When | None = None,
         scope: Scope | None = None,
     ) -> Selection:
-        """Return the selection for arguments as a user gives them.
+        """Return the selection that a user's arguments describe; see `Archive.read`.
 
         Raises
         ------
         ScopeError
-            If a host is no domain, a day or moment cannot be parsed, or ``since`` is after
+            If a host is not a domain, a day or moment cannot be parsed, or ``since`` is after
             ``until``.
         """
         first_moment, last_moment = moment(since, "since"), moment(until, "until", is_last=True)
@@ -137,13 +137,13 @@ class Selection:
         return cls(names, first_moment, last_moment, scope)
 
     def before(self, limit: datetime | None) -> Selection:
-        """Return the selection, limited to responses fetched until a moment; None is no limit."""
+        """Return this selection, limited to responses fetched until ``limit`` unless it is None."""
         if limit is None:
             return self
         return replace(self, until=limit if self.until is None else min(self.until, limit))
 
     def period_conditions(self, column: str) -> list[str]:
-        """Return the SQL conditions that a time column lies in the selected period."""
+        """Return SQL conditions that the time ``column`` lies between ``since`` and ``until``."""
         limits = {">=": self.since, "<=": self.until}
         return [f"{column} {sign} {quoted(limit)}" for sign, limit in limits.items() if limit]
 
@@ -174,14 +174,14 @@ class Selection:
 
 
 def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime | None:
-    """Return a moment in UTC; for a day its beginning or, with ``is_last``, its end.
+    """Return ``value`` as a moment in UTC; for a day its first or, with ``is_last``, last moment.
 
-    None stays None. ``name`` is the name of the argument, for error messages.
+    None stays None. Error messages call the argument ``name``.
 
     Raises
     ------
     ScopeError
-        If it cannot be parsed, or has a time and no time zone.
+        If ``value`` cannot be parsed, or has a time but no time zone.
 
     Examples
     --------
@@ -214,17 +214,18 @@ class VisibleFiles:
     Parameters
     ----------
     table : DeltaTable or None
-        The table; None if there is none.
+        The open Delta table; None if it does not exist.
     paths : tuple of str
         The paths or URLs of the files.
     hidden_runs : frozenset of str
         The runs whose rows are not visible.
     size : int
-        The bytes of the files.
+        The total size of the files in bytes.
     schema : pyarrow.Schema or None
-        The columns of the table, and those that this version stores but the table lacks.
+        The columns of the table, and those that it lacks because an older version of the package
+        created it; None if the table does not exist.
     is_extended : bool
-        Whether files may lack columns of the schema.
+        Whether some files may lack columns of the schema.
     """
 
     table: Any | None
@@ -245,7 +246,7 @@ class Snapshot:
     committed
         The runs whose rows are visible; by default all committed runs.
     tables
-        Tables that are already open, by name; their rows are read in the opened version.
+        Delta tables that are already open, by name; they are read in the version that is open.
     """
 
     def __init__(
@@ -260,7 +261,7 @@ class Snapshot:
         self._files: dict[str, VisibleFiles] = {}
 
     def files(self, name: str) -> VisibleFiles:
-        """Return the data files of a table, with the runs whose rows in them are hidden."""
+        """Return the data files of the table ``name``, and the runs whose rows are hidden."""
         if name not in self._files:
             table = self._tables.get(name) or self.store.peek(name)
             self._files[name] = VisibleFiles(None) if table is None else self._files_of(name, table)
@@ -291,10 +292,10 @@ class Snapshot:
     def query(
         self, sql: str, *names: str, values: list[Any] | None = None, **views: Any
     ) -> pa.Table:
-        """Run an SQL query on tables, and return the result as an Arrow table.
+        """Run an SQL query on tables of the archive, and return the result as an Arrow table.
 
-        ``names`` are the paths of tables that the query uses under these paths. ``views`` are other
-        names in the query; each stands for the path of a table or for an Arrow table.
+        ``names`` are the paths of tables that the query refers to by their path. ``views`` maps
+        further names in the query to what each refers to: the path of a table, or an Arrow table.
 
         Raises
         ------
@@ -318,7 +319,7 @@ class Snapshot:
         return list(self.query(sql, *names, **options).to_pylist())
 
     def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:
-        """Create an SQL view of the visible rows of a table that meet a condition.
+        """Create the SQL view ``view`` of the visible rows at ``path`` that meet ``where``.
 
         Raises
         ------
@@ -365,7 +366,10 @@ class Snapshot:
 
     @cached_property
     def _extended_tables(self) -> frozenset[str]:
-        """The declared tables that got columns; versions before `EXTENDED` recorded only that."""
+        """The paths of tables that got new columns later, according to the table ``changes``.
+
+        Older versions of the package recorded this only there, and not by the property `EXTENDED`.
+        """
         return frozenset(
             path_of(row["section"], row["table"])
             for row in self.store.rows_of(CHANGES) or []
@@ -375,17 +379,21 @@ class Snapshot:
     # -- queries of users ----------------------------------------------------------------------
 
     def relation(self, query: str, tables: Mapping[str, Any], until: datetime | None) -> Any:
-        """Return the result of a user's SQL query; it cannot read other files or change settings.
+        """Run a user's SQL query, so that it can neither read other files nor change settings.
 
         Parameters
         ----------
         query
             One SELECT.
         tables
-            The tables by their names in SQL. Each is the path of a table, a function that returns
-            an Arrow table, or a list of full names if the name is ambiguous.
+            What each name in SQL stands for, as `sql_tables` returns it.
         until
-            The time of fetch up to which rows are visible.
+            The latest time of fetch whose rows are visible; None shows all rows.
+
+        Returns
+        -------
+        duckdb.DuckDBPyRelation
+            The rows of the result.
 
         Raises
         ------
@@ -427,7 +435,10 @@ class Snapshot:
 
     @contextlib.contextmanager
     def typed(self, tables: Iterable[str]) -> Iterator[None]:
-        """Convert DuckDB's errors in a block to `ArchiveError`; suggest similar names of tables."""
+        """Convert DuckDB's errors in a ``with`` block to `ArchiveError`.
+
+        If the error is an unknown table, the message suggests similar names among ``tables``.
+        """
         try:
             yield
         except (duckdb().Error, UnicodeError) as error:

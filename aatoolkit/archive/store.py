@@ -1,10 +1,12 @@
 """The Delta tables of an archive, its log of runs, and its checksums.
 
-The table ``runs`` is a log of the states of runs. A run is ``begun`` before anything is written,
-``alive`` while it goes on, and ``committed`` when all its rows are written. A dead run is
+A run is one call that changes the archive, such as `Archive.add`. The table ``runs`` is a log: each
+row says which state a run entered. A run is ``begun`` before anything is written, ``alive`` while
+it goes on, and ``committed`` when all its rows are written. A run that was interrupted is
 ``removing`` before its rows are removed, and ``removed`` after that. ``forgotten``, ``rebuilding``
-and ``rebuilt`` are about all runs. Every append to the log carries a transaction: if two processes
-append at the same time, one fails. So a writer has always seen everything committed before.
+and ``rebuilt`` tell all other runs that rows were deleted or tables made anew. Every append to the
+log carries a transaction: if two processes append at the same time, one fails. So a writer has
+always seen everything committed before.
 
 Checksums find damage that Delta does not find. Files of Delta tables never change: data files and
 log entries are written once. Each run writes a file of checksums before it is committed;
@@ -63,7 +65,7 @@ def engine() -> ModuleType:
     Raises
     ------
     PackageMissing
-        If it is not installed; it says what to install.
+        If deltalake is not installed; the message says what to install.
     """
     with needed("an archive needs", "archive"):
         import deltalake
@@ -76,7 +78,7 @@ def duckdb() -> ModuleType:
     Raises
     ------
     PackageMissing
-        If it is not installed; it says what to install.
+        If duckdb is not installed; the message says what to install.
     """
     with needed("an archive needs", "archive"):
         import duckdb as package
@@ -91,13 +93,13 @@ class ArchiveStore:
     root : str or path
         The folder, or an address such as ``s3://bucket/history``.
     storage_options : mapping of str to str, optional
-        Options of the object store, as deltalake takes them; they are never written. Credentials
+        Options of the object store, as deltalake takes them; they are never stored. Credentials
         are better left to the environment.
 
     Raises
     ------
     ArchiveError
-        If the path is not text.
+        If ``root`` is not text that can be encoded.
     """
 
     def __init__(
@@ -136,7 +138,7 @@ class ArchiveStore:
         return PyFileSystem(DeltaStorageHandler(self.root, self.options or None))
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file of the archive atomically."""
+        """Write ``content`` to a file of the archive, atomically."""
         if self.is_local:
             self.files.create_dir(path.rpartition("/")[0])
             with self.files.open_output_stream(f"{path}.part") as stream:
@@ -149,11 +151,11 @@ class ArchiveStore:
         stream.close()
 
     def uri(self, name: str) -> str:
-        """Return the path or URI of a table, by its name."""
+        """Return the path or URI of the table ``name``."""
         return f"{self.root}/{name}"
 
     def open(self, name: str) -> Any | None:
-        """Open the latest version of a table, and return it; None if there is no such table."""
+        """Open and return the latest version of the table ``name``; None if it does not exist."""
         deltalake = engine()
         with self.errors(name):
             if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
@@ -177,7 +179,7 @@ class ArchiveStore:
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
-        """Return all rows of a small table, cached until it changes; None if it does not exist."""
+        """Return all rows of a small table, cached until they change; None if there is no table."""
         table = self.peek(name)
         if table is None:
             return None
@@ -194,7 +196,10 @@ class ArchiveStore:
         return table.to_pyarrow_dataset(filesystem=files)
 
     def _log_identity(self, name: str) -> tuple[Any, ...] | None:
-        """Return name, inode, time and size of a table's latest log file; None without a log."""
+        """Return values that change with every commit to a table; None if the table has no log.
+
+        They are the name, inode, time and size of its latest log file.
+        """
         folder = Path(self.uri(name), "_delta_log")
         with contextlib.suppress(OSError, ValueError):
             last_file = max(file for file in os.listdir(folder) if file.endswith(".json"))
@@ -209,9 +214,9 @@ class ArchiveStore:
         *,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
-        """Open a table and return it; create it, or add columns of the schema, if necessary.
+        """Open and return a table; first create it, or add missing columns of ``schema`` to it.
 
-        A new table whose schema has a column ``month`` is partitioned by it.
+        A new table whose schema has a column ``month`` is partitioned by this column.
         """
         deltalake = engine()
         table = self.open(name)
@@ -246,15 +251,16 @@ class ArchiveStore:
         return table
 
     def append(self, table: Any, data: pa.Table, *, transaction: int | None = None) -> None:
-        """Append rows in one commit.
+        """Append the rows ``data`` to an open table in one commit.
 
-        With a ``transaction``, the commit fails if the table got another commit with a transaction
-        after it was opened. Without one, other commits do not matter.
+        With a ``transaction`` (a number), the commit fails if another commit with a transaction was
+        made after the table was opened. Without a transaction, the commit is tried again after
+        other commits.
 
         Raises
         ------
         ArchiveConflict
-            If another writer has committed first.
+            If another writer committed first; without a transaction, at every try.
         """
         deltalake = engine()
         options = {"mode": "append", "writer_properties": write_options()}
@@ -272,7 +278,7 @@ class ArchiveStore:
             commit()
 
     def actions(self, name: str, table: Any) -> list[dict[str, Any]]:
-        """Return a dict for each data file of an open table: its size, row count and month."""
+        """Return one dict per data file of an open table, with its size, row count and month."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
         fact_names = [name for name in _FILE_FACTS if name in actions.column_names]
@@ -280,7 +286,7 @@ class ArchiveStore:
 
     @contextlib.contextmanager
     def errors(self, name: str) -> Iterator[None]:
-        """Convert errors of deltalake and Arrow in a block to errors of this package."""
+        """Convert errors of deltalake and Arrow in a ``with`` block to errors of this package."""
         exceptions = engine().exceptions
         try:
             yield
@@ -301,9 +307,10 @@ class ArchiveStore:
 
     @contextlib.contextmanager
     def typed(self) -> Iterator[None]:
-        """Convert all errors in a block that damaged files may cause to `ArchiveError`.
+        """Convert unexpected exceptions in a ``with`` block to `ArchiveError`.
 
-        The files may contain anything: rows of another shape, metadata that is not JSON.
+        Damaged files can cause any exception: they may hold rows of another shape, or metadata that
+        is not JSON. Errors of this package are raised as they are.
         """
         try:
             yield
@@ -323,7 +330,7 @@ def one_line(message: object) -> str:
 
 
 def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """Decorate a method of an archive: all its errors become errors of this package."""
+    """Decorate a method of `Archive`, so that all its errors are errors of this package."""
 
     bind = inspect.signature(method).bind
 
@@ -337,9 +344,10 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
 
 
 def retry(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
-    """Call ``act`` until it raises no `ArchiveConflict`, and return its result.
+    """Call ``act`` until it raises no `ArchiveConflict`, at most `TRIES` times; return its result.
 
-    The wait between tries grows. ``before`` is called before each further try.
+    The wait between tries grows. ``before`` is called before each further try. The last try may
+    raise the conflict.
     """
     for attempt in range(TRIES - 1):
         try:
@@ -375,7 +383,7 @@ DEAD_AFTER = timedelta(hours=24)
 
 
 def new_run() -> str:
-    """Return a unique name for a new run; sorted names are in the order of time.
+    """Return a unique name for a new run; names of later runs sort after those of earlier runs.
 
     Examples
     --------
@@ -392,7 +400,7 @@ class RunLog:
     Parameters
     ----------
     rows : list of dict
-        The rows of the table, in any order.
+        The rows of the table ``runs``, in any order.
     """
 
     rows: list[dict[str, Any]]
@@ -407,12 +415,12 @@ class RunLog:
 
     @property
     def unfinished(self) -> frozenset[str]:
-        """The runs that were begun and not committed."""
+        """The runs that were begun, but neither committed nor removed."""
         return self._runs_in("begun", "alive") - self._runs_in("committed", "removed")
 
     @property
     def begun(self) -> frozenset[str]:
-        """The runs that may have rows in the tables, whether committed or not."""
+        """The runs that may have rows in the tables: all that were begun and not removed."""
         return self._runs_in("begun", "alive", "committed") - self._runs_in("removed")
 
     @property
@@ -434,7 +442,7 @@ class RunLog:
 
 
 def read_runs(store: ArchiveStore) -> tuple[RunLog, bool]:
-    """Return the log of runs, empty if there is none, and whether the archive exists."""
+    """Return the log of runs, and whether the archive exists; else the log is empty."""
     rows = store.rows_of(RUNS)
     return RunLog(rows or []), rows is not None
 
@@ -447,15 +455,15 @@ def log(
     check: Callable[[RunLog], None] = lambda _: None,
     **counts: int,
 ) -> None:
-    """Append a row to the log of runs.
+    """Append a row to the log of runs which says that ``run`` enters ``state``.
 
-    ``check`` is called with the log first; it may raise an error, and then nothing is appended.
-    ``counts`` are the numbers of ``responses`` and of ``failed`` requests.
+    First ``check`` is called with the log; if it raises an error, nothing is appended. ``counts``
+    are the run's numbers of ``responses`` and of ``failed`` requests.
 
     Raises
     ------
     ArchiveConflict
-        If other writers have committed first each time.
+        If other writers committed first at every try.
     """
     values = {"run": run, "state": state, "note": json_text(versions()), **counts}
     row = {**values, "at": datetime.now(UTC)}
@@ -522,7 +530,7 @@ class Checksums:
                     self.files.setdefault(table, {}).update(digests)
 
     def _read_part(self, name: str) -> dict[str, Any]:
-        """Return the content of one file of checksums as a dict; it is empty if damaged."""
+        """Return the content of one file of checksums, or an empty dict if the file is damaged."""
         cache = self._store.checksums
         if name not in cache:
             with self._store.files.open_input_stream(f"{CHECKSUMS}/{name}") as stream:
@@ -534,7 +542,7 @@ class Checksums:
         return cache[name]
 
     def problems(self, name: str) -> Iterator[str]:
-        """Yield a sentence on each file of a table that differs from its checksum."""
+        """Yield a sentence on each file of the table ``name`` that is missing or altered."""
         try:
             table = self._store.open(name)
             if table is not None:
@@ -568,9 +576,9 @@ class Checksums:
 def add_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()
 ) -> None:
-    """Record checksums for the files of tables that have none yet.
+    """Record checksums for those files of ``tables`` that have none yet.
 
-    ``runs`` are recorded as complete: all their files have checksums.
+    ``runs`` are recorded as runs whose files all have checksums.
     """
     digests_by_table = Checksums(store).files
     digests = {}
@@ -590,7 +598,7 @@ def add_checksums(
 def replace_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], *, new_tables: Collection[str] = ()
 ) -> None:
-    """Record the checksums of all tables in one new file; it replaces all earlier such files.
+    """Record the checksums of all tables in one new file, and delete the earlier such files.
 
     Parameters
     ----------
@@ -599,7 +607,8 @@ def replace_checksums(
     tables
         All its tables, opened.
     new_tables
-        The tables that were just rebuilt: the recorded checksums of their files are dropped.
+        The names of tables that were just rebuilt: their checksums are computed anew, instead of
+        taken from the earlier files.
     """
     committed_runs = read_runs(store)[0].committed
     old_checksums = Checksums(store)
@@ -621,7 +630,7 @@ def replace_checksums(
 def _hashes(
     store: ArchiveStore, name: str, table: Any | None, recorded_digests: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield path and checksum of each file of a table; only missing checksums are computed."""
+    """Yield path and checksum of each file of a table; compute those that are not recorded."""
     with store.errors(name):
         for path in () if table is None else paths_of(store, name, table):
             yield path, recorded_digests.get(path) or _sha256(store, f"{name}/{path}")

@@ -67,11 +67,11 @@ class UpkeepReport:
     Attributes
     ----------
     files, bytes : tuple of int
-        How many data files and bytes there were before and after: a pair each.
+        How many data files and how many bytes the tables had: each a pair, before and after.
     rows : int
-        The number of rows that were removed.
+        The number of rows that `Archive.forget` removed; 0 for `Archive.compact`.
     hosts : int
-        The number of hosts that are left.
+        The number of hosts that remain in the archive.
     busy : tuple of str
         The tables that were skipped because another process was writing to them.
     """
@@ -92,20 +92,20 @@ class UpkeepReport:
 
 
 def names_of(store: ArchiveStore) -> list[str]:
-    """Return the names of the tables with responses, and of those derived from them."""
+    """Return the names of the table ``responses`` and of all tables derived from it."""
     return [RESPONSES, *stored_tables(store), *STATEMENT_TABLES]
 
 
 def all_tables(store: ArchiveStore) -> dict[str, Any]:
-    """Open all tables of an archive, and return them by name."""
+    """Open all tables of an archive, and return a dict from name to table."""
     tables = {name: store.open(name) for name in (*stored_tables(store), *OWN_SCHEMAS)}
     return {name: table for name, table in tables.items() if table is not None}
 
 
 def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepReport:
-    """Remove dead runs (see `RunLog.dead`), join and sort small files, and delete old files.
+    """Remove runs interrupted over a day ago, join and sort small files, and delete old files.
 
-    ``rows`` is the number of rows that the caller has already removed, for the report.
+    ``rows`` is the number of rows that the caller has just removed, for the report.
     """
     counts_before = _count_files(store, all_tables(store))
     _sweep(store)
@@ -127,7 +127,10 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
 
 
 def _sweep(store: ArchiveStore) -> None:
-    """Remove the rows of dead runs: runs that logged nothing for a day, and cannot be committed."""
+    """Remove the rows of unfinished runs that have logged nothing for a day.
+
+    First the log says so; then such a run cannot be committed any more.
+    """
     runs, _ = read_runs(store)
     dead_runs = sorted(runs.dead(datetime.now(UTC)))
     for run in dead_runs:
@@ -159,9 +162,10 @@ def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> N
 def forget(
     store: ArchiveStore, hosts: Sequence[str] | None, before: datetime | None
 ) -> UpkeepReport:
-    """Delete the responses of ``hosts`` from before a moment, and all rows derived from them.
+    """Delete the responses of ``hosts`` fetched before a moment, and all rows derived from them.
 
-    None for either means no restriction."""
+    ``hosts`` may be None for all hosts, or ``before`` for any moment; but not both.
+    """
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
     # From here on no run that began before can be committed: it may refer to deleted bodies.
@@ -193,9 +197,9 @@ def _literal(moment: datetime) -> str:
 
 
 def _delete(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
-    """Delete the rows that meet an SQL condition from all tables; return how many there were.
+    """Delete the rows that meet an SQL condition from all tables; return their number.
 
-    ``before`` is the moment in the condition, if rows are deleted by their age.
+    If the condition has a limit for the time of fetch, ``before`` is this limit.
     """
     return sum(
         retry(lambda name=name: _delete_from(store, name, condition, before))  # type: ignore[misc]
@@ -204,10 +208,10 @@ def _delete(store: ArchiveStore, condition: str, before: datetime | None = None)
 
 
 def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetime | None) -> int:
-    """Delete the rows that meet an SQL condition from one table; return how many there were.
+    """Delete the rows that meet an SQL condition from one table; return their number.
 
-    If remaining rows (fetched at ``before`` or later) share the body of a deleted row, the body is
-    moved to the first of them.
+    Equal bodies are stored only once. If the row that stores a body is deleted, and rows fetched at
+    ``before`` or later share this body, the body is moved to the first of these rows.
     """
     table = store.open(name)
     if table is None:
@@ -240,10 +244,10 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
 
 
 def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
-    """Return the later rows of responses whose bodies are stored only before a moment.
+    """Return the rows fetched at a moment or later whose bodies only earlier rows store.
 
-    Equal bodies are stored once, in the earliest row. In the result, the first row with each body
-    stores it. ``before`` is the moment, as an SQL literal.
+    Equal bodies are stored once, in the earliest row, which is about to be deleted. So in the
+    result, the first row with each body stores it. ``before`` is the moment as an SQL literal.
     """
     return snapshot.query(
         f"""
@@ -327,7 +331,7 @@ class ArchiveCheck:
 
 
 def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> ArchiveCheck:
-    """Verify files, responses and row counts; with ``replay``, every row too. Return the result."""
+    """Verify files, responses and row counts, with ``replay`` also every row; return the result."""
     checksums = Checksums(store, ignores_cache=True)
     problems = [
         (CHECKSUMS, f"the file {name} is not what was written") for name in checksums.damaged
@@ -423,7 +427,7 @@ def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
 
 
 def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
-    """Yield a problem for each table that lacks rows of ``buffer``; it names their hosts."""
+    """Yield a problem for each stored table that lacks rows of ``buffer``, with their hosts."""
     for name in buffer.declared_tables:
         derived_rows = buffer.rows(name, declaration_of(snapshot.store, name).schema())
         if derived_rows is None:
@@ -442,7 +446,7 @@ def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
 def derive_stored(
     groups: Iterable[Sequence[ArchivedResponse]], options: ReadingOptions
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
-    """Yield each stored response with the tables derived from it, or with its error if damaged."""
+    """Yield each stored response with its derived tables, or with an error if it is damaged."""
     for group in groups:
         payloads = []
         for row in group:
@@ -462,9 +466,9 @@ def rebuild(
 ) -> dict[str, AAToolkitError]:
     """Derive the rows of all tables from the responses again, and replace the old rows.
 
-    Return the errors of the responses that give no tables, by response. Each table changes in one
-    commit. Until all tables have changed, nothing can be added; after an interruption, rebuild
-    again.
+    Return the errors of responses that give no tables, by response. Each table changes in one
+    commit. Until all tables have changed, nothing can be added to the archive. After an
+    interruption, call this function again.
     """
     runs_before = read_runs(store)[0]
     name = new_run()
@@ -513,7 +517,10 @@ def rebuild(
 def _replace(
     store: ArchiveStore, tables: Mapping[str, StoredTable], files: Mapping[str, Sequence[Path]]
 ) -> None:
-    """Replace the rows of tables by those in ``files``, one table after the other."""
+    """Replace the rows of each of ``tables`` by the rows in its ``files``, one table at a time.
+
+    Rows of tables that are no longer declared are deleted.
+    """
     old_tables = stored_tables(store)
     changes: list[Change] = []
     for name, table in tables.items():
@@ -542,7 +549,7 @@ def _replace(
 def _overwrite(
     store: ArchiveStore, name: str, delta_table: Any, schema: pa.Schema, files: Sequence[Path]
 ) -> None:
-    """Replace all rows of a table, in one commit, by those in Parquet files; there may be none."""
+    """Replace all rows of a table by the rows in Parquet files; without files, delete all rows."""
     with store.errors(name):
         rows = schema.empty_table()
         if files:
@@ -559,7 +566,7 @@ def _overwrite(
 
 
 def _changes(old: StoredTable, new: StoredTable) -> Iterator[Change]:
-    """Yield a row of the table ``changes`` for each difference of two declarations of a table."""
+    """Yield a row for the table ``changes`` for each difference between two declarations."""
     section_and_table = (new.section, new.table.name)
     for difference, before, after in differences(old.table, new.table):
         column, _, aspect = difference.partition(": ")

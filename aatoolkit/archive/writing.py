@@ -1,6 +1,6 @@
 """Derive the rows of tables from responses, and write a run: responses, rows, then a commit.
 
-The rows of many responses are collected in a `TableBuffer` until they are written.
+A `TableBuffer` collects the rows of many responses until they are written.
 """
 
 from __future__ import annotations
@@ -56,19 +56,20 @@ from aatoolkit.sections import Section
 
 @dataclass(frozen=True)
 class DerivedResponse:
-    """The tables derived from one response, and the availability that it states.
+    """The tables derived from one response, and what the response says of availability.
 
     Parameters
     ----------
     declaration : Section or str or None
-        The declaration with which the response was read; the section's name if it is the one in the
-        default profile.
+        The declaration with which the response was read. If the default profile has this
+        declaration, only the name of the section; if there is an error, None.
     prefix : str
         The prefix of the tables' names in metadata.
     tables : mapping of str to pyarrow.Table
         The tables that have rows, by name.
     statement_rows : list of tuple
-        Pairs of the name of a table of `STATEMENT_SCHEMAS`, and a row of it, without context.
+        Rows for the tables ``frames`` and ``availability``: pairs of the name of the table and the
+        row, without context columns.
     error : AAToolkitError or None
         The error, if no tables could be derived.
     """
@@ -82,7 +83,7 @@ class DerivedResponse:
 
 @gc_paused()
 def derive(payloads: Sequence[Payload], options: ReadingOptions) -> list[DerivedResponse]:
-    """Return the tables derived from each response, one result per payload."""
+    """Derive the tables of each of ``payloads``; return one result per payload."""
     return [_derive_one(payload, options) for payload in payloads]
 
 
@@ -119,7 +120,7 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
 
 
 class TableBuffer:
-    """A buffer of rows that were derived from responses and are still to be written."""
+    """A buffer in memory for rows that were derived from responses and are not written yet."""
 
     def __init__(self) -> None:
         self._responses: list[ArchivedResponse] = []
@@ -132,7 +133,7 @@ class TableBuffer:
         return len(self._responses)
 
     def add(self, response: ArchivedResponse, derived: DerivedResponse) -> None:
-        """Add the rows derived from one response."""
+        """Add the rows that were derived from ``response``."""
         response_number = len(self)
         self._responses.append(replace(response, body=None))  # bodies are stored by now
         self._statement_rows += ((response_number, *row) for row in derived.statement_rows)
@@ -147,7 +148,7 @@ class TableBuffer:
                 self.size += arrow.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
-        """Return the buffered rows of a table with context columns, converted to a schema.
+        """Return the buffered rows of the table ``name``, with context columns, in ``schema``.
 
         Return None if there are no rows.
 
@@ -175,7 +176,7 @@ class TableBuffer:
         return self._with_context(response_numbers, converted_table).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
-        """Yield name and buffered rows of the tables ``frames`` and ``availability``."""
+        """Yield a pair of name and buffered rows for ``frames`` and for ``availability``."""
         for name, row_schema in STATEMENT_SCHEMAS.items():
             numbered_rows = [
                 (number, row) for number, table, row in self._statement_rows if table == name
@@ -185,7 +186,7 @@ class TableBuffer:
             yield name, self._with_context(response_numbers, pa.Table.from_pylist(rows, row_schema))
 
     def leave_out(self, stored_table: StoredTable) -> None:
-        """Remove the buffered rows of the table ``frames`` about a table that cannot be stored."""
+        """Remove the rows for ``frames`` that describe a table which cannot be stored."""
         section_and_table = (stored_table.section, stored_table.table.name)
         self._statement_rows = [
             row
@@ -234,7 +235,8 @@ class RunWriter:
     index
         The index of the responses in the archive.
     derive
-        A function that derives tables from responses; it is called if the run is written again.
+        A function that derives tables from responses. It is called if the run must be written again
+        without responses that another process has committed.
     """
 
     def __init__(self, store: ArchiveStore, index: ResponseIndex, derive: Derive) -> None:
@@ -252,7 +254,7 @@ class RunWriter:
         self._has_begun = False
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
-        """Store the responses that the archive lacks, in one commit; return the stored ones."""
+        """Store those responses that the archive lacks, in one commit, and return them."""
         new_rows = [replace(row, run=self.run) for row in responses if not self.index.has(row)]
         rows = []
         for row in new_rows:
@@ -279,7 +281,7 @@ class RunWriter:
         self._log_at_begin = runs
 
     def take(self, pairs: Iterable[tuple[ArchivedResponse, DerivedResponse]]) -> None:
-        """Buffer the rows derived from stored responses; write them when there are many."""
+        """Buffer the rows derived from stored responses; write the buffer when it is full."""
         for response, derived_response in pairs:
             if derived_response.error is None:
                 self._buffer.add(response, derived_response)
@@ -320,7 +322,8 @@ class RunWriter:
         Raises
         ------
         ArchiveConflict
-            If responses that the run refers to were removed meanwhile; adding again continues.
+            If responses or this run were removed, or tables made anew, since the run began. Adding
+            again continues.
         """
         if not self._has_begun:
             return None
@@ -352,7 +355,11 @@ class RunWriter:
         return self.commit()
 
     def _check(self, runs: RunLog) -> None:
-        """Raise an error if the run must not be committed: new entries of the log may forbid it."""
+        """Raise an error if the log says that the run must not be committed.
+
+        The reasons are that the run itself was removed; that responses were removed or tables made
+        anew since it began; or that another run has committed some of the same responses.
+        """
         if self.run in runs.removing:
             raise ArchiveConflict(
                 "this run gave no sign for so long that it was taken for dead and removed; add "
@@ -377,7 +384,7 @@ class RunWriter:
             self._last_log = runs
 
     def _identities(self, runs: frozenset[str]) -> set[Identity]:
-        """Return the identities (request, time and hash) of all responses of the given runs."""
+        """Return the identities (request, time and hash) of all usable responses of ``runs``."""
         snapshot = Snapshot(self.store, runs)
         if not snapshot.has(RESPONSES):
             return set()

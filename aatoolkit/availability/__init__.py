@@ -1,8 +1,9 @@
 """Availability: what could be measured, and why not.
 
-``status`` defines the statuses and causes, and how they combine. ``subject`` defines statements
-about availability and the rows that a statement is about. ``detect`` reads such statements from
-responses, even if their metadata has no documented name or shape.
+``status`` defines the statuses (such as ``partial``) and causes (such as ``not_connected``), and
+how several are combined into one. ``subject`` defines statements about availability, with
+conditions that select the rows concerned. ``detect`` reads such statements from responses, also
+from undocumented fields.
 """
 
 from aatoolkit.availability.status import UNKNOWN, Availability, Cause, Status, combine, join

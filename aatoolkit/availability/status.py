@@ -1,4 +1,4 @@
-"""Statuses (what could be measured), causes (why not), and how they combine."""
+"""Statuses (whether data could be measured), causes (why not), and how several combine into one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 
 class Words(StrEnum):
-    """An enumeration of words; for any other word, the error message suggests similar ones."""
+    """An enumeration of texts that raises `ArgumentError` with suggestions for any other text."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
@@ -65,9 +65,9 @@ class Availability:
     Parameters
     ----------
     status : Status
-        What could be measured; ``unknown`` unless there is evidence.
+        Whether the data could be measured; ``unknown`` unless there is evidence.
     cause : Cause, optional
-        Why it could not be measured, or only in part.
+        Why the data could not be measured, or only in part.
     reason : str, optional
         The explanation that the service gives, verbatim.
 
@@ -92,7 +92,7 @@ UNKNOWN = Availability()
 
 
 def join(first: Status, second: Status) -> Status:
-    """Return the status of two columns, rows, engines or sections taken together.
+    """Return the status of two things (columns, rows, engines or sections) taken together.
 
     Two equal statuses give the same status. ``not_applicable`` combined with another status gives
     the other status. Of the remaining pairs, those with ``unknown`` give ``unknown``, and all
@@ -117,9 +117,9 @@ def join(first: Status, second: Status) -> Status:
 def combine(availabilities: Iterable[Availability]) -> Availability:
     """Combine several availabilities into one, with their joined status, common cause and reasons.
 
-    The cause and the reasons come only from those that are not ``available``; if their causes
-    differ, the cause is None. Without any, the status is ``not_applicable``. A single availability
-    is returned unchanged.
+    The status is that of `join`. The cause and the reasons come only from the availabilities that
+    are not ``available``; if their causes differ, the cause is None. A single availability is
+    returned unchanged; for none at all, the status is ``not_applicable``.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Conditions by which a statement about availability selects the rows that it is about.
+"""Statements about the availability of rows, and the conditions that select these rows.
 
 A statement is about all rows of a table or column, or about the rows that match its conditions,
-such as those of one engine or those after a day. Conditions compare values as text. So a statement
-can be made before there is a table, stored in a frame's metadata, and applied to the rows that are
-left after filtering.
+such as the rows of one engine or the rows after a day. Conditions hold their values as text. So a
+statement can be made before there is a table, stored in a frame's metadata, and applied to the rows
+that are left after filtering.
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ _DATE_OR_TIME = re.compile(r"\d{4}-\d\d(-\d\d.*)?")
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on the values of one column, by which rows are selected.
+    """A condition on the values of one column that selects rows.
 
     Parameters
     ----------
     column : str
-        The name of the column. As long as the table is not known, it is the name of a dimension,
-        ``engine`` or ``date``.
+        The name of the column; before the columns of the table are known, ``engine`` or ``date``.
     op : {"in", ">", ">=", "<", "<="}
         How values are compared: numbers as numbers, dates and timestamps in time order, other text
-        as text. A date and a timestamp are compared by their dates.
+        as text. If one value is a date and the other a timestamp, only the dates are compared.
     values : tuple of str
-        The values to compare the column with, as text: one or more for ``in``, exactly one for
+        The values, as text, to compare the column with: one or more for ``in``, exactly one for
         the other operators.
 
     Examples
@@ -51,7 +50,7 @@ class Condition:
     def matches(self, values: Iterable[object]) -> list[bool]:
         """Return, for each of the column's ``values``, whether it meets the condition.
 
-        A missing value never does. It is faster to pass only the distinct values of the column.
+        A missing value never meets it. Passing only the distinct values of the column is faster.
         """
         if self.op == "in":
             condition_texts = {_MIDNIGHT.sub("", value) for value in self.values}
@@ -90,12 +89,14 @@ class Statement:
 
 
 def engine(*ids: str) -> tuple[Condition, ...]:
-    """Return the condition that a row belongs to one of these engines, as a tuple of length 1."""
+    """Return the condition that a row is about one of the engines ``ids``, in a one-item tuple."""
     return (Condition("engine", "in", ids),)
 
 
 def after(moment: str) -> tuple[Condition, ...]:
-    """Return the condition that a row is later than a date or timestamp, as a tuple of length 1.
+    """Return the condition that a row's date is after ``moment``, in a one-item tuple.
+
+    ``moment`` is a date or a timestamp.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def after(moment: str) -> tuple[Condition, ...]:
 
 
 def as_text(value: object) -> str:
-    """Return a column's value as text, in the spelling of `Condition.values`.
+    """Return a value of a column as text, in the format of `Condition.values`.
 
     Examples
     --------
@@ -117,7 +118,10 @@ def as_text(value: object) -> str:
 
 
 def _make_comparable(text: str, limit: str) -> tuple[object, object]:
-    """Return two texts as comparable numbers, times or texts; (None, None) if impossible."""
+    """Return two texts as numbers, times or texts that ``<`` can compare.
+
+    Return (None, None) if only ``limit`` is a time.
+    """
     if _DATE_OR_TIME.fullmatch(text) and _DATE_OR_TIME.fullmatch(limit):
         # By the day if either is one (2026-11-20), else by the second (2026-11-20T06:00:00).
         length = min(len(text), len(limit), 10 if 10 in (len(text), len(limit)) else 19)

@@ -64,7 +64,7 @@ T = TypeVar("T")
 
 
 class ResponseSource(Protocol):
-    """The protocol of the source that a client reads responses from: a fetcher or a study."""
+    """What a client needs of its source of responses: a fetcher, or a study to record or replay."""
 
     offline: bool
     has_token: bool
@@ -83,10 +83,11 @@ class Client(NamesNear):
     Parameters
     ----------
     base_url : str, optional
-        The address of the service; else ``AATOOLKIT_BASE_URL``.
+        The address of the service; by default the environment variable ``AATOOLKIT_BASE_URL``.
     token : str, optional
-        The account's token; else ``AATOOLKIT_TOKEN``, the file that ``AATOOLKIT_TOKEN_FILE``
-        names, or the system's key store. It is sent to this service and nowhere else.
+        The account's token. By default it comes from the environment variable ``AATOOLKIT_TOKEN``,
+        from the file that ``AATOOLKIT_TOKEN_FILE`` names, or from the system's key store. The token
+        is sent to this service and nowhere else.
     cache : bool or path
         Whether to cache responses, or the folder to cache them in.
     cache_size : int
@@ -94,7 +95,7 @@ class Client(NamesNear):
     offline : bool
         Whether to read from the cache only, without opening a socket.
     expire_after : float
-        For how many seconds a cached response is fresh.
+        For how many seconds a cached response is used without asking the service again.
     deadline : float
         The seconds that one call may take, retries included.
     workers : int
@@ -201,11 +202,11 @@ class Client(NamesNear):
         Parameters
         ----------
         host : str
-            Its domain.
+            The project's domain.
         alias : str, optional
             A name, such as ``"client A"``, that replaces the host in captions, metadata, sources,
-            explanations, files and reports. In the rows of a response the host is data, and is not
-            replaced.
+            explanations, files and reports. In the rows of tables, which are data of the
+            service, the host stays.
 
         Raises
         ------
@@ -229,9 +230,9 @@ class Client(NamesNear):
         *,
         progress: bool | None = None,
     ) -> Collection:
-        """Read sections of many hosts into memory; for more than that, see `Archive`.
+        """Read sections of many hosts into memory; if they do not fit, use an `Archive`.
 
-        At most ``workers`` requests, a setting of the client, run concurrently.
+        Requests run concurrently, at most ``workers`` (a setting of the client) at a time.
 
         Parameters
         ----------
@@ -252,7 +253,7 @@ class Client(NamesNear):
         Raises
         ------
         ScopeError
-            If there is no such section, or a host is not a domain; before any request.
+            If there is no such section, or a host is not a domain. It is raised before any request.
         NotAuthorized
             If every section of the first host fails because the token is not accepted.
 
@@ -276,7 +277,7 @@ class Client(NamesNear):
     ) -> Iterator[tuple[str, Scope, Dataset]]:
         """Read the dataset of each host and scope; yield host, scope and dataset, one at a time.
 
-        So few responses are in memory at once. The parameters are those of `collect`.
+        So only few responses are in memory at a time. The parameters are those of `collect`.
         """
         names = known_sections(sections, self._profile)
         projects = {project.host: project for project in map(self.project, unique_list(hosts, str))}
@@ -308,8 +309,8 @@ class Client(NamesNear):
 class Project(NamesNear):
     """One host of a service: its scope options and its sections.
 
-    ``aa.project``, ``aa.demo`` and ``Client.project`` return one. Filters are given as a `Scope`,
-    as keywords, or as both: keywords replace filters of the scope.
+    ``aa.project``, ``aa.demo`` and ``Client.project`` return a project. Its methods take filters as
+    a `Scope`, as keywords, or as both: a keyword replaces the scope's filter of the same name.
 
     Attributes
     ----------
@@ -317,9 +318,9 @@ class Project(NamesNear):
         The project's domain.
     alias : str or None
         The name that replaces the host in captions, metadata, sources, explanations, files and
-        reports. In the rows of a response the host is data, and is not replaced.
+        reports. In the rows of tables, which are data of the service, the host stays.
     client : Client
-        The service, or the study that is replayed or recorded.
+        The client that reads from the service, or from the study that is replayed.
 
     Examples
     --------
@@ -347,9 +348,10 @@ class Project(NamesNear):
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
         """Fetch the scope options: the values that each filter of the project may have.
 
-        They also say which engines could not report. If they are passed to `aatoolkit.normalize`,
-        it adds this to the availability that a response states. Other methods do not fetch them,
-        except ``read(split=...)`` without values.
+        The options also say which engines could not report. If they are passed to
+        `aatoolkit.normalize`, it takes these engines into account in the availability of its
+        tables. No other method fetches the options, except ``read(split=...)`` if the scope does
+        not give the values to split by.
 
         Parameters
         ----------
@@ -597,7 +599,10 @@ class Project(NamesNear):
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Return a scope with ``filters`` in place of its own; None is the same as ``Scope()``."""
+    """Return ``scope`` with ``filters`` in place of its filters of the same names.
+
+    None stands for ``Scope()``.
+    """
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
@@ -634,7 +639,7 @@ def project(
     alias: str | None = None,
     **more: Any,
 ) -> Project:
-    """Connect to a project of a service; its URL is ``base_url``, or set in the environment.
+    """Return a project of the service at ``base_url``, or at the address in the environment.
 
     Parameters
     ----------
@@ -644,8 +649,8 @@ def project(
         As for `Client`.
     alias : str, optional
         A name, such as ``"client A"``, that replaces the host in captions, metadata, sources,
-        explanations, files and reports. In the rows of a response the host is data, and is not
-        replaced.
+        explanations, files and reports. In the rows of tables, which are data of the
+        service, the host stays.
 
     Raises
     ------
@@ -676,10 +681,10 @@ def demo(
     alias: str | None = None,
     **more: Any,
 ) -> Project:
-    """Connect to a project with synthetic data, served by this process.
+    """Return a project with synthetic data, from a service that runs in this process.
 
     Needs the ``demo`` extra. The service listens on a free port of this machine and stops with
-    the process; calls with the same data share it.
+    the process. Calls with the same ``seed``, ``answers`` and ``icc`` share one service.
 
     Parameters
     ----------
@@ -762,10 +767,10 @@ _MAX_FILE = 1 << 16
 
 
 def find_token(token: Secret | None, origin: str) -> Secret | None:
-    """Return ``token``, or the one configured for a service; None if there is neither.
+    """Return ``token`` or, if it is None, the token configured for a service; None without both.
 
-    It is looked up in the environment, in the file that the environment names, and in the key
-    store under the ``origin`` of the service.
+    A configured token is in the environment, in a file that the environment names, or in the
+    system's key store under the ``origin`` of the service.
 
     Raises
     ------
@@ -789,7 +794,7 @@ def find_token(token: Secret | None, origin: str) -> Secret | None:
 
 
 def token_in(file: Path, setting: str) -> Secret:
-    """Read a token from a file.
+    """Read and return the token in ``file``, which the environment variable ``setting`` names.
 
     Raises
     ------
@@ -818,13 +823,14 @@ _client_factories: list[MakeClient] = []
 
 
 def stand_in(make: MakeClient) -> None:
-    """From now on, let this process use what ``make`` returns in place of each new client.
+    """Let this process, from now on, use what ``make`` returns in place of each new client.
 
-    It is used while a notebook is rerun from a study.
+    So a notebook that is rerun from a study reads from the study. ``make`` takes a base URL or
+    None.
     """
     _client_factories[:] = [make]
 
 
 def has_stand_in() -> bool:
-    """Return whether new clients of this process are replaced; see `stand_in`."""
+    """Return whether this process replaces each new client, as `stand_in` makes it do."""
     return bool(_client_factories)

@@ -84,19 +84,19 @@ class Dataset(Keyed[str, Tables]):
         The mention rate over all prompts is the planned comparison, whose p-value is not adjusted.
         All other comparisons are a family, whose p-values are adjusted by Holm's method: the mean
         position, the rate by topic, engine and brand, and the share of voice of the own brand. The
-        column ``family`` says which is which. Intervals, detectable changes and refusals are those
-        of ``df.aa.compare``.
+        column ``family`` says which is which. Intervals, detectable changes and verdicts are
+        computed as by ``df.aa.compare``.
 
         **Whatever can be paired is paired** by prompt, if both windows have counts by prompt (the
-        sections ``prompts`` and ``ranking``); ``method`` says so. Without the section ``prompts``,
-        two datasets are compared by day, with the trend of ``overview``. Brands have counts of
-        whole windows only. For these the design effect of the planned comparison is assumed, which
-        may be too small. Key figures without counts by prompt have values, and the verdict
-        "cannot say".
+        sections ``prompts`` and ``ranking``); the column ``method`` then says so. Without the
+        section ``prompts``, two datasets are compared by day, with the trend of ``overview``.
+        Brands have counts of whole windows only, so the dependence of answers cannot be estimated:
+        the design effect of the planned comparison is assumed, which may be too small. Key figures
+        without counts by prompt are listed with their values and the verdict "cannot say".
 
-        Without another dataset, this window is compared with the window before, as far as the
-        responses have its values. Measures are found by the standard names and rules of columns, so
-        this also works with services that name their columns otherwise.
+        Without a baseline, this window is compared with the window before, as far as the responses
+        have values of that window. Columns are found by their declarations and by common words in
+        their names, so this also works with services that name their columns otherwise.
 
         Parameters
         ----------
@@ -192,8 +192,8 @@ class Dataset(Keyed[str, Tables]):
     def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.
 
-        Values of a response that are in no table are written to files beside them. So
-        `aatoolkit.rebuild` can restore each response.
+        Values of a response that are in no table are written to further files. So
+        `aatoolkit.rebuild` can restore each response from the files.
 
         Parameters
         ----------
@@ -208,7 +208,8 @@ class Dataset(Keyed[str, Tables]):
         Raises
         ------
         NotWritten
-            If the name is that of a file of another format, or a column cannot be written.
+            If the folder is named like a file (``.parquet``, ``.csv``, ``.xlsx``), or a column
+            cannot be written.
         NotWritten
             If a file cannot be written; an existing file is unchanged.
 
@@ -246,7 +247,7 @@ class Dataset(Keyed[str, Tables]):
         NotWritten
             If the file cannot be written; an existing file is unchanged.
         PackageMissing
-            If xlsxwriter is not installed; it says what to install.
+            If xlsxwriter is not installed; the message says what to install.
 
         Examples
         --------
@@ -305,7 +306,7 @@ class Dataset(Keyed[str, Tables]):
             If its name ends in neither ``.html`` nor ``.htm`` (for a PDF, print the page with a
             browser), or if it cannot be written. An existing file is then unchanged.
         PackageMissing
-            If matplotlib is not installed; it says what to install.
+            If matplotlib is not installed; the message says what to install.
 
         Examples
         --------
@@ -431,7 +432,7 @@ class Collection(Keyed[HostScope, Dataset]):
         section : str
             The section.
         table : str, optional
-            One of its tables; by default the main table.
+            A table of the section; by default the main table.
 
         Returns
         -------
@@ -497,9 +498,9 @@ class Collection(Keyed[HostScope, Dataset]):
 def _marked_partial(
     frame: pd.DataFrame, failed_hosts: Sequence[str], read_count: int
 ) -> pd.DataFrame:
-    """Return the frame with all columns marked as partially available, as requests failed.
+    """Return ``frame`` with metadata that marks all columns as partial, because requests failed.
 
-    ``failed_hosts`` are the hosts whose requests failed; ``read_count`` is the number of responses
+    ``failed_hosts`` has the host of each failed request; ``read_count`` is the number of responses
     that were read.
     """
     from aatoolkit.metadata.attrs import metadata_of

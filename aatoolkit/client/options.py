@@ -1,4 +1,4 @@
-"""Scope options, the filter values that a project allows; and completion of names in IPython."""
+"""Read scope options, i.e. a project's possible filter values; complete names in IPython."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
 
 
 def _is_recognised(table: Table, document: Any) -> bool:
-    """Return whether a response has the list for a table of filter values.
+    """Return whether a response has the list of filter values from which ``table`` is read.
 
-    The list may be empty. If it is not, at least one item must have a field of the table's key.
+    The list may be empty; else at least one of its items must have a field of the table's key.
     """
     key_fields = [(table[name].source or ".").split(".")[0] for name in table.key]
     values = [document]
@@ -82,10 +82,10 @@ def _is_recognised(table: Table, document: Any) -> bool:
 
 
 def _with_text_lists(declaration: Section, payload: Payload) -> Section:
-    """Return the declaration of the scope options, adapted to lists of texts in the response.
+    """Return ``declaration`` adapted to a response that lists texts instead of objects.
 
-    If the list of a table, such as that of the engines, has texts instead of objects, the texts
-    become the key column of the table.
+    If the list of a table, such as that of the engines, has texts as items, these texts become the
+    key column of the table.
     """
 
     def adapted(table: Table) -> Table:

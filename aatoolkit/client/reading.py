@@ -73,12 +73,12 @@ class ReadingOptions:
     dtype_backend: str = "numpy_nullable"
 
     def tables(self, section: str, payload: Payload) -> Tables:
-        """Return the tables of a response; an unexpected exception becomes an `InternalError`.
+        """Return the tables of a response, derived with these options.
 
         Raises
         ------
         InternalError
-            If normalising fails with an error that is not one of `aatoolkit.errors`.
+            If this fails with an exception that is not one of `aatoolkit.errors`.
         """
         try:
             return normalize(section, payload, **vars(self))
@@ -106,10 +106,10 @@ def read_many(
     workers: int,
     progress: bool | None,
 ) -> Generator[Dataset]:
-    """Fetch the sections in ``names`` with every function in ``fetches``, concurrently.
+    """Fetch the sections ``names`` by each function in ``fetches``; yield one dataset per function.
 
-    Each of these functions fetches sections of one host and scope. Yield one dataset for each
-    function, in order.
+    Each function fetches sections of one host and scope. The requests run concurrently; the
+    datasets come in the order of ``fetches``.
     """
     calls = [(fetch, section_name) for fetch in fetches for section_name in names]
     if not calls:
@@ -130,10 +130,11 @@ def read_many(
 def normalized(
     responses: Iterable[tuple[str, Callable[[], T]]], normalize_one: Callable[[str, T], Tables]
 ) -> Dataset:
-    """Return a dataset of normalised responses; a section that fails is in its ``errors``.
+    """Derive the tables of all responses, and return them as a dataset with its ``errors``.
 
-    ``responses`` has pairs of the section's name and a function that returns its response, of which
-    ``normalize_one`` makes tables.
+    ``responses`` has pairs: the name of a section, and a function that returns its response.
+    ``normalize_one`` takes name and response, and returns the tables. If one of these functions
+    raises an error for a section, the error is in the dataset's ``errors``.
     """
     results: dict[str, Tables] = {}
     errors: dict[str, AAToolkitError] = {}
@@ -146,9 +147,9 @@ def normalized(
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
-    """Raise an error if all sections of a dataset failed for the same reason.
+    """Raise the first error of a dataset if all its sections failed for the same reason.
 
-    That is, if all errors have the same type, and that type is one of ``kinds``.
+    The reason is the same if all errors have the same type, and this type is one of ``kinds``.
     """
     errors = [*dataset.errors.values()]
     if not dataset and len({*map(type, errors)}) == 1 and isinstance(errors[0], kinds):
@@ -156,19 +157,19 @@ def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None
 
 
 def section_names(profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of the API's sections, and of the sections that a profile adds."""
+    """Return the names of all sections: those of the API, and those that ``profile`` adds."""
     if profile is None:
         return sections.names()
     return tuple(sorted({*PROFILE.names, *profile.names}))
 
 
 def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return the names ``sections``, checked and without duplicates; by default all sections.
+    """Return ``sections`` without duplicates; by default the names of all sections.
 
     Raises
     ------
     ScopeError
-        If there is no such section.
+        If one of ``sections`` does not exist.
     """
     if sections is None:
         return section_names(profile)
@@ -177,14 +178,17 @@ def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> t
 
 
 def unique_list(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """Return one value of type ``kind``, or an iterable of them, as a list without duplicates."""
+    """Return ``values`` as a list without duplicates.
+
+    A single value of type ``kind`` gives a list of one item, None an empty list.
+    """
     if isinstance(values, kind):
         return [values]
     return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
 
 
 def known_section(section: str, profile: Profile | None) -> str:
-    """Return a section's name if it exists; else raise `ScopeError` with near matches."""
+    """Return ``section`` if there is a section of this name; else raise a `ScopeError`."""
     names = section_names(profile)
     if isinstance(section, str) and section in names:
         return section
@@ -207,6 +211,12 @@ def read_by(
     ScopeError
         If there is no such filter, or the filter has no values.
     """
+    if not isinstance(by, str):
+        raise ScopeError(
+            f"split takes the name of one filter, such as 'engine', and not {by!r}; read once for "
+            "each value of the others",
+            parameter="split",
+        )
     if by not in FILTERS:
         raise ScopeError(unknown("filter to split by", by, FILTERS), parameter="split")
     values = scope._filters.get(by, ())
@@ -228,10 +238,10 @@ def read_by(
 
 
 def _warn_if_equal(section: str, by: str, frames: Sequence[pd.DataFrame]) -> None:
-    """Warn if a section has the same counts for all values of a filter.
+    """Warn if a section has the same counts for all values of the filter ``by``.
 
-    A sum over the values would count everything several times. Probably the service ignores the
-    filter in this section.
+    Then the service probably ignores the filter in this section, and a sum over the values would
+    count everything several times.
     """
     rules = frames[0].aa.codebook["aggregation"]
     counts = [frame[rules.index[rules.eq("sum")]] for frame in frames]
@@ -246,8 +256,8 @@ def _warn_if_equal(section: str, by: str, frames: Sequence[pd.DataFrame]) -> Non
 def _concatenate(by: str, tables_by_value: Mapping[str, Tables]) -> Tables:
     """Concatenate the tables that were read for each value of the filter ``by``.
 
-    Each table gets the filter's value as its first column. ``tables_by_value`` is a mapping from
-    the value to the tables that were read with it.
+    Each table gets the filter's value as its first column. ``tables_by_value`` maps each value to
+    the tables that were read with it.
     """
     first_tables = next(iter(tables_by_value.values()))
     names = list(dict.fromkeys(name for tables in tables_by_value.values() for name in tables))
@@ -288,10 +298,10 @@ def _concat(by: str, name: str, tables_by_value: Mapping[str, Tables]) -> pd.Dat
 
 
 def _availability_words(name: str, tables_by_value: Mapping[str, Tables]) -> str:
-    """Return the availability of the table ``name`` in words.
+    """Return the availability of the table ``name`` as a text.
 
-    If it is not the same for all values of the filter, the text says for which values something is
-    missing.
+    If the availability is not the same for all values of the filter, the text says for which values
+    something is missing.
     """
     words_by_value = {
         value: tables._words.get(name, "unknown") for value, tables in tables_by_value.items()
@@ -351,7 +361,10 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
 
 
 def _containers(document: Any, longest: int) -> Iterator[Any]:
-    """Yield the objects of a document and its lists of up to ``longest`` items, level by level."""
+    """Yield the objects and lists in which `split` looks for sections, level by level.
+
+    A list with more than ``longest`` items is left out.
+    """
     containers = [document] if isinstance(document, dict | list) else []
     while containers:
         yield from containers
@@ -364,10 +377,10 @@ def _containers(document: Any, longest: int) -> Iterator[Any]:
 
 
 def _sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
-    """Return the sections in an object or list, by name.
+    """Map the names of sections that an object or list holds to their content.
 
-    In an object their names are the keys; in a list, the values of the field ``section``. The
-    result is empty if a list has one section twice.
+    In an object, the names are the keys. In a list, they are the values of the items' field
+    ``section``; if two items have the same name, the result is empty.
     """
     if isinstance(value, dict):
         return {name: content for name, content in value.items() if name in names}
@@ -381,22 +394,23 @@ def read_dataset(
 ) -> Dataset:
     """Read the files that ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
 
-    The frames are those of the files, as `aa.read_parquet` reads them: with the availability, the
-    sources and the SHA-256 that they were written with, and "unknown: overwritten" for a column
-    that was changed by hand before. So are ``extra``, ``drift`` and ``availability``. For what is
-    in no file (the declaration, ``hints``, the paths of cells) each response is rebuilt from its
-    files and normalised again; a rebuilt response is never shown, and ``payload`` is None.
+    The frames, with ``extra``, ``drift`` and ``availability``, are those of the files. They have
+    the availability, sources and SHA-256 with which they were written, as if `aa.read_parquet` had
+    read them; a column that was changed by hand before is "unknown: overwritten". The declaration,
+    ``hints`` and the paths of cells are in no file: for these, each response is rebuilt from its
+    files and its tables are derived again. The rebuilt response is not the original one, so
+    ``payload`` is None.
 
-    So everything that works with the original dataset works with this one: funnels, comparisons,
-    reports, explanations. Explanations have formulas and counts, and end where the bytes of a
-    response are needed, unless a study or an archive that holds them is given (``within=``).
+    Everything that works with the original dataset works with this one: funnels, comparisons,
+    reports, explanations. Explanations have formulas and counts, but not the bytes of a response,
+    unless a study or an archive that holds them is given (``within=``).
 
     Parameters
     ----------
     folder : str or path
         The folder that was given to ``to_parquet``, or that of one section in it.
     profile : Profile, module, str or path, optional
-        The profile that the tables were made with, if it was not the shipped one.
+        The profile with which the tables were made; by default that of this package.
 
     Returns
     -------
@@ -443,9 +457,10 @@ def _sections(folder: Path) -> Iterator[Path]:
 def _of_files(
     options: ReadingOptions, name: str, files: tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]
 ) -> Tables:
-    """Return the tables of a section whose frames are those of its files.
+    """Return the `Tables` of the section ``name``, with the frames that its files hold.
 
-    ``files`` are the frames and the placements, as `read_section` returns them.
+    ``files`` are the frames, and the places of their values in the response, as `read_section`
+    returns them.
     """
     frames, placements = files
     metadata = {table: stored_of(frame)[0] for table, frame in frames.items() if table[0] != "_"}
@@ -480,8 +495,8 @@ def in_order(
 ) -> Generator[tuple[Q, Future[R]]]:
     """Call a function with each argument, in threads; yield argument and finished future, in order.
 
-    At most twice as many results as workers are held at a time. When the generator is closed or
-    interrupted, running calls are cancelled, and the others are not made.
+    At most twice as many results as ``workers`` are held at a time. When the generator is closed or
+    interrupted, running calls are cancelled, and no further calls are made.
 
     Raises
     ------
@@ -507,7 +522,7 @@ def in_order(
 
 
 def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
-    """Call a function in this thread, and return its result or error as a finished future."""
+    """Call ``call(argument)`` in this thread; return its result or error as a finished future."""
     future: Future[R] = Future()
     try:
         future.set_result(call(argument))
@@ -519,8 +534,8 @@ def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
 def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tuple[Q, Future[R]]:
     """Wait until the first call in the queue is done; return its argument and its future.
 
-    It waits in short steps, so Ctrl-C can interrupt it. One long wait could not be interrupted if a
-    library such as Polars handles the signal.
+    The function waits in short steps, so that Ctrl-C can interrupt it. A single long wait could not
+    be interrupted if a library such as Polars handles the signal.
     """
     argument, future = queue.popleft()
     while not wait([future], _STEP).done:
@@ -532,7 +547,7 @@ def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tup
 def progress_bar(
     items: Iterable[Q], is_shown: bool | None, *, total: int, unit: str
 ) -> Iterable[Q]:
-    """Return the items with a progress bar that advances with each item.
+    """Return ``items`` with a progress bar that advances with each item, if a bar is shown.
 
     Parameters
     ----------

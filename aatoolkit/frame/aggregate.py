@@ -1,10 +1,10 @@
 """Aggregate rows by the declared rule of each column; what was not measured stays missing.
 
-A cell that holds a value is used, and a partial one makes its group partial. The sum of a group is
-missing if any cell to which the column applies is missing, unless missing cells are skipped. A
-ratio or a mean is computed over the rows that have both counts, and its coverage says which share
-of the rows that is. A group without any number is missing, with the reason, where pandas would
-return 0.
+Cells that hold a value are used; if one of them was measured in part, the result of its group is
+partial, too. The sum of a group is missing if any cell to which the column applies is missing,
+unless missing cells are skipped. A ratio or a mean is computed over the rows that have both counts,
+and its coverage says which share of the rows that is. A group without any number is missing, with
+the reason, where pandas would return 0.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _NO_ROWS_STATE = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 @dataclass(frozen=True)
 class PlannedCells:
-    """How one column of a frame is to be aggregated (its `Plan`), with the frame and the groups."""
+    """How one column of a frame is to be aggregated (its `Plan`), with the frame and its groups."""
 
     plan: Plan
     frame: pd.DataFrame
@@ -78,7 +78,10 @@ class PlannedCells:
 
     @cached_property
     def expected_rows(self) -> Codes:
-        """For each group, the number of its rows that should have a number."""
+        """For each group, the number of its rows that should have a number.
+
+        Each response that lacks a row of the group (see `ResponseTotals`) counts as one more row.
+        """
         totals = self.plan.response_totals
         return self.groups.count(self.cells.applicable) + (
             0 if totals is None else totals.lacking_count
@@ -98,9 +101,10 @@ class PlannedCells:
 
     @cached_property
     def absent(self) -> list[Availability]:
-        """The availability of the rows that the frame lacks, which may belong to any group.
+        """The availability of rows that the frame lacks, and that may belong to any group.
 
-        Empty if groups are by host, window or filter: the rows would be in groups of their own.
+        Empty if rows are grouped by host, window or a filter: such rows would form groups of their
+        own.
         """
         if self.groups.by_value & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
@@ -136,7 +140,7 @@ def planned_of(
     rules: Rules | None,
     observed: bool | None,
 ) -> list[PlannedCells]:
-    """Return for each column of a frame how it is to be aggregated; see `plan`."""
+    """Return for each of ``columns`` how it is to be aggregated; see `plan`."""
     metadata = metadata_of(frame)
     groups = group(frame, by, observed is not False)
     plans = plan(frame, metadata, groups, columns, rules or {}, shares=True)
@@ -214,9 +218,10 @@ def _outcome(
 ) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
     """Return a column of the result, its overall availability, and the columns that describe it.
 
-    Its coverage is among these if rows or days of a period are left out; its status, if it differs
-    between groups or ``is_stated``. ``partial_periods`` has, by group, the share of the days of its
-    period that the group has, and a description; see `part_periods`.
+    The describing columns are in a dict by name. The coverage is among them if rows or days of a
+    period are left out; status, cause and reason are if they differ between groups or
+    ``is_stated``. For each group with only a part of its period, ``partial_periods`` has the share
+    of its days and a description; see `part_periods`.
     """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected_rows = groups.count(cells.has_number), planned.expected_rows
@@ -306,7 +311,10 @@ def _outcome(
 def cells_of_plan(
     planned: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
 ) -> Cells:
-    """Return by row the availability of the cells that an aggregated column is computed from."""
+    """Return, row by row, the availability of the cells from which a column is aggregated.
+
+    Cells that must not count, such as those of repeated rows, are set to not applicable.
+    """
 
     def is_zero(name: str, rows: Mask) -> Mask:
         is_zero_number: Mask = rows & (as_floats(frame[name]) == 0)
@@ -314,6 +322,8 @@ def cells_of_plan(
 
     rule = planned.rule
     cells = reduce(combine_cells, (cells_of(frame, part, metadata) for part in planned.parts))
+    # A missing number of which the response says why keeps that reason.
+    is_silent = ~(cells.has_number | cells.having(*EMPTY))
     is_unreported = cells.unreported
     if is_unreported.any():
         # An unreported row says nothing about reported rows; it counts only in a group without
@@ -328,13 +338,13 @@ def cells_of_plan(
         is_nothing = is_zero(
             trials, trial_cells.has_number if rule.rule == "sum" else trial_cells.complete
         )
-        cells = cells.without(is_nothing & ~cells.has_number, ZERO)
+        cells = cells.without(is_nothing & is_silent, ZERO)
     if rule.among and rule.among[0] in frame.columns:
         kind_column, *kinds = rule.among
         has_kind = cells_of(frame, kind_column, metadata).has_number
         is_other_kind = has_kind & ~frame[kind_column].isin(kinds).to_numpy(bool) if kinds else None
         is_uncounted = is_zero(kind_column, has_kind) if is_other_kind is None else is_other_kind
-        cells = cells.without(is_uncounted & ~cells.has_number, "nothing to count")
+        cells = cells.without(is_uncounted & is_silent, "nothing to count")
     if rule.over:
         numerator, denominator = rule.over
         is_nothing = is_zero(denominator, cells_of(frame, denominator, metadata).complete)

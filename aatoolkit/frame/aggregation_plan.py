@@ -37,21 +37,21 @@ _MAX_PAIRS = 1_000_000
 
 @dataclass(frozen=True)
 class ResponseTotals:
-    """The totals of several responses, which are summed to the denominator of each group.
+    """For each group, the responses whose totals add up to its denominator.
 
-    For example, the denominator of a share of all mentions is the sum of the responses' totals,
-    even if a group holds only some rows of each response.
+    For example, the share of all mentions has as denominator the sum of the responses' totals, even
+    if a group holds only some rows of each response.
 
     Parameters
     ----------
     responses : array of int
         The response of each row of the frame, as an integer code.
     groups, rows : array of int
-        Pairs of a group and the first row of a response; the total of this response is part of the
+        Pairs of a group and the first row of a response; the total in this row is part of the
         denominator of this group.
     lacking_count : array of int
-        For each group, the number of responses without a row of the group, in which its count may
-        nevertheless be above 0.
+        For each group, the number of responses that have no row of the group, although its count
+        may be above 0 there.
     count : array of int
         For each group, the number of responses.
     """
@@ -63,9 +63,9 @@ class ResponseTotals:
     count: Codes
 
     def used_pairs(self, used_rows: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """Return the pairs of a group and a response in which no row of the group is left out.
+        """Return the pairs of a group and a response in which all rows of the group are used.
 
-        The result is two arrays: the groups, and the rows that hold the responses' totals.
+        The result is two arrays: the groups, and for each the row that holds the response's total.
         """
         response_count = int(self.responses.max(initial=0)) + 1
         unused_pairs = groups.ids[~used_rows] * response_count + self.responses[~used_rows]
@@ -73,7 +73,10 @@ class ResponseTotals:
         return self.groups[is_kept], self.rows[is_kept]
 
     def sums(self, values: Floats, used_rows: Mask, groups: Groups) -> Floats:
-        """Return the denominator of each group: the sum of the totals in ``values``."""
+        """Return the denominator of each group: the sum of its responses' totals.
+
+        ``values`` has the total by row; ``used_rows`` is the mask of the rows that count.
+        """
         ids, rows = self.used_pairs(used_rows, groups)
         return np.bincount(ids, values[rows], minlength=len(groups)).astype(np.float64)
 
@@ -91,8 +94,8 @@ class Plan:
     of : str or None
         The declared column, as ``table.column``, if the rule is the declared one.
     trials : tuple of str
-        The columns with the denominators of the column or of its parts. The column does not apply
-        in rows where a denominator is 0.
+        The denominators of the column, or of the counts that its rule needs. The column does not
+        apply in rows where one of these is 0.
     repeats : array of bool, optional
         The mask of the rows that repeat others, and would count twice.
     caution : str, optional
@@ -127,7 +130,7 @@ def plan(
 ) -> list[Plan]:
     """Return how each of ``columns`` is aggregated; by default, of all columns that have a rule.
 
-    With ``shares``, rates and shares over several responses are computed from summed counts.
+    With ``shares=True``, rates and shares over several responses are computed from summed counts.
 
     Raises
     ------
@@ -177,7 +180,7 @@ def _has_rule(metadata: FrameMetadata, name: str) -> bool:
 
 
 def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
-    """Return, for each declared column of a table, the names of its copies in a frame."""
+    """Return a dict from each declared column of a table to the frame's columns that hold it."""
     names: dict[str, list[str]] = {}
     for name, column in metadata.columns.items():
         if column.of and column.table == table:
@@ -196,7 +199,7 @@ class _Planner:
 
     @cached_property
     def duplicates(self) -> Duplicates:
-        """Finds the rows that would count twice."""
+        """The object that finds rows which would count twice."""
         return Duplicates(self.frame, self.metadata, self.groups)
 
     def plan(self, name: str, rules: Rules, *, is_asked: bool) -> Plan:
@@ -236,7 +239,7 @@ class _Planner:
         return self._without_repeats(column_plan)
 
     def _without_repeats(self, plan: Plan) -> Plan:
-        """Return the plan with a mask of its repeated rows, which must not count twice."""
+        """Return ``plan`` with a mask of the rows that repeat others and must not count."""
         table, rule = self.metadata.columns[plan.column].table, plan.rule.rule
         if rule not in (*_NUMBER_RULES, "count") or not table:
             return plan
@@ -248,7 +251,7 @@ class _Planner:
         Raises
         ------
         Refused
-            With the reason, such as values that are no numbers, or a group that mixes units.
+            If they cannot, for example because a group mixes units; the text is the reason.
         """
         frame, name, rule = self.frame, plan.column, plan.rule
         if rule.rule in _NO_RULES:
@@ -341,10 +344,11 @@ class _Planner:
                 )
 
     def _plan_of_one_kind(self, plan: Plan, is_asked: bool) -> Plan:
-        """Return how to aggregate a column whose rows are combined only if they are of one metric.
+        """Return a plan for a column whose rows can only be combined if all are of one metric.
 
-        Plans of other columns are returned unchanged. If no group has more than one row and the
-        column was asked for by name (``is_asked``), the value of that row is the result.
+        If the rows are of several metrics, or the column has another rule, ``plan`` is returned
+        unchanged. If no group has more than one row and the column was asked for by name
+        (``is_asked``), the value of that row is the result.
         """
         rule, frame = plan.rule, self.frame
         if rule.rule != "none" or not {rule.within, *(rule.counts or ())} <= {*frame.columns}:
@@ -366,11 +370,11 @@ class _Planner:
         return replace(plan, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
     def _share_plan(self, name: str) -> Plan | None:
-        """Return how to aggregate a rate or share of several responses; None for other columns.
+        """Return how to aggregate a rate or share over several responses.
 
         The rate is the sum of the counts, divided by the sum of the responses' totals. All rows of
-        a response repeat its total, which counts once. None is also
-        returned if a total is uncertain.
+        a response repeat its total, which counts once. For other columns, or if a total is
+        uncertain, return None.
         """
         frame = self.frame
         metadata = self.metadata
@@ -458,8 +462,8 @@ def _suggested_rule(
 def _approximation(frame: pd.DataFrame, plan: Plan) -> str | None:
     """Return the reason why the aggregation of a column is approximate; None if it is exact.
 
-    An aggregate is approximate if the counts that weight it are missing, so that another column is
-    its weight.
+    It is approximate if the counts that should weight the column are missing, so that another
+    column weights it.
     """
     weight = plan.rule.otherwise
     counts = [part for part in plan.parts if part != plan.column]
@@ -499,7 +503,7 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
     Raises
     ------
     Refused
-        If the column has no rule, or the rows are not those for which it was declared.
+        If the column has no rule, or the frame no longer has the rows that the rule is for.
     """
     column, declared_name = declared(metadata.columns[name]), metadata.columns[name].of
     if column is None or declared_name is None:
@@ -572,7 +576,10 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """Return the unit that all rows share, of a column with a unit per row; else None."""
+    """Return the unit that all rows of a column share, if units depend on the row; else None.
+
+    None is also returned if the units of the rows differ, or if a row has none.
+    """
     units = row_units(frame, metadata, name)
     if units is None or units.isna().any() or units.nunique() != 1:
         return None

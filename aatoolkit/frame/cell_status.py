@@ -1,13 +1,12 @@
-"""The availability of each cell: which have a number that counts, and why others have none.
+"""The availability of each cell: which cells have a usable number, and why others have none.
 
-Three sources state it, and the narrowest decides:
+It is found in three places, and the first of these that says something about a cell decides:
 
-- A column ``x_availability`` beside ``x`` gives the status of each cell of ``x``.
-- A column ``availability`` gives the status of whole rows. In a row with any status but available
-  no number counts, whatever the row holds.
-- Otherwise a cell has the status of its column in this row, by the metadata
-  (`aatoolkit.metadata.column`). A missing value in a measured column is unknown, and a number in a
-  column without metadata counts.
+- A column ``x_availability`` beside ``x`` has the status of each cell of ``x``.
+- A column ``availability`` has the status of whole rows. Only in rows whose status is available or
+  partial can a number be used.
+- The metadata of a column (`aatoolkit.metadata.column`) has the status of its cells, by row. A
+  missing value in a measured column is unknown; a number in a column without metadata can be used.
 """
 
 from __future__ import annotations
@@ -97,17 +96,14 @@ class Cells:
         return np.array(is_unreported, bool)[self.codes]
 
     def without(self, rows: Mask, why: str) -> Cells:
-        """Return the cells, with those in the mask ``rows`` set to not applicable.
-
-        ``why`` is the reason.
-        """
+        """Return the cells, but not applicable in the mask ``rows``, for the reason ``why``."""
         state = Availability(Status.NOT_APPLICABLE, None, why)
         codes = np.where(rows, len(self.states), self.codes)
         return Cells((*self.states, state), codes, self.has_number & ~rows)
 
 
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
-    """Return the availability of each cell of a column, and whether its number counts."""
+    """Return the availability of each cell of a column, and whether it has a usable number."""
     column, values = metadata.columns.get(name, NOTHING), frame[name]
     has_value = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
@@ -155,7 +151,7 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
 
 
 def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> Availability:
-    """Return the availability of a column; unknown if no row of the frame has a value in it."""
+    """Return the availability of a column; unknown if it should have values but has none."""
     state = column.availability
     if state.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
         values = frame[name]
@@ -181,8 +177,9 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
 def combine_cells(first: Cells, second: Cells) -> Cells:
     """Combine the cells of two columns row by row.
 
-    A combined cell has a number if both cells have one. If only one cell has a number, the state of
-    the other counts. If either cell is not applicable, the combined cell is not applicable.
+    A combined cell has a number if both cells have one. If only one cell has a number, the combined
+    cell has the state of the cell without. If either cell is not applicable, the combined cell is
+    not applicable.
     """
     sides = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
     pair_count = len(first.states) * len(second.states)
@@ -199,7 +196,7 @@ def combine_cells(first: Cells, second: Cells) -> Cells:
 
 
 def is_status_column(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column holds the status, cause or reason of rows or of another column."""
+    """Return whether a column holds the status, cause or reason of rows, or of cells beside it."""
     return any(
         name.endswith(ROW + ending) and _holds_statuses(frame, name.removesuffix(ending))
         for ending in ("", CAUSE, REASON)
@@ -207,7 +204,7 @@ def is_status_column(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column exists and holds only statuses."""
+    """Return whether a column of this name exists and holds only statuses, such as "partial"."""
     if name not in frame.columns:
         return False
     texts = frame[name].dropna().unique()
@@ -238,9 +235,10 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
 def row_statements(
     statuses: pd.DataFrame, name: str, keys: pd.DataFrame, metadata: FrameMetadata
 ) -> list[Statement]:
-    """Return the states of rows as `Statement` objects, with conditions that select rows by key.
+    """Return the states of rows as `Statement` objects, whose conditions select rows by key.
 
-    If there are many keys, or they may have changed, the conditions are on the status column.
+    If there are too many keys to list, or the keys may have changed, the conditions select the rows
+    by their status instead.
 
     Parameters
     ----------
@@ -263,7 +261,7 @@ def row_statements(
 def key_statements(
     keys: pd.DataFrame, states: Sequence[Availability], codes: Codes | int = 0
 ) -> list[Statement]:
-    """Return the states of rows as `Statement` objects, whose conditions are on the keys.
+    """Return the states of rows as `Statement` objects, whose conditions select rows by key.
 
     ``codes`` has for each row of ``keys`` the position of its state in ``states``.
     """
@@ -286,7 +284,7 @@ def key_statements(
 
 
 def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
-    """Return whether conditions can list the keys: they are few, unchanged, and none is missing."""
+    """Return whether conditions can list ``keys``: they are few, unchanged, and none is missing."""
     is_short = 0 < keys.size <= _MAX_KEYS and not keys.isna().to_numpy().any()
     return is_short and all(map(metadata.holds, map(str, keys)))
 
@@ -311,9 +309,9 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return for each column the mask of its partial numbers; also return remarks.
+    """Return which numbers to mark as partial, and remarks to print below the table.
 
-    The remarks are texts that say why numbers are partial or missing.
+    The marks are a mask for each column. The remarks say why numbers are partial or missing.
     """
     try:
         metadata = metadata_of(frame)

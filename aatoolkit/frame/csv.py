@@ -1,10 +1,10 @@
-"""CSV that is safe to open: no cell is a formula, steers a terminal or is rounded.
+r"""CSV that is safe to open: no cell is a formula, steers a terminal or is rounded.
 
 A spreadsheet interprets a text that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, and
-stores 15 digits of a number. So an apostrophe is put before a text that begins with one of these
-signs, with one of their full-width forms, with white space or with an apostrophe, before more than
-15 digits, and before an empty text, which would otherwise be missing. Control and bidirectional
-characters are written as ``\\uXXXX``.
+keeps only 15 digits of a number. So an apostrophe is put before a text that begins with one of
+these signs, with one of their full-width forms, with white space, with an apostrophe or with more
+than 15 digits. It is also put in an empty text, which would otherwise be taken for a missing cell.
+Control and bidirectional characters are written as ``\uXXXX``.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def guarded(text: str) -> str:
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """Return a frame as the bytes of a CSV file that is safe to open; missing cells are empty.
 
-    A missing cell has no quotes, since some readers take quotes for a text. In a frame of one
-    column it has quotes, since some readers skip empty lines.
+    A missing cell is written without quotes, since some readers take ``""`` for an empty text. In a
+    frame of one column it is written as ``""``, since some readers skip empty lines.
     """
     guarded_frame = pd.DataFrame(
         {guarded(str(name)): _as_csv(frame[name]) for name in frame.columns}
@@ -60,7 +60,7 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 def as_texts(values: pd.Series) -> pd.Series:
     """Return a column as texts: times in ISO 8601 (UTC), lists in JSON; missing stays missing.
 
-    Items of a list that JSON has no type for, such as dates, durations and decimals, are text.
+    Items of a list that JSON has no type for, such as dates, durations and decimals, become texts.
     """
     suffix = ""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
@@ -86,7 +86,7 @@ def as_texts(values: pd.Series) -> pd.Series:
 
 
 def _as_csv(values: pd.Series) -> pd.Series:
-    """Return a column as cells of CSV: texts, except numbers that a spreadsheet does not round."""
+    """Return a column as CSV cells: texts or numbers, but no integers that spreadsheets round."""
     dtype = values.dtype
     if dtype.kind == "b":
         return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")

@@ -46,12 +46,12 @@ JOINED = "joined-"
 
 
 def is_joined(table: str) -> bool:
-    """Return whether a table describes a merged frame, and is not declared by a section."""
+    """Return whether ``table`` stands for a merged frame, i.e. no section declares this table."""
     return table.startswith(JOINED)
 
 
 class Refused(Exception):
-    """The reason why a column cannot be aggregated."""
+    """Raised if a column cannot be aggregated; the text is the reason."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,10 @@ class ResponseScope:
     filters: tuple[frozenset[str], ...]
 
     def is_disjoint(self, other: ResponseScope) -> bool:
-        """Return whether two responses differ in host, days, engines, topics or categories.
+        """Return whether this response and ``other`` can have no observation in common.
 
-        Such responses have no observation in common.
+        That is so if they differ in host, or if they have no day, engine, topic or category in
+        common.
         """
         if self.host and other.host and self.host != other.host:
             return True
@@ -118,7 +119,7 @@ class Duplicates:
 
     def __init__(self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups) -> None:
         self._frame, self._metadata, self._groups = frame, metadata, groups
-        self._seen: dict[str, tuple[Codes, list[ResponseScope]]] = {}
+        self._first_rows_by_table: dict[str, tuple[Codes, list[ResponseScope]]] = {}
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
@@ -132,9 +133,9 @@ class Duplicates:
         Refused
             If repeated rows cannot be identified, or if they differ.
         """
-        if table not in self._seen:
-            self._seen[table] = self._first_rows(table)
-        first_rows, overlapping_scopes = self._seen[table]
+        if table not in self._first_rows_by_table:
+            self._first_rows_by_table[table] = self._first_rows(table)
+        first_rows, overlapping_scopes = self._first_rows_by_table[table]
         is_repeat: Mask = first_rows != np.arange(len(first_rows))
         if not is_repeat.any():
             return None
@@ -145,7 +146,7 @@ class Duplicates:
         return is_repeat
 
     def is_in_several(self, table: str) -> bool:
-        """Return whether some row of a table is in several groups, because a join repeated it."""
+        """Return whether a join repeated a row of a table, so that it is in several groups."""
         grain, missing = self._grain(table)
         if table not in self._metadata.repeated or missing or grain is None:
             return False
@@ -157,12 +158,14 @@ class Duplicates:
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
         """Return for each row the position of the first row with the same key in its group.
 
-        Also return a list of the responses that overlap; empty if no row has to be left out.
+        Also return the scopes of responses that overlap; empty if no row has to be left out for
+        that.
 
         Raises
         ------
         Refused
-            If the frame lacks columns of the key, or does not say which response a row is from.
+            If the frame lacks columns of the key, does not say which response a row is from, or has
+            responses of which only some overlap.
         """
         scopes, codes = self.scopes(table)
         pairs = [*combinations(scopes, 2)]
@@ -208,10 +211,10 @@ class Duplicates:
         overlapping: Sequence[ResponseScope],
         codes: Codes | None,
     ) -> None:
-        """Raise `Refused` if rows may be repeated or responses overlap, in a frame without the key.
+        """Raise `Refused` if a frame without the key of ``table`` may count rows twice.
 
-        ``missing`` are the columns of the key that the frame lacks. ``codes`` has the response of
-        each row.
+        That is so if rows may be repeated or responses overlap. ``missing`` are the columns of the
+        key that the frame lacks. ``codes`` has the response of each row.
         """
         is_summed = is_of_several = len(self._frame) > len(self._groups)
         if codes is not None and is_summed:
@@ -255,7 +258,7 @@ class Duplicates:
     def scopes(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
         """Return the scopes of a table's responses, and for each row the position of its scope.
 
-        The positions are None if no column of the frame has hosts, windows or filters.
+        If no column of the frame has hosts, windows or filters, None is returned for the positions.
         """
         if is_joined(table):
             return [], None
@@ -285,7 +288,7 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     AvailabilityError
-        If some rows are equal, and no column shows whether they are one row, repeated.
+        If some rows are equal, and no column tells whether they are one row that was repeated.
     """
     (stored_metadata, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
     grains = {name: stored_metadata.grain(name) or () for name in tables_of(stored_metadata)}
@@ -311,7 +314,7 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
-    """Return the mask of rows that equal no earlier row in all columns and in ``others``."""
+    """Return the mask of the rows that no earlier row equals in all columns and in ``others``."""
     columns = (values.array for _, values in frame.items())
     is_first: Mask = _first_equal([*columns, *others]) == np.arange(len(frame))
     return is_first
@@ -327,14 +330,14 @@ def _first_equal(columns: Sequence[Any]) -> Codes:
 
 
 def _may_have(source: Source, table: str) -> bool:
-    """Return whether a response may have rows of a table."""
+    """Return whether a response may have rows of a table; True if its section is not known."""
     with suppress(ScopeError, KeyError):
         return any(declaration.name == table for declaration in sections.get(source.section or ""))
     return True
 
 
 def _two_of(scopes: Iterable[ResponseScope]) -> str:
-    """Return a text that names two of the responses, which overlap."""
+    """Return a text that names two overlapping responses, given the scopes of all that overlap."""
     texts = [*dict.fromkeys(map(str, scopes))]
     return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
 
@@ -343,7 +346,7 @@ _APART = "or aggregate by what tells them apart, such as 'fetched_at' of an arch
 
 
 def _difference(name: str, overlapping: Sequence[ResponseScope]) -> str:
-    """Return the reason of a refusal: rows with the same key differ in a column."""
+    """Return the text of `Refused` if rows with the same key differ in the column ``name``."""
     if overlapping:
         return (
             f"the responses overlap and {name} differs in them: {_two_of(overlapping)}; aggregate "
@@ -448,11 +451,12 @@ _MAX_CHANCE, _EQUAL_CHANCE = 0.01, 0.05
 
 
 def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
-    """Refuse a sum of values that seem to be repeated within groups, as after a plain merge.
+    """Raise `Refused` if values seem to be repeated within groups, as after a plain merge.
 
     Values seem to be repeated if all rows with the same text or day have the same value, and this
-    is improbable by chance. The chance for one row is that of two different texts or days having
-    the same value. Flags and constants, such as counts of rows, are not refused.
+    is improbable by chance. The chance for one row is the probability that two different texts or
+    days have the same value. Columns of 0 and 1, and constants such as counts of rows, are never
+    refused.
 
     Parameters
     ----------

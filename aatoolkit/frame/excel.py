@@ -1,6 +1,6 @@
 """Write tables to an Excel workbook: no formulas, no rounding, no truncation without a note.
 
-The first sheet has the key figures, a chart, the sheets, and how to read them.
+The first sheet has the key figures, a chart, a list of the sheets, and how to read them.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def write_workbook(
     Parameters
     ----------
     tables : iterable of SheetTable
-        The tables. Moments are in UTC, which is how Excel shows them.
+        The tables. Excel has no time zones, so moments are written in UTC.
     path : str or path
         The file, which ends in ``.xlsx``.
     created : datetime, optional
@@ -89,8 +89,8 @@ def write_workbook(
     ------
     NotWritten
         If the file's name does not end in ``.xlsx``, as programs would refuse to open it; if a
-        table has more rows than a sheet can; or if the file cannot be written. An existing file is
-        then unchanged.
+        table has more rows than a sheet can have; or if the file cannot be written. An existing
+        file is then unchanged.
     PackageMissing
         If xlsxwriter is not installed.
     """
@@ -235,7 +235,7 @@ class _Book:
     def _chart(self, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> Any:
         """Return a chart of the first table that can be drawn; None if there is no such table.
 
-        It is a line if some table has days; otherwise it has bars.
+        It is a line chart if some table has days; otherwise it is a bar chart.
         """
         for kind in ("line", "bar"):
             for table, (name, *_) in zip(tables, sheets, strict=False):
@@ -266,7 +266,7 @@ class _Book:
         return None
 
     def _format(self, number_format: str | None) -> Any:
-        """Return the cell format, which is cached, with a number format such as ``0.0%``."""
+        """Return the cell format with a number format such as ``0.0%``; each is made only once."""
         if number_format not in self._formats:
             self._formats[number_format] = self._book.add_format({"num_format": number_format})
         return self._formats[number_format]
@@ -311,7 +311,7 @@ def _sheet_name(words: str, names: set[str]) -> str:
 
 
 def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any, Any]]:
-    """Yield the key figures of the first table of metrics.
+    """Yield the key figures: the rows of the first table that has one row per metric.
 
     Each is a label, a number format, the value, and the value of the period before.
     """
@@ -332,10 +332,10 @@ def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any
 
 
 def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
-    """Return the positions of the two columns of a chart; None if the frame has no such columns.
+    """Return the positions of the two columns for a chart; None if the frame has no such columns.
 
-    The first has days for a ``line``, or texts for a ``bar``. The second is the first rate, or else
-    the first count.
+    The first column has days if ``kind`` is ``line``, or texts if it is ``bar``. The second is the
+    first rate, or else the first count.
     """
     metadata, names = metadata_of(frame), [*map(str, frame.columns)]
     if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
@@ -398,7 +398,9 @@ def _width(cells: Sequence[Any]) -> int:
 
 
 def plain_names(frame: pd.DataFrame) -> dict[str, str]:
-    """Return a unique header for each column name; a declared column has one in plain words.
+    """Return a unique header for each column; for a declared column the header is in plain words.
+
+    If two headers would be equal, the names of the columns are used.
 
     Examples
     --------
@@ -419,7 +421,7 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the number formats of the cells of each declared column of numbers, by its name."""
+    """Return, for each declared column of numbers, the number format of each of its cells."""
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():

@@ -1,4 +1,4 @@
-"""Groups of rows, also by week or month: the group of each row, sums and availability by group."""
+"""Group rows, also by week or month; compute the sums and the availability of each group."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class Groups:
         return np.bincount(self.ids, minlength=len(self))
 
     def count(self, rows: Mask) -> npt.NDArray[np.int64]:
-        """Return for each group the number of its rows that are in a mask."""
+        """Return for each group the number of its rows that are in the mask ``rows``."""
         return np.bincount(self.ids[rows], minlength=len(self))
 
     def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
-        """Combine the availability of the cells of each group.
+        """Combine the availability of the cells in each group.
 
-        Return for each group the position of its state, and the list of distinct states.
+        Return for each group the position of its state in a list, and this list of distinct states.
         """
         state_count = max(len(cells.states), 1)
         has_state = np.zeros(len(self) * state_count, bool)
@@ -79,12 +79,15 @@ class Groups:
 
 
 def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
-    """Return the groups of a frame's rows; rows with a missing key are groups of their own.
+    """Return the groups of a frame's rows; rows in which a key is missing form groups of their own.
 
     Raises
     ------
     AvailabilityError
-        If a column does not exist, holds lists, or lacks values that are needed for periods.
+        If the rows cannot be grouped by a column, such as one of lists, or if a time that is needed
+        for periods is missing.
+    ItemNotFound
+        If there is no such column.
     """
     keys_by = _as_list(by)
     names = [key for key in keys_by if isinstance(key, str)]
@@ -138,9 +141,9 @@ def _binned_columns(by: By) -> list[str]:
 
 
 def numpy_times(values: pd.Series) -> pd.Series:
-    """Return a column with days or times of Arrow converted to a dtype of NumPy or pandas.
+    """Convert days or times from an Arrow dtype to a NumPy dtype, or if zoned, to one of pandas.
 
-    Times with a time zone get the dtype of pandas. Any other column is returned unchanged.
+    Any other column is returned unchanged.
     """
     dtype = values.dtype
     if not isinstance(dtype, pd.ArrowDtype) or dtype.kind != "M":
@@ -150,7 +153,7 @@ def numpy_times(values: pd.Series) -> pd.Series:
 
 
 def naive_times(values: pd.Series) -> pd.Series:
-    """Return days or times in a dtype of NumPy without a time zone; zoned times as UTC."""
+    """Return days or times in a NumPy dtype without time zone; zoned times are converted to UTC."""
     times = numpy_times(values)
     return times if times.dt.tz is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
 
@@ -182,7 +185,7 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
 
 
 def _way_to_filter(name: str, names: Collection[str]) -> str:
-    """Return how to get the missing column of a filter, ``name``; for others an empty text."""
+    """Return advice on how to get a missing column of a filter; empty for other names."""
     if name in ("topic", "category") and "prompt_id" in names:
         return (
             f"; to have it, join it: df.aa.merge(prompts[['prompt_id', {name!r}]], on='prompt_id')"
@@ -246,7 +249,7 @@ def as_nullable(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
 
 
 def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
-    """Return all names in arguments that are names or lists of names, as one tuple.
+    """Return all names in ``columns``, each item of which is a name or several names.
 
     Examples
     --------
@@ -263,7 +266,8 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     Raises
     ------
     ArgumentError
-        If pandas does not know the frequency, or no single column has the times of the rows.
+        If pandas does not know the frequency, no single column has the times of the rows, or
+        ``by`` has a Grouper already.
     """
     rows, keys = flattened(frame), _as_list(by)
     metadata = metadata_of(rows)
@@ -294,9 +298,9 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
 
 
 def _days_hint(of: str) -> str | None:
-    """Return a hint to use tables with days; None if a column holds the times of its rows.
+    """Return a hint to use tables with days; None if the column ``of`` has the times of its rows.
 
-    ``of`` is the declared column, ``table.column``. A time in the key of its table, or in a table
+    ``of`` is a declared column, ``table.column``. A time in the key of its table, or in a table
     without counts, is the time of each row. Any other time, such as that of the last run, does not
     say when the counts were made.
     """
@@ -314,12 +318,13 @@ def _days_hint(of: str) -> str | None:
 def part_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
-    """Return for each group with a partial period the share of its days, and a description.
+    """Return, for each group that lacks days of its period, the share it has and a description.
 
-    If days are part of the key of the frame, a day without a row is missing: from the group if the
-    rest of the key is grouped by or has one value, otherwise from the whole frame. If days are not
-    part of the key, rows are events, and only days before the first and after the last event are
-    missing. Rows of whole weeks or months are complete.
+    If days are part of the key of the frame, a day without a row is missing. It is missing in the
+    group if all other columns of the key are grouped by or have one value only; otherwise the days
+    of the whole frame count. If days are not part of the key, rows are events, and only days before
+    the first and after the last event are missing. If no two rows are of neighbouring days, the
+    rows stand for whole weeks or months, and no day is missing.
     """
     time_columns, partial_periods = _binned_columns(by), dict[int, tuple[float, str]]()
     if len(time_columns) != 1 or not len(frame):
@@ -353,7 +358,7 @@ def part_periods(
 
 
 def _days(values: pd.Series) -> pd.Series | None:
-    """Return times as days without a time zone; None for a column of other values."""
+    """Return times as days without a time zone; None if the column has other values."""
     if values.dtype.kind != "M":
         return None
     days: pd.Series = naive_times(values).dt.normalize()

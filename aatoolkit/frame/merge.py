@@ -1,9 +1,9 @@
 """`merge`, `concat`, `rename` and `adopt`: new frames with the metadata that pandas drops.
 
-None of them changes its inputs. A column keeps its metadata as far as it still holds; the metadata
-of several frames is combined. If some column tells which stacked frame a row is from, a statement
-about a frame, such as "not measured", becomes a statement about its rows. Otherwise statements are
-combined over all rows. `adopt` restores metadata that was lost.
+None of them changes its inputs. A column keeps the part of its metadata that is still true; the
+metadata of several frames is combined. If the values of some column tell which stacked frame a row
+is from, a statement about a whole frame, such as "not measured", becomes a statement about its
+rows. Otherwise statements are combined over all rows. `adopt` restores metadata that was lost.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         for name in (
             described_inputs[side].columns.keys() - {*shared_keys} if unmatched_counts[side] else ()
         ):
-            key_column = names[side][name]
-            columns[key_column] = without_rows(columns[key_column], state, statements)
+            new_name = names[side][name]
+            columns[new_name] = without_rows(columns[new_name], state, statements)
     side_keys = [
         [name if name in shared_keys else names_after[name] for name in metadata.key]
         for metadata, names_after in zip(described_inputs, names, strict=True)
@@ -180,7 +180,7 @@ VERBS["rename"] = (lambda frame, names: rename(frame, columns=names)), ("frame",
 
 @recorded("adopt", "frame", "frames")
 def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Return a copy of ``frame`` that gets the metadata of equal columns in ``frames``.
+    """Return a copy of ``frame`` whose columns get the metadata of equal columns in ``frames``.
 
     Only columns without a declaration take over metadata.
     """
@@ -214,7 +214,7 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
 def without_rows(
     column: ColumnMetadata, state: Availability, new_statements: Sequence[Statement] = ()
 ) -> ColumnMetadata:
-    """Return the metadata of a column after a join that left some rows without its value.
+    """Return the metadata of a column after a join that left the column without value in some rows.
 
     ``state`` is the availability in these rows; ``new_statements`` say which rows they are.
     """
@@ -275,17 +275,18 @@ def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
     return key if has_key and not rows.duplicated([*key]).any() else ()
 
 
-def sources_of(descriptions: Iterable[FrameMetadata]) -> tuple[Any, ...]:
+def sources_of(inputs: Iterable[FrameMetadata]) -> tuple[Any, ...]:
     """Return the responses that several frames were read from, without duplicates."""
-    return tuple(dict.fromkeys(chain.from_iterable(metadata.sources for metadata in descriptions)))
+    return tuple(dict.fromkeys(chain.from_iterable(metadata.sources for metadata in inputs)))
 
 
 def _matching_columns(
     frame: pd.DataFrame, other: pd.DataFrame, other_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """Return the metadata of those columns of ``other`` that have the same values in ``frame``.
+    """Return the metadata of those columns of ``other`` whose values ``frame`` has, too.
 
-    The second result is the set of tables of which ``frame`` repeats rows.
+    Values that are missing in ``frame`` do not matter. The second result is the set of tables of
+    which ``frame`` repeats rows.
     """
     columns = {name: column for name, column in other_metadata.columns.items() if column.of}
     empty_columns = [
@@ -318,10 +319,10 @@ def _matching_columns(
 
 
 def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]) -> FrameMetadata:
-    """Return the metadata of a frame with its undeclared columns declared by one new table.
+    """Return the metadata of a frame in which one new table declares all undeclared columns.
 
-    The key of the table is the smallest set of columns that identifies the rows; the columns that
-    the frame is merged on (``keys``) are tried first.
+    The key of the table is the first set of columns found that identifies the rows. The columns
+    that the frame is merged on (``keys``) are tried first.
     """
     arrays = arrays_of(frame)
     undeclared_names = [
@@ -414,7 +415,8 @@ def _check_keys(
     ItemNotFound
         If a key is missing; the message has similar names.
     ArgumentError
-        If no key is named, and a shared column is declared as a measure.
+        If no key is given, so that pandas would merge on all shared columns, and one of these is
+        declared as a measure.
     """
     for frame, side, side_keys in zip((left, right), ("left", "right"), keys, strict=True):
         names = [str(name) for name in (*frame.columns, *frame.index.names)]
@@ -468,7 +470,7 @@ def concat(
     A column keeps its dtype even if a frame lacks it or has only missing values in it, and a
     category gets the levels of all frames. The availability of a column is combined from all
     frames; it is ``partial`` if a frame with rows lacks the column. The column keeps its
-    declaration, i.e. its unit and rule, if it has the same one in every frame.
+    declaration, i.e. its unit and rule, if the declaration is the same in all frames that have it.
 
     Parameters
     ----------
@@ -572,8 +574,8 @@ def concat(
 def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     """Return whether stacked frames repeat rows of a table.
 
-    They do if several of them were read from the same response and have rows in common. Rows are
-    compared by the columns of the table that all frames have.
+    They do if at least two of them were read from the same response and have rows in common. Rows
+    are compared by the columns of the table that these frames have in common.
     """
     frames_by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:
@@ -628,9 +630,10 @@ def _conditions_of_frames(
 ) -> list[tuple[Condition, ...]] | None:
     """Return for each frame conditions that select its rows; None if no columns distinguish them.
 
-    The conditions list values that no two frames share: values of one column of the context (host,
-    window, filters) or of the key. If there is no such column, they list host and window together,
-    or else the time of reading. Frames that were read within one second have the same time.
+    The conditions list the values that a column has in each frame, if no two frames have a value in
+    common there. The columns of the context (host, window, filters) and of the key are tried, then
+    host and days together, then the time of reading, which is the same for frames read within one
+    second.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
     names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
@@ -664,8 +667,9 @@ def _stacked_column(
 ) -> ColumnMetadata:
     """Return the metadata of a column of stacked frames, combined from all of them.
 
-    ``with_rows`` are the frames that have rows; frames without rows are used only if none of these
-    has the column. ``conditions_by_frame`` select the rows of each frame; None if unknown.
+    ``with_rows`` are those of the frames ``inputs`` that have rows; the others are used only if no
+    frame with rows has the column. ``conditions_by_frame`` select the rows of each frame; None if
+    no conditions can.
     """
     has_column = any(name in metadata.columns for _, metadata in with_rows)
     frames, conditions_by_frame = (with_rows, conditions_by_frame) if has_column else (inputs, None)
@@ -706,7 +710,7 @@ def _stacked_column(
 
 
 def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) -> list[pd.DataFrame]:
-    """Return the frames with each column cast to one dtype.
+    """Return the frames with the same dtype for a column in all of them, so that stacking keeps it.
 
     With ``all_columns`` each frame gets the columns that it lacks, without values.
     """

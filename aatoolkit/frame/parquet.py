@@ -1,8 +1,8 @@
 """Write DataFrames with their metadata to Parquet, and read them back.
 
-The metadata is stored once in a file, as `aatoolkit.metadata.arrow_schema` lays it out.
-Engines that rewrite a file drop metadata: DuckDB and Polars all of it, plain pandas all but the key
-of its own.
+The metadata of a frame is stored once in the file, as `aatoolkit.metadata.arrow_schema` describes.
+Engines that rewrite a file drop metadata: DuckDB and Polars drop all of it; plain pandas keeps only
+its own key, ``PANDAS_ATTRS``, which has all metadata, too.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     NotWritten
         If a column cannot be written to Parquet.
     NotWritten
-        If the file cannot be written; an existing one is unchanged.
+        If the file cannot be written; an existing file is unchanged.
     """
     path = Path(path)
     table = arrow_table(frame, path)
@@ -207,8 +207,8 @@ def read_arrow(file: pq.ParquetFile) -> pa.Table:
 def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
     """Return two checksums in base64: of a file's key-value metadata, and of its rows.
 
-    The checksum of the rows is made of the logical hash of ``table``. It is empty if ``table`` is
-    None or has no logical hash.
+    The checksum of the rows is computed from the logical hash of ``table``. It is empty if
+    ``table`` is None or has no logical hash.
     """
     row_hash = None
     with suppress(NotWritten):
@@ -230,7 +230,10 @@ def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
 
 
 def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
-    """Raise `NotRead` if a file has checksums, and its metadata or rows differ from them."""
+    """Raise `NotRead` if a file with checksums has other metadata or rows than were written.
+
+    Without ``table`` only the metadata is checked.
+    """
     keys = dict(file.metadata.metadata or {})
     stored_checksums = keys.pop(CHECKSUMS, None)
     if (stored_checksums is None and KEY not in keys) or {ARROW, PANDAS} <= {*keys}:
@@ -256,8 +259,8 @@ def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Pat
     """Write every table of a section to ``folder/section/table.parquet``, one after the other.
 
     Also write ``_extra.parquet`` (values in no column), ``_drift.parquet`` (differences from the
-    declaration), ``_availability.parquet`` and the tables of ``_placement/``. With these `rebuild`
-    restores the whole response.
+    declaration), ``_availability.parquet``, and in ``_placement/`` where each value was in the
+    response. With these `rebuild` restores the whole response.
 
     Yields
     ------
@@ -323,7 +326,9 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
 
 
 def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]:
-    """Read the files that `write_section` wrote: the frames and the placements, by name.
+    """Read the files that `write_section` wrote: a dict of the frames, and one of the placements.
+
+    Placements are the tables that say where each value was in the response.
 
     Raises
     ------

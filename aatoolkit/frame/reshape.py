@@ -111,7 +111,7 @@ def _cast_exactly(values: pd.Series, kind: Any) -> pd.Series:
 
 @recorded("with_context", "frame")
 def with_context(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with the columns of `CONTEXT` added; see ``df.aa.with_context``."""
+    """Return a frame with columns about the response it is from; see ``df.aa.with_context``."""
     metadata = metadata_of(frame)
     if len(metadata.sources) != 1:
         reason = f"the frame was read from {len(metadata.sources) or 'no known'} responses"
@@ -153,7 +153,7 @@ def _with_constants(
 
 
 def _check_free(columns: Iterable[str], new_columns: Iterable[str]) -> None:
-    """Raise if a column that would be added exists already."""
+    """Raise if ``columns`` already has one of ``new_columns``."""
     existing_names = sorted({*columns} & {*new_columns})
     if existing_names:
         raise AvailabilityError(
@@ -217,9 +217,10 @@ def complete(
 
 
 def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """Return the values that a key column should have, without duplicates, in its dtype.
+    """Return the values that the key column ``name`` should have: distinct, and in its dtype.
 
-    A category gets the values that it lacks as new levels, unless its levels are ordered.
+    A categorical column gets the values that it lacks as new levels; if its levels are ordered,
+    such values are refused.
     """
     is_list = isinstance(values, Iterable) and not isinstance(values, str)
     cells: Any = values if is_list else [values]
@@ -245,7 +246,10 @@ def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
 def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """Return the new rows: one for each combination of levels and keys that a frame lacks."""
+    """Return the rows that a frame lacks; only their key columns have values.
+
+    There is one for each combination of ``levels`` and the values of the other key columns.
+    """
     keys = [name for name in metadata.key if name not in levels]
     combinations = frame[keys].drop_duplicates() if keys else pd.DataFrame(index=range(1))
     for values in levels.values():
@@ -268,8 +272,11 @@ def _row_states(
 ) -> pd.DataFrame:
     """Return the status, cause and reason of each row.
 
-    A row has the state of its engine in ``states_by_engine``; if that is not there, ``default``. A
-    reported row that has a measurement always has ``default``.
+    A row has the state of its engine in ``states_by_engine``. If the engine has none, a reported
+    row has the state of its cells if they are unavailable or do not apply, and any other row has
+    ``default``. A reported row that has a measurement always has ``default``. For added rows
+    (``default`` then has the cause "no row"), a state that says that something was measured is not
+    used.
     """
     columns = [
         name
@@ -287,6 +294,21 @@ def _row_states(
         codes_of_engines = {engine: code for code, engine in enumerate(states_by_engine, 1)}
         codes = np.array([codes_of_engines.get(engine, 0) for engine in rows["engine"]], np.int64)
     if not is_added:
-        measures = [*rows[columns].select_dtypes(["number", "bool", "boolean"])] or columns
-        codes[rows[measures].notna().any(axis=1).to_numpy(bool)] = 0
+        flags = [*rows[columns].select_dtypes(["bool", "boolean"])]
+        measures = [*rows[columns].select_dtypes("number")] or flags or columns
+        is_measured = rows[measures].notna().any(axis=1).to_numpy(bool)
+        for name in flags:  # where nothing was measured, a flag may say whose a row is
+            is_measured = is_measured | cells_of(rows, name, metadata).complete
+        codes[is_measured] = 0
+        cells = [cells_of(rows, name, metadata) for name in measures]
+        cell_codes = np.array([column.codes for column in cells]).reshape(len(cells), len(rows)).T
+        patterns, pattern_of_row = np.unique(cell_codes, axis=0, return_inverse=True)
+        for pattern_code, pattern in enumerate(patterns):
+            state = combine(
+                column.states[code] for column, code in zip(cells, pattern, strict=True)
+            )
+            is_stated = (pattern_of_row == pattern_code) & (codes == 0) & ~is_measured
+            if state.status in EMPTY and is_stated.any():
+                states.append(state)
+                codes[is_stated] = len(states)
     return status_columns([default, *states], codes)

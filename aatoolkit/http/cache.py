@@ -1,9 +1,9 @@
 """The cache: responses in one private SQLite file, in the table of requests-cache, without pickle.
 
-A stored value is a line of JSON, preceded by its SHA-256 and followed by the body as it was
-received. The line has the key of the request and the hash of the body. So a response with a changed
-byte is noticed, and not used. If the file cannot be used, there is a warning, and responses come
-from the service.
+A stored value has three parts: the SHA-256 of a line of JSON, this line, and the body of the
+response as it was received. The line has the key of the request and the hash of the body. So a
+response with a changed byte is noticed, and not used. If the file cannot be used, there is a
+warning, and responses come from the service.
 """
 
 from __future__ import annotations
@@ -62,17 +62,22 @@ _SPARE_DIVISOR = 64
 
 
 def _dump(key: str, response: Response) -> bytes:
-    """Return a response as bytes to store.
+    """Return the bytes to store for ``response``: a SHA-256, a line of JSON, and the body.
 
-    They are the SHA-256 of a line of JSON; this line, with the key and all of the response but its
-    body; and the body.
+    The SHA-256 is the hash of the line. The line has ``key``, and all of the response but its body.
     """
     header_line = orjson.dumps({"key": key, **response.to_dict()}) + b"\n"
     return hashlib.sha256(header_line).digest() + header_line + response.body
 
 
 def _header(value: bytes) -> tuple[dict[str, Any], int]:
-    """Return the JSON at the beginning of a stored response, and the position of its body."""
+    """Return the decoded JSON line of a stored value, and the position where the body begins.
+
+    Raises
+    ------
+    ValueError
+        If the line has changed since it was stored.
+    """
     body_start = value.index(b"\n", _HASH_SIZE) + 1
     if hashlib.sha256(value[_HASH_SIZE:body_start]).digest() != value[:_HASH_SIZE]:
         raise ValueError("its head has changed")
@@ -81,7 +86,7 @@ def _header(value: bytes) -> tuple[dict[str, Any], int]:
 
 
 def _load(value: bytes, key: str | None = None, request: Request | None = None) -> Response:
-    """Return the response in a stored value.
+    """Return the response in a stored value, as the response to ``request`` if that is given.
 
     Raises
     ------
@@ -106,7 +111,10 @@ SERIALIZER = SerializerPipeline(
 
 
 class _Table(SQLiteDict):
-    """The table of responses in an SQLite file; its column ``expires`` is the order of storing."""
+    """The table of responses in an SQLite file.
+
+    The column ``expires`` numbers the responses in the order in which they were stored.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -195,14 +203,17 @@ class ResponseCache:
 
     @cached_property
     def _account(self) -> str:
-        """The account as part of keys: ``anonymous``, or a hash that does not reveal the token."""
+        """What stands for the account in keys: ``anonymous``, or a hash that hides the token."""
         if self._token is None:
             return "anonymous"
         token = self._token.reveal().encode()
         return hashlib.scrypt(token, salt=b"aatoolkit", n=2**12, r=8, p=1, dklen=16).hex()
 
     def _key(self, request: Request) -> str:
-        """Return the key of a request of this account: the origin, the host, and a hash."""
+        """Return the key under which the response to ``request`` is stored for this account.
+
+        It has the origin of the service, the host, and a hash of account and request.
+        """
         identity = orjson.dumps([self._account, *request.key])
         origin = "/".join(request.base_url.split("/", 3)[:3])
         return f"{origin}|{request.host}|{hashlib.sha256(identity).hexdigest()}"
@@ -216,7 +227,8 @@ class ResponseCache:
     ) -> T | None:
         """Call ``action`` with a connection to the file, and return its result.
 
-        Return None if the file cannot be used.
+        Return None if the file cannot be used. ``writes`` tells that ``action`` changes the file,
+        and ``commit`` that its changes must be committed afterwards.
         """
         if time.monotonic() < max(self._reads_resume_at, self._writes_resume_at if writes else 0.0):
             return None
@@ -240,7 +252,8 @@ class ResponseCache:
     def _fail(self, error: Exception, writes: bool) -> None:
         """Stop using the file after an error, and warn the first time.
 
-        If the file is only locked, it is used again after a minute.
+        If the error came with writing and the file is not damaged, only writing stops. If the file
+        is only locked, it is used again after a minute.
         """
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, sqlite3.ProgrammingError):
@@ -281,7 +294,7 @@ def connect(folder: Path) -> sqlite3.Connection:
     Raises
     ------
     sqlite3.Error, OSError
-        If it cannot be opened, or is not a cache.
+        If the file cannot be opened, or is not a cache.
     """
     make_private(folder)
     file = folder / FILE_NAME
@@ -351,7 +364,7 @@ def _evict(connection: sqlite3.Connection, limit: int) -> bool:
 
 
 def shrink(connection: sqlite3.Connection) -> None:
-    """Give the free pages of the file and its write-ahead log back to the file system."""
+    """Give unused space of the database file and its write-ahead log back to the file system."""
     # As a script: `execute` would stop after the first page.
     connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -365,14 +378,14 @@ def _pragma(connection: sqlite3.Connection, pragma: str) -> int:
 
 
 def folder_of(folder: str | Path | None) -> Path:
-    """Return the cache folder as a path; by default the one of the current user."""
+    """Return ``folder`` as a path; by default the cache folder of the current user."""
     if folder is None:
         return user_cache_path("aatoolkit", appauthor=False) / VERSION
     return Path(folder).expanduser()
 
 
 def parts_of(folder: Path) -> list[Path]:
-    """Return the files of a cache that exist: the database, and SQLite's temporary files."""
+    """Return the existing files of a cache: the database, and SQLite's temporary files."""
     paths = (folder / f"{FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
     return [path for path in paths if path.is_symlink() or path.exists()]
 
@@ -387,7 +400,8 @@ def make_private(folder: Path) -> None:
     Raises
     ------
     OSError
-        If it cannot be created, belongs to another user, or other users may write there.
+        If the folder or a file cannot be created or belongs to another user, or other users may
+        write to a folder that holds other files too.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     stat_result = folder.stat()
@@ -426,8 +440,8 @@ def _is_foreign(stat_result: os.stat_result) -> bool:
 class HostInfo:
     """A summary of the cached responses of one host at one service.
 
-    ``responses`` is their count, and ``bytes`` their size. ``oldest`` and ``newest`` are the times
-    when the first and the last of them were fetched.
+    ``responses`` is the number of responses, and ``bytes`` their size. ``oldest`` and ``newest``
+    are the times when the first and the last of them were fetched.
     """
 
     origin: str
@@ -449,12 +463,12 @@ class CacheInfo:
 
 
 def cache_info(folder: str | Path | None = None) -> CacheInfo:
-    """Return a summary of a cache folder, by default the user's.
+    """Return a summary of a cache folder, by default that of the current user.
 
     Raises
     ------
     ArgumentError
-        If the file cannot be read.
+        If the cache file cannot be read.
     """
     path = folder_of(folder)
     query = f"SELECT key, length(value), substr(value, 1, {_HEAD_SIZE}) FROM {_TABLE} ORDER BY key"
@@ -473,13 +487,13 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:
     """Delete the responses in a cache folder, of all hosts or of one; return their number.
 
-    The bytes are erased from the files. Without ``host``, a file that cannot be read as a cache is
-    deleted too; it counts as zero responses.
+    The bytes of the responses are erased from the files. Without ``host``, a file that cannot be
+    read as a cache is deleted, and 0 is returned.
 
     Raises
     ------
     ArgumentError
-        If the file is in use, or cannot be changed.
+        If the cache file is in use, or cannot be changed.
     """
     path = folder_of(folder)
 
@@ -514,7 +528,7 @@ def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
 
 @contextmanager
 def _reporting(folder: Path) -> Iterator[None]:
-    """Context manager: convert errors in using the cache file to an `ArgumentError` with advice."""
+    """Convert errors of the cache file in a ``with`` block to an `ArgumentError` with advice."""
     try:
         yield
         return

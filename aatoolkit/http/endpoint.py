@@ -33,13 +33,13 @@ class BaseUrl:
 
     @classmethod
     def parse(cls, text: str) -> BaseUrl:
-        """Return a text as a base URL, if a token may be sent there.
+        """Parse ``text`` as a base URL; raise an error if no token may be sent there.
 
         Raises
         ------
         ArgumentError
-            If the URL is not allowed. It must be https, or http on this machine, and have no user,
-            query, fragment, or ``..`` in the path.
+            If the URL is not allowed. It must be https, or http on this machine; and it must not
+            have a user, a query, a fragment, or ``..`` in the path.
         """
         text = text.strip()
         try:
@@ -85,7 +85,7 @@ class BaseUrl:
 
 
 def _address(text: str) -> str | None:
-    """Return an IP address or host name in canonical spelling; None if the text is neither."""
+    """Return an IP address or host name in canonical spelling; None if ``text`` is neither."""
     try:
         return None if "%" in text else str(ipaddress.ip_address(text))
     except ValueError:
@@ -110,9 +110,9 @@ _MIN_TOKEN_LENGTH = 8
 class Secret:
     """A bearer token; it prints as ``***``.
 
-    White space around it and a ``Bearer`` prefix are removed: tokens read from a file end in a
-    line break. The constructor never fails, as a traceback would show the token; ``check``
-    validates it.
+    White space around the token and a ``Bearer`` prefix are removed: tokens read from a file end in
+    a line break. The constructor never fails, as a traceback would show the token; ``check``
+    validates the token.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Secret:
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
-        """Return a token as a `Secret`; if it is already one, or None, return it unchanged."""
+        """Return ``token`` as a `Secret`; return None and a `Secret` unchanged."""
         return token if token is None or isinstance(token, Secret) else cls(token)
 
     def check(self) -> Secret:
@@ -139,7 +139,8 @@ class Secret:
         Raises
         ------
         ArgumentError
-            If the token is not valid; the message has the position, and no part of the token.
+            If the token is not valid. The message has the position of the first wrong character,
+            and no part of the token.
         """
         # Computed in another frame: the one that raises holds neither the token nor a match.
         flaw = _flaw(self.reveal())
@@ -148,7 +149,7 @@ class Secret:
         return self
 
     def is_in(self, text: bytes) -> bool:
-        r"""Return whether a text contains the token, be it plain, JSON-escaped or URL-encoded.
+        r"""Return whether ``text`` contains the token, be it plain, JSON-escaped or URL-encoded.
 
         A token of less than 8 characters is not searched for, as it may occur in any text.
 
@@ -162,9 +163,9 @@ class Secret:
         return len(token) >= _MIN_TOKEN_LENGTH and any(form in text for form in _spellings(token))
 
     def hide_in(self, text: bytes) -> bytes:
-        """Return a text with the token, and long parts of it, replaced by ``***``.
+        """Return ``text`` with the token, and long parts of the token, replaced by ``***``.
 
-        Letters match in upper and lower case.
+        Upper and lower case are not distinguished.
         """
         return self._pattern().sub(b"***", text)
 
@@ -190,14 +191,14 @@ def _flaw(token: str) -> str | None:
 
 
 def _spellings(token: str) -> set[bytes]:
-    """Return the spellings of a token in texts: plain, with JSON-escaped slashes, URL-encoded."""
+    """Return the spellings that a token can have in a text: plain, JSON-escaped, URL-encoded."""
     url_spelling = quote(token, safe="")
     lower_case = re.sub("%..", lambda escape: escape[0].lower(), url_spelling)
     return {form.encode() for form in (token, token.replace("/", r"\/"), url_spelling, lower_case)}
 
 
 def _pattern(token: str) -> re.Pattern[bytes]:
-    """Return a pattern that matches the token and all its parts of ``_TOKEN_PART_LENGTH`` bytes.
+    """Return a pattern that matches a token, and any ``_TOKEN_PART_LENGTH`` bytes in a row of it.
 
     Token and parts are matched in plain, JSON-escaped and URL-encoded spelling.
     """

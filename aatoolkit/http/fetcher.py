@@ -34,9 +34,9 @@ class Fetcher:
     cache_size : int
         The size limit of the cache in bytes; the oldest responses are evicted.
     offline : bool
-        Whether to read from the cache only, at any age, and open no socket.
+        Whether to read from the cache only, whatever a response's age, and open no socket.
     expire_after : float
-        For how many seconds a cached response is fresh.
+        For how many seconds a cached response is used without asking the service again.
     deadline : float
         The seconds that one call may take, retries and waits included.
     max_body : int
@@ -90,8 +90,9 @@ class Fetcher:
     def get(self, request: Request) -> Payload:
         """Return the response to a request, from the cache or else from the service.
 
-        A request with ``refresh`` always goes to the service, and its response replaces the cached
-        one. If it fails, no stale response is used.
+        A cached response that has expired is used, with a warning, if the service cannot be reached
+        or fails. A request with ``refresh`` always goes to the service, and its response replaces
+        the cached one; if it fails, no cached response is used.
 
         Raises
         ------
@@ -106,8 +107,11 @@ class Fetcher:
         if cached_response is not None and (self.offline or not is_stale):
             return Payload._of(cached_response, from_cache=True, stale=is_stale)
         if self.offline:
-            account = "this account" if self.has_token else "requests without a token (none is set)"
-            problem = f"this response was never cached for {account}; ask for it once online"
+            account = "this token" if self.has_token else "requests without a token (none is set)"
+            problem = (
+                f"this response was never cached for {account}; set the token with which it was "
+                "cached, or ask for it once online"
+            )
             problem = "refresh needs a connection; leave it out" if request.refresh else problem
             raise errors.NotCached(
                 f"offline: {problem}", url=request.url, section=request.section, scope=request.scope
@@ -128,7 +132,7 @@ class Fetcher:
         raise outcome
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether a text contains the token of this fetcher's account."""
+        """Return whether ``text`` contains the token of this fetcher's account."""
         return self._transport.repeats_token(text)
 
     def close(self) -> None:
@@ -142,8 +146,8 @@ class Fetcher:
 
         The wait before a retry is random, between zero and a limit that doubles with each retry. So
         clients that failed at the same time do not retry at the same time. If the service asks for
-        a wait (``Retry-After``), that is used. There is no retry if the wait would pass the
-        deadline.
+        a wait (``Retry-After``), this wait is used instead. There is no retry if the wait would end
+        after the deadline.
 
         All calls of a client share a quota of retries. Every five responses add one retry to it.
         So a service that fails most calls soon gets no more retries, and is not overloaded.
@@ -172,7 +176,7 @@ class Fetcher:
 
 
 def _at_least(minimum: float, setting: str, value: float) -> float:
-    """Return the value of a setting; raise `ArgumentError` if it is less than ``minimum``."""
+    """Return the ``value`` of a setting; raise `ArgumentError` if it is below ``minimum``."""
     if not value >= minimum:  # as a number that is none is not
         raise errors.ArgumentError(
             f"{setting}={value!r} is too small; the least is {minimum:g}", argument=setting

@@ -74,7 +74,7 @@ def is_explanation(url: str, status: int, body: bytes) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait by the ``Retry-After`` header; None if it is missing or invalid.
+    """Return the seconds to wait that ``Retry-After`` asks for; None if it is missing or invalid.
 
     Examples
     --------
@@ -154,11 +154,11 @@ def _redirect(headers: Mapping[str, str], details: dict[str, Any]) -> errors.Sta
 
 
 def _error_texts(body: bytes, mask: Mask) -> dict[str, Any]:
-    """Return the texts in the body of an error response by field name, each as one printable line.
+    """Map field names in the body of an error response to their texts, each as one printable line.
 
-    They come from the top-level object and from the first error in it: that in ``error``, in
-    ``errors`` (as in JSON:API), or in a list ``detail``, with its ``source``. If both have a field,
-    the text of the first error is used.
+    The fields are those of the top-level object, and of the first error in it: the object in
+    ``error``, or the first one in ``errors`` (as in JSON:API) or ``detail``, with its ``source``.
+    If the object and the first error have the same field, the text in the first error is used.
     """
     try:
         value = decode.decode(body)
@@ -181,12 +181,12 @@ def _error_texts(body: bytes, mask: Mask) -> dict[str, Any]:
 
 
 def _first_text(fields: Mapping[str, Any], *names: str) -> str | None:
-    """Return the first text that is not empty among the fields ``names``; None if there is none."""
+    """Return the text of the first of the fields ``names`` that has one; None if no field has."""
     return next((text for name in names for text in _texts_in(fields, name)[:1]), None)
 
 
 def _texts_in(error_fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Return the texts in the field ``name``, which is a list or one text; empty without one."""
+    """Return the texts in the field ``name``: several, one, or none if the field is missing."""
     value = error_fields.get(name)
     texts = value if isinstance(value, tuple) else (value,)
     return tuple(text for text in texts if text and isinstance(text, str))
@@ -217,7 +217,10 @@ def may_be_kept(response: Response) -> bool:
 
 
 def is_fresh(response: Response, seconds: float) -> bool:
-    """Return whether a cached response is new enough to be used without a request."""
+    """Return whether a cached response is new enough to be used without asking the service.
+
+    ``seconds`` is the age limit; for a response without data, it is at most `EMPTY_SECONDS`.
+    """
     limit = min(seconds, EMPTY_SECONDS) if response.status in EMPTY else seconds
     age = (datetime.now(UTC) - response.fetched_at).total_seconds()
     # A response from the future means that a clock was moved: its age is unknown.
@@ -225,16 +228,16 @@ def is_fresh(response: Response, seconds: float) -> bool:
 
 
 def allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
-    """Return whether an expired response may be used instead of raising this error."""
+    """Return whether an expired cached response may be used instead of raising ``error``."""
     if isinstance(error, errors.DecodeError):
         return error.problem == "truncated"
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
 def is_temporary(body: bytes) -> bool:
-    """Return whether a body says no more than that the data are pending or failed.
+    """Return whether a body only says that the data are pending, or could not be computed.
 
-    Such a response must not be cached. It is short; a long one is never temporary.
+    Such a response must not be cached. A long body is never taken for such a response.
 
     Examples
     --------

@@ -60,7 +60,7 @@ class Attempt:
     Parameters
     ----------
     token
-        The token that signs the request; None leaves it unsigned.
+        The token to insert into the header of the request; None to insert none.
     """
 
     def __init__(self, token: Secret | None) -> None:
@@ -72,7 +72,7 @@ class Attempt:
         self._lock, self._is_ended = threading.Lock(), False
 
     def run(self, action: Callable[[], None], deadline: float) -> bool:
-        """Call ``action`` in a thread; return whether it finished before the deadline."""
+        """Call ``action`` in a thread; return whether it finished before ``deadline``."""
         thread = threading.Thread(target=self._run_action, args=(action,), name="aatoolkit-attempt")
         thread.daemon = True
         thread.start()
@@ -97,7 +97,7 @@ class Attempt:
             self.status, self.headers = status, headers
 
     def watch(self, open_socket: socket.socket) -> None:
-        """Record the socket of the attempt, to shut it down later."""
+        """Record the socket of the attempt, so that the deadline can shut it down."""
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
@@ -106,7 +106,7 @@ class Attempt:
                 self._socket = socket.socket(fileno=os.dup(open_socket.fileno()))
 
     def signed(self, data: bytes) -> bytes:
-        """Return the header bytes of a request with the token inserted, just before sending."""
+        """Return ``data``, the bytes of a request, with the token inserted in its header."""
         if self._token is None:
             return data
         header = "\r\nAuthorization: Bearer {}\r\n"
@@ -124,7 +124,7 @@ class Attempt:
                     self._socket.close()
 
     def _end(self) -> bool:
-        """Shut the socket down; return whether the attempt was still running."""
+        """End the attempt, and shut its socket down; return whether it was still running."""
         with self._lock:
             was_under_way, self._is_ended = not self._is_ended, True
             if was_under_way and self._socket is not None:
@@ -138,7 +138,7 @@ _CURRENT = threading.local()
 
 
 def pause(seconds: float) -> None:
-    """Sleep for some seconds, or until the call is interrupted or cancelled."""
+    """Sleep for ``seconds``, or until the call is interrupted or cancelled."""
     deadline = time.monotonic() + seconds
     while (seconds_left := deadline - time.monotonic()) > 0 and not is_cancelled():
         time.sleep(min(STEP, seconds_left))
@@ -148,7 +148,7 @@ def pause(seconds: float) -> None:
 
 
 class _Response(http.client.HTTPResponse):
-    """A response of `http.client` that raises an error if its header lines cannot be parsed."""
+    """A response of `http.client` that raises an error if its header cannot be parsed."""
 
     def begin(self) -> None:
         super().begin()
@@ -157,7 +157,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Connection(HTTPConnection):
-    """A base class with the common methods of plain and encrypted connections."""
+    """A plain connection that inserts the token when it sends, and that an attempt can end."""
 
     debuglevel = 0  # request heads are never printed, whatever http.client.debuglevel says
     response_class = _Response
@@ -185,12 +185,12 @@ class _Connection(HTTPConnection):
 
 
 class _TLSConnection(_Connection, HTTPSConnection):
-    """An encrypted connection."""
+    """An encrypted connection with the same methods."""
 
 
 class _TLSSocket(ssl.SSLSocket):
     def getpeername(self) -> Any:
-        """Return the peer's address; close a socket that is not connected, as `ssl` does not."""
+        """Return the peer's address; if there is none, close the socket, as `ssl` would not."""
         try:
             return super().getpeername()
         except OSError:
@@ -309,7 +309,7 @@ _FAULTS: dict[type[BaseException], Fault] = {
 
 
 class Transport(HTTPAdapter):
-    """An adapter of requests that sends the token, and enforces limits of time and size.
+    """An HTTP adapter for `requests` that sends the token, and limits time and size.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ class Transport(HTTPAdapter):
         self._max_body = max_body
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Set up connection pools of our own classes: an attempt can close their sockets."""
+        """Set up pools of this module's connections, whose sockets an attempt can shut down."""
         super().init_poolmanager(*arguments, ssl_context=tls_context(), **options)
         self.poolmanager.pool_classes_by_scheme = POOLS
 
@@ -450,11 +450,11 @@ class Transport(HTTPAdapter):
         return {"url": request.url, "status": attempt.status, "excerpt": text_if_any}
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether a text contains the token of the requests."""
+        """Return whether ``text`` contains the token that requests are sent with."""
         return self._token is not None and self._token.is_in(text)
 
     def _masked(self, text: bytes) -> bytes:
-        """Return a text with the token replaced by ``***``."""
+        """Return ``text`` with the token replaced by ``***``."""
         return text if self._token is None else self._token.hide_in(text)
 
 
@@ -465,7 +465,7 @@ def _environment_options(base: BaseUrl, url: str) -> dict[str, Any]:
 
     Raises
     ------
-    Unusable
+    UnusableSetting
         If the environment names a proxy or certificates that cannot be used.
     """
     proxies = {} if base.is_loopback else get_environ_proxies(url)
@@ -479,7 +479,7 @@ def _environment_options(base: BaseUrl, url: str) -> dict[str, Any]:
 
 
 def _fault_of(error: Exception) -> Fault:
-    """Return the fault that an exception means; its causes are looked at too."""
+    """Return the `Fault` that fits an exception or one of the exceptions that caused it."""
     causes = tuple(_causes(error))
     for exception_type, fault in _FAULTS.items():
         if any(isinstance(cause, exception_type) for cause in causes):

@@ -1,8 +1,7 @@
 """Find the byte spans of values in a document by their paths.
 
-An object or array is tokenized when the first of its items is looked up; its other items are then
-found in an index. Bodies are not validated, because `~aatoolkit.jsontree.decode.decode` has
-accepted them.
+An object or array is tokenized when its first item is looked up; its other items are then found in
+an index. Bodies are not validated, because `~aatoolkit.jsontree.decode.decode` has accepted them.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _TOKEN = re.compile(rb"[\[\]{}]|" + _STRING + rb"|[^\s,:\]}\[{]+", re.S)
 
 
 class ByteIndex:
-    r"""Finds the byte spans of values in a body by their paths, with an index.
+    r"""Finds the byte spans of values in a response body by their paths.
 
     Parameters
     ----------
@@ -90,7 +89,10 @@ class ByteIndex:
         return self._items_by_start[start]
 
     def _iter_spans(self, start: int) -> Iterator[ByteSpan]:
-        """Yield the byte spans of keys and values from a byte to the end of its object or array."""
+        """Yield the byte spans of the keys and values of the object or array around byte ``start``.
+
+        ``start`` is the byte after its opening bracket.
+        """
         depth = value_start = 0
         for token in _TOKEN.finditer(self.body, start):
             value_start = value_start if depth else token.start()

@@ -77,8 +77,8 @@ class Parsed(NamedTuple):
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
     """Convert values to an Arrow array of a dtype.
 
-    Return the array and the positions of values that do not fit, which are null in the array. Null
-    and missing values fit.
+    Return the array and the positions of values that do not fit, which are null in the array. None
+    and `MISSING` always fit, and are null in the array, too.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
 
 
 def make_exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
-    """Convert values to an Arrow array of a dtype, which all of them must fit.
+    """Convert values to an Arrow array of a dtype that all of the values must fit.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _make_array(values: Iterable[Any], dtype: str) -> pa.Array:
 
 
 def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) -> Parsed:
-    """Parse the values of a column as it declares.
+    """Parse values as the declaration of their column says.
 
     Parameters
     ----------
@@ -152,42 +152,44 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     """
     dtype, read = reading.dtype, _CONVERTERS[reading.dtype]
     missing_values = {*map(hashable_key, reading.missing)}
-    missing_rows = (
-        [row for row, value in enumerate(values) if hashable_key(value) in missing_values]
-        if missing_values
-        else []
-    )
-    rows = [None if value is MISSING else value for value in values]
-    for row in missing_rows:
-        rows[row] = None
-    invalid_rows = []
+    missing = [
+        row
+        for row, value in enumerate(values if missing_values else ())
+        if hashable_key(value) in missing_values
+    ]
+    parsed_values = [None if value is MISSING else value for value in values]
+    for row in missing:
+        parsed_values[row] = None
+    invalid = []
     if reading.parse is None:
         exact_types = _EXACT_TYPES[dtype]
-        invalid_rows = _read_rows(
-            rows, [row for row, value in enumerate(rows) if type(value) not in exact_types], read
+        invalid = _parse_in_place(
+            parsed_values,
+            [row for row, value in enumerate(parsed_values) if type(value) not in exact_types],
+            read,
         )
         with suppress(ValueError, OverflowError):
             return Parsed(
-                _multiply(make_exact_array(rows, set(), dtype), reading.scale),
-                invalid_rows,
-                missing_rows,
+                _multiply(make_exact_array(parsed_values, set(), dtype), reading.scale),
+                invalid,
+                missing,
             )
     else:
         parse = partial(_PARSERS[reading.parse], dtype, year)
         read = parse if reading.parse == "any" else partial(_parse_if_short, parse)
-    invalid_rows += _read_rows(rows, range(len(rows)), read)
+    invalid += _parse_in_place(parsed_values, range(len(parsed_values)), read)
     return Parsed(
-        _multiply(_make_array(rows, dtype), reading.scale), sorted(invalid_rows), missing_rows
+        _multiply(_make_array(parsed_values, dtype), reading.scale), sorted(invalid), missing
     )
 
 
-def _read_rows(
+def _parse_in_place(
     values: list[Any], positions: Iterable[int], read: Callable[[Any], Any]
 ) -> list[int]:
-    """Replace the values at some positions by what the function ``read`` returns for them.
+    """Replace the values at ``positions``, in place, by what ``read`` returns for them.
 
-    Return the positions of values that do not fit, for which ``read`` returns None or raises an
-    error.
+    Return the positions of values that do not fit: those for which ``read`` returns None or raises
+    an error.
     """
     memo: dict[str, Any] = {}
     invalid_positions = []
@@ -216,7 +218,7 @@ def _parse_if_short(read: Callable[[Any], Any], value: Any) -> Any:
 
 
 def hashable_key(value: Any) -> Any:
-    """Return a hashable key for a JSON value, which differs for True and 1.
+    """Return a hashable key for a JSON scalar; True and 1 have different keys, unlike in a dict.
 
     Return None for objects and arrays.
     """
@@ -224,7 +226,10 @@ def hashable_key(value: Any) -> Any:
 
 
 def _multiply(array: pa.Array, scale: float | None) -> pa.Array:
-    """Return numbers multiplied by a scale; scales such as 0.01 divide by 100, which is exact."""
+    """Return numbers multiplied by ``scale``; if ``scale`` is None, return them unchanged.
+
+    Instead of multiplying by 0.01, divide by 100: the result is then correctly rounded.
+    """
     if scale is None:
         return array
     import pyarrow.compute as pc
@@ -239,19 +244,20 @@ def _multiply(array: pa.Array, scale: float | None) -> pa.Array:
 
 
 class _Memo(dict[Any, Any]):
-    """A cache of parsed days or timestamps: the numbers by which Arrow stores them, by text.
+    """A cache that maps the text of a day or timestamp to the number by which Arrow stores it.
 
-    Looking up a text that does not match the regular expression ``pattern`` raises ValueError.
+    A new text is parsed by ``parse``; if it does not match the regular expression ``pattern``,
+    ValueError is raised.
     """
 
     def __init__(self, pattern: str, parse: Callable[[str], int]) -> None:
         super().__init__({None: None, MISSING: None})
-        self._form, self._read = re.compile(pattern), parse
+        self._pattern, self._parse = re.compile(pattern), parse
 
     def __missing__(self, text: str) -> int:
-        if not self._form.fullmatch(text):
+        if not self._pattern.fullmatch(text):
             raise ValueError
-        number = self._read(text)
+        number = self._parse(text)
         if len(self) < 1 << 14:
             self[text] = number
         return number
@@ -286,7 +292,10 @@ def _check_texts(value: Any) -> Any:
 
 
 def _to_exact_integer(value: Any) -> int:
-    """Return a value that is a whole number of 64 bits, also as a float; else raise ValueError."""
+    """Return ``value`` as an int; raise ValueError unless it is a whole number within 64 bits.
+
+    Whole floats up to 2**53 are accepted, too.
+    """
     if type(value) is float and value.is_integer() and abs(value) <= EXACT_FLOAT:
         value = int(value) if value or copysign(1, value) > 0 else None  # no integer is -0.0
     if type(value) is not int or not -(2**63) <= value < 2**63:
@@ -295,7 +304,10 @@ def _to_exact_integer(value: Any) -> int:
 
 
 def _to_exact_float(value: Any) -> float:
-    """Return a value that a float can represent exactly, as a float; else raise ValueError."""
+    """Return ``value`` as a float; raise ValueError unless it is a number that a float can hold.
+
+    An int beyond 2**53 is refused.
+    """
     if type(value) is float or (type(value) is int and abs(value) <= EXACT_FLOAT):
         return float(value)
     raise ValueError
@@ -308,7 +320,7 @@ _TYPES_OF_NON_TEXT: dict[str, set[type]] = {
     "list<string>": {list},
 }
 _EXACT_TYPES = {dtype: {*_TYPES_OF_NON_TEXT.get(dtype, {str}), _NULL, Missing} for dtype in ARROW}
-"""By dtype, the Python types that Arrow converts to it without changing values."""
+"""Maps each dtype to the Python types that Arrow converts to the dtype without changing values."""
 
 _CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "string": _check_text,
@@ -320,7 +332,8 @@ _CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "timestamp": lambda value: _TIME_MEMOS["timestamp"][_check_text(value)],
     "list<string>": _check_texts,
 }
-"""By dtype, the function that converts a value to it; for other values, None or an error."""
+"""Maps each dtype to a function that converts a value. The function returns None or raises an error
+if the value does not fit the dtype."""
 
 # --- other notations --------------------------------------------------------------------------
 
@@ -353,9 +366,9 @@ _SECONDS = {unit: float(seconds) for unit, seconds in pairs("seconds_of").items(
 
 
 def _to_number(dtype: str, value: Any) -> Any:
-    """Return a JSON number as a float (``Float64``) or integer (``Int64``).
+    """Return a JSON number as a float (for the dtype ``Float64``) or else as an integer.
 
-    Raise ValueError if it does not fit the dtype.
+    Raise ValueError if the number does not fit the dtype.
     """
     if dtype == "Float64":
         return _to_exact_float(value)
@@ -379,9 +392,9 @@ def _parse_number(decimal_mark: str, dtype: str, _: Any, value: Any) -> Any:
 
 
 def _parse_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any:
-    """Return a text parsed by ``parse``, or a JSON number unchanged if the dtype is ``Float64``.
+    """Parse a text with ``parse``; return a JSON number unchanged if the dtype is ``Float64``.
 
-    Return None for other values, which do not fit.
+    Return None for values of other types, because they do not fit.
     """
     if type(value) is str:
         return parse(value)
@@ -429,7 +442,7 @@ def _parse_any(dtype: str, _: Any, value: Any) -> str | None:
 
 
 def _parse_number_in_parts(dtype: str, _: Any, value: Any) -> Any:
-    """Return the number that an object writes as two numbers.
+    """Return the number that an object states as two numbers.
 
     ``{"num": 1, "den": 4}`` is a ratio, ``{"units": 1, "nanos": 5}`` a sum of units and billionths.
     Return `MISSING` if the denominator is 0 or if the object has no such numbers, and None if the
@@ -472,8 +485,8 @@ _DAY_NOTATIONS = {
 def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
     """Return a day as its number in Arrow; None for a value that does not match ``pattern``.
 
-    If the day has no year, its year is ``year``. If ``year`` is a day, it is the latest such day
-    that is not after it.
+    ``year`` completes a value without a year, such as ``Nov 3``: it is a year, or a day. If it is a
+    day, the result is the last November 3 up to this day.
     """
     match = pattern.fullmatch(str(value).strip()) if type(value) in (str, int) else None
     if match is None:
@@ -503,7 +516,10 @@ def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> i
 
 
 def _parse_utc(dtype: str, _: Any, value: Any) -> int | None:
-    """Return a timestamp in text as its number in Arrow; without a time zone it is in UTC."""
+    """Return the timestamp in a text as its number in Arrow; None for other values.
+
+    A timestamp without a time zone is taken to be in UTC.
+    """
     if type(value) is not str or len(value) < 16 or value[10] not in "T ":
         return None
     moment = datetime.fromisoformat(value)
@@ -550,4 +566,4 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "epoch ns": partial(_parse_epoch, 10**9),
     "epoch days": partial(_parse_epoch, Fraction(1, 86400)),
 }
-"""By ``parse``, the function that parses a value; its arguments are dtype, year and value."""
+"""Maps each notation (``parse``) to the function that parses it, from dtype, year and value."""

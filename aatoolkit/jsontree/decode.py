@@ -38,7 +38,7 @@ _END_OF_KEY = re.compile(rb'(?<!\\)(?:\\\\)*"\s*\Z')
 
 
 class _InvalidDocument(Exception):
-    """Raised for invalid documents; its arguments are the problem as a word and as a sentence."""
+    """Raised for invalid documents, with two arguments: `DecodeError.problem`, and the message."""
 
 
 def decode(response: bytes | str | Any, **facts: Any) -> Any:
@@ -51,14 +51,14 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
     response
         The document: bytes in UTF-8, text, or a JSON value.
     **facts
-        Attributes for the error: ``url``, ``status``, ``section``, ``scope``.
+        Attributes that an error gets: ``url``, ``status``, ``section``, ``scope``.
 
     Raises
     ------
     DecodeError
-        If it is not one valid JSON document; ``.problem`` says why in a word. Other than most
-        decoders, this one also refuses duplicate keys, numbers that are not finite, text that is
-        not Unicode, and nesting deeper than 128.
+        If ``response`` is not one valid JSON document; the attribute ``problem`` says why in a
+        word. Unlike most decoders, this one also refuses duplicate keys, numbers that are not
+        finite, text that is not Unicode, and nesting deeper than 128.
     PayloadError
         If a Python object is not a JSON value.
 
@@ -87,11 +87,12 @@ def read_document(
     response
         The document.
     convert
-        A function of two arguments: the decoded value, and whether it is certainly exact. It
-        returns a pair: its result, and the number of keys of all objects. If the value turns out
-        not to be exact, the function is called again with the exact value.
+        A function of two arguments: the decoded value, and whether the value is certainly decoded
+        exactly (see `Inexact`). It returns a pair: its result, and the number of keys of all
+        objects. If the value turns out not to be exact, the function is called again with the
+        exact value.
     **facts
-        Attributes for the error.
+        Attributes that an error gets, as in `decode`.
     """
     if not isinstance(response, bytes | str):
         return convert(check_json_value(response, **facts), True)[0]
@@ -109,8 +110,8 @@ def read_document(
 def count_keys(body: bytes) -> int:
     """Return the number of keys in the bytes of a document.
 
-    If the decoded document has fewer keys, orjson dropped duplicate keys. A key is recognised by
-    its quote before a colon, with or without white space between them.
+    If the decoded document has fewer keys, orjson dropped duplicate keys. A key is recognised by a
+    quote that is followed by a colon, with or without white space between them.
     """
     key_count, codes = 0, np.frombuffer(body, np.uint8)
     for start in range(0, len(codes), _BLOCK):
@@ -186,7 +187,7 @@ def excerpt(body: bytes) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be encoded in UTF-8, i.e. has no unpaired surrogate."""
+    """Return whether a text can be encoded in UTF-8, i.e. has no unpaired surrogate."""
     try:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Check the limits of a document (paths, depth), and recognise objects whose keys are data."""
+"""Check the limits of a document (number of paths, depth); find objects whose keys are data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FIELD_NAME = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
 
 
 class Inexact(Exception):
-    """Raised if orjson may not have decoded a document exactly."""
+    """Raised if orjson may not have decoded a document exactly, as with integers beyond 64 bits."""
 
 
 class StructureCounter:
@@ -46,8 +46,8 @@ class StructureCounter:
     ----------
     paths, keys, most_keys : int
         ``paths`` is the number of distinct paths, ``keys`` the number of keys of all objects
-        together. ``most_keys`` is the greatest number of keys of an object, or of distinct keys of
-        the records at one path.
+        together. ``most_keys`` is the largest number of keys that one object has, or that the
+        records (elements of arrays) at one path have in total, without duplicates.
     """
 
     def __init__(self, limit: int = 2**63, is_exact: bool = False) -> None:
@@ -62,7 +62,7 @@ class StructureCounter:
         PayloadError
             If the document has too many paths.
         Inexact
-            If a number may not be exact, or if the values are nested too deeply.
+            If orjson may have rounded a number, or if the values are nested too deeply.
         """
         self.paths += 1
         if self.paths > self.limit:
@@ -94,7 +94,7 @@ class StructureCounter:
     def count_values(
         self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
     ) -> None:
-        """Count one path, given its values, and the paths and keys inside the values.
+        """Count the path of ``values`` and all paths and keys inside ``values``.
 
         ``kinds`` are the types of the values; ``are_records`` says whether they are elements of
         arrays.
@@ -106,7 +106,7 @@ class StructureCounter:
     def count_inside(
         self, values: Sequence[Any], depth: int = 0, are_records: bool = False
     ) -> None:
-        """Count the paths and keys inside values; keys that are data count as one path."""
+        """Count the paths and keys inside ``values``; keys that are data are one path together."""
         arrays = [value for value in values if type(value) is list]
         objects = [value for value in values if type(value) is dict]
         children: dict[str | None, list[Any]] = {}
@@ -124,7 +124,7 @@ class StructureCounter:
 
 
 def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return the values of objects by key: for each key, a list of its values in all objects."""
+    """Return a dict that maps each key of the objects to the list of its values in all objects."""
     columns = values_by_common_key(objects)
     if not columns:
         columns = defaultdict(list)
@@ -135,7 +135,7 @@ def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return the values of objects by key, if all objects have the same keys; else ``{}``."""
+    """Return what `values_by_key` returns, if all objects have the same keys; else ``{}``."""
     if {*map(len, objects)} == {len(objects[0])}:
         try:
             return {name: [*map(itemgetter(name), objects)] for name in objects[0]}
@@ -145,13 +145,13 @@ def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[An
 
 
 def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
-    """Whether the keys of the objects at one path are data, such as dates, and not field names.
+    """Return whether the keys of the objects at one path are data, such as dates, not field names.
 
     The keys are data if there are at least three distinct keys, and one of these is true:
 
-    * 80 % of the keys look like data: dates, numbers, hosts, addresses, UUIDs. If all values are
-      numbers, or all have another type than text, keys that cannot be names of fields, such as
-      ``Acme CRM``, look like data, too.
+    * 80 % of the keys look like data: dates, numbers, hosts, addresses, UUIDs. If all values have
+      one type, and this type is not text, keys that cannot be names of fields, such as
+      ``Acme CRM``, look like data, too. Integers and floats are one type.
     * There are more than 64 keys, and the objects have on average less than a third of them.
     * There are more than 64 keys, all values have one type, and there are fewer objects than keys.
     * All values are objects that share 80 % of their fields.

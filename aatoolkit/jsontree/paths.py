@@ -7,8 +7,9 @@
                         elements
 ``$.a["b.c"]``          names with other characters are quoted as JSON text: in brackets in
 ``a."b.c"``             concrete paths, after a dot in patterns; both forms can be read
-``days[@0]``            in the path of a column: the element at the row's own position in the
-                        first array on the path to the row; ``hits{@0}`` the entry with its key
+``days[@0]``            in the path of a column: the element of ``days`` at the same position as
+                        the row has in the first array on its path; ``hits{@0}``: the entry of
+                        ``hits`` with the same key as the row
 ``rows[]["cols[]"="n"]``  the element at the position that the name ``n`` has in another array
 ======================  ==========================================================================
 
@@ -34,24 +35,24 @@ KEY_SIGN: Final = "~"
 
 @dataclass(frozen=True)
 class Field:
-    """A step to the field of an object with a name."""
+    """A step from an object to its field ``name``."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Position:
-    """A step to the element of an array at a position, counted from 0."""
+    """A step from an array to its element at the position ``number``, counted from 0."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Each:
-    """A step to all elements of an array; with ``at``, to the element at the position of a row.
+    """A step from an array to all its elements; with ``at``, to the one at the position of a row.
 
-    The position is that of the row in array or object number ``at`` on the path to the row, counted
-    from 0, from the outermost.
+    The position of the row is that in the array or object number ``at`` on the path to the row. The
+    outermost has the number 0.
     """
 
     at: int | None = None
@@ -59,11 +60,10 @@ class Each:
 
 @dataclass(frozen=True)
 class Entries:
-    """A step to the entries of an object whose keys are data.
+    """A step from an object whose keys are data to all its entries.
 
-    If ``only`` is given, it leads only to the entries with these keys.
-
-    With ``at``, it is a step to the entry with the key of a row, as for `Each`.
+    With ``only``, the step leads only to the entries with these keys. With ``at``, it leads to the
+    entry with the key that the row has in the array or object number ``at`` on its path.
     """
 
     only: tuple[str, ...] = ()
@@ -72,7 +72,10 @@ class Entries:
 
 @dataclass(frozen=True)
 class Named:
-    """A step to the element of an array at the position of a name in another array, the header."""
+    """A step from an array to the element at the position that ``name`` has in another array.
+
+    The other array is at the path ``header``.
+    """
 
     header: tuple[Step, ...]
     name: str
@@ -222,7 +225,7 @@ def key_step(key: str) -> str:
 
 
 def is_within(path: str, outer: str) -> bool:
-    """Whether a concrete path is equal to ``outer``, or leads to a value inside it.
+    """Return whether a concrete path is equal to ``outer``, or leads to a value inside it.
 
     Examples
     --------

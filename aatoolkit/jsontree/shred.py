@@ -3,9 +3,10 @@
 The layout of the tables is a contract.
 
 **Tables.** The document is the only row of the table ``$``. The arrays at one path become a table
-with one row per element. It is named after the path: ``chats[]``, ``chats[].citations[]``,
-``matrix[][]``. Objects whose keys are data become a table with one row per entry: ``byDay{}``.
-`aatoolkit.jsontree.layout` decides which objects these are; other objects become columns.
+with one row per element. The table is named after the path: ``chats[]``, ``chats[].citations[]``,
+``matrix[][]``. The objects at one path whose keys are data become a table with one row per entry:
+``byDay{}``. `aatoolkit.jsontree.layout` decides which objects these are; the fields of other
+objects become columns.
 
 **Columns.** Tables other than ``$`` begin with the columns ``_parent``, the position (from 0) in
 the parent table of the row that contains this row; ``_pos``, the position in the array or object,
@@ -17,8 +18,8 @@ sorted by their path from the row:
 ``response.text``    a field of an object in a field
 ``x@string`` …     one column per kind, for a field with several kinds: ``@boolean``, ``@integer``,
                    ``@number`` (floats), ``@string``, ``@big`` (integers beyond 64 bits, as text)
-``chats[]``        the number of elements of the array; they are in the table of that name
-``byDay{}``        the number of entries of the object; they are in the table of that name
+``chats[]``        the number of elements of the array; the elements are in the table ``chats[]``
+``byDay{}``        the number of entries of the object; the entries are in the table ``byDay{}``
 ``x@kind``         the kind of the field in each row: ``missing``, ``null``, ``object``, ``array``,
                    ``entries`` or a kind of scalar. The column is left out if all rows without a
                    value are of the same kind, which is then noted in the metadata (see the plan
@@ -29,10 +30,10 @@ sorted by their path from the row:
 Integers and floats share a column of floats if no float is a whole number and no integer is beyond
 2**53, because the two can then be distinguished. Text that looks like dates stays text.
 
-**Names** depend on the fields and their kinds, never on the order of rows. In names, characters
-such as ``.`` ``[`` ``{`` ``@`` ``%`` ``/`` are written as ``%2E`` and so on. So no key looks like a
-path or like another column, and names can be used as names of files. Long names of tables end in a
-hash.
+**Names** of tables and columns depend on the fields and their kinds, never on the order of rows.
+Characters such as ``.`` ``[`` ``{`` ``@`` ``%`` ``/`` in a key are written as ``%2E`` and so on. So
+no key looks like a path or like another column, and names can be used as names of files. Long names
+of tables end in a hash.
 
 **The plan** of each table is JSON in the metadata of its schema, under ``aatoolkit.shred``. It has
 the original keys and the meaning of each column. `unshred` needs only the plan and the columns that
@@ -149,10 +150,10 @@ class _Table:
         self.children: list[_Table] = []
 
     def add_field(self, values: Sequence[Any], label: str, counter: StructureCounter) -> _Plan:
-        """Add the columns of a field to the table, and return the plan to read them back.
+        """Add the columns of a field to the table; return the plan by which `unshred` reads them.
 
-        ``values`` has the value of the field for each row. ``label`` is the field's path from the
-        row, as written in names of columns; empty for the row itself.
+        ``values`` has the value of the field in each row. ``label`` is the path from the row to the
+        field, as written in names of columns; it is empty if ``values`` are the rows themselves.
         """
         counter.count_path(values, set(), 0)
         column_name, plan = label or VALUE, _Plan()
@@ -210,9 +211,10 @@ class _Table:
         return plan
 
     def _add_child(self, containers: Sequence[Any], label: str, sign: str) -> pa.Array:
-        """Add the child table of the elements of arrays or of the entries of objects.
+        """Add a child table with the elements of arrays (``sign`` ``[]``) or entries of objects.
 
-        Return a column of the numbers of items in each array or object; null for other rows.
+        Return a column with the number of items of each array or object in ``containers``, and null
+        where there is none.
         """
         prefix = "" if self.name == DOCUMENT else self.name
         name = f"{prefix}{'.' if prefix and label else ''}{label}{sign}"
@@ -230,7 +232,7 @@ class _Table:
 
 
 def _are_distinguishable(values: Sequence[Any]) -> bool:
-    """Whether integers can be told from floats after all numbers have become floats.
+    """Return whether integers can still be told from floats if all numbers are stored as floats.
 
     They can if no float is a whole number, and if a float can represent every integer exactly.
     """
@@ -249,7 +251,7 @@ def _make_column_name(prefix: str, key: str) -> str:
 
 
 def _shorten_name(name: str) -> str:
-    """Return the name of a table; a long name is cut off and ends in a hash of the full name."""
+    """Return ``name`` unchanged, or if it is long, its beginning with a hash of the full name."""
     if len(name.encode()) <= _MAX_NAME_BYTES:
         return name
     return f"{name[:32]}~{hashlib.blake2b(name.encode(), digest_size=12).hexdigest()}"

@@ -3,8 +3,8 @@
 The rows of a `Vector` are a `Level`: the document itself, the elements of all arrays at a path, or
 the entries of all objects at a path. `Vector.field` returns the values of a field in the same rows,
 with `MISSING` for objects without the field. `Vector.elements` and `Vector.entries` return the
-items of arrays and objects, which are the rows of a new level. Each of them handles all rows at
-once.
+items of arrays and objects, which are the rows of a new level. Each of these methods handles all
+rows at once.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class Level:
     keys : list of str, optional
         The key of each row; None if the rows are elements of arrays.
     is_computed : bool
-        Whether a function computed the rows from the values of ``container``.
+        Whether a function computed the rows from the values of ``container``, as `computed` rows of
+        a declaration are.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Level:
 
     @property
     def container(self) -> Vector | None:
-        """The vector of arrays or objects whose items are the rows; None for the document."""
+        """The vector of the arrays or objects whose items are the rows; None for the document."""
         if self._container is None:
             return None
         container = self._container()
@@ -114,7 +115,7 @@ class Level:
 
 
 class Vector:
-    """The values at one path, one for each row: document, array element or object entry.
+    """The values at one path, one for each row of a `Level`.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ class Vector:
     field_names : tuple of str
         The names of the fields on the path from a row to its value.
     is_absent : bool
-        Whether there are objects, but none of them has the field.
+        Whether the values are those of a field that none of the objects has.
     is_key : bool
         Whether the values are keys of objects.
 
@@ -173,12 +174,12 @@ class Vector:
 
     @property
     def is_null(self) -> bool:
-        """Whether there is at least one value and all values are null."""
+        """Whether all values are null, apart from `MISSING`, and there is at least one."""
         return type(None) in self.kinds and self.kinds <= {type(None), Missing}
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """A set: True is in it if there are numbers other than 0, False if there are zeros."""
+        """Which numbers occur: the set has True if a number is not 0, and False if one is 0."""
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
@@ -189,7 +190,10 @@ class Vector:
 
     @cached_property
     def values_by_field(self) -> dict[str, list[Any]]:
-        """The values of each field, if all values are objects with the same keys; else empty."""
+        """Maps each field to its values, if all values are objects with the same keys; else empty.
+
+        Objects with more than `MAX_FIELDS` keys are left out, too.
+        """
         are_few = self.kinds == {dict} and len(self.values[0]) <= MAX_FIELDS
         return values_by_common_key(self.values) if are_few else {}
 
@@ -253,12 +257,12 @@ class Vector:
     def flatten(
         self, lists: Sequence[Any], keys: list[str] | None = None, is_computed: bool = False
     ) -> Vector:
-        """Return a vector of the items of all ``lists``, which has one list for each row."""
+        """Return a vector of the items of all ``lists``, which has a list for each row."""
         values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
         return Vector(values, Level(len(values), self, [*map(len, lists)], keys, is_computed))
 
     def descend(self, steps: Sequence[Step]) -> Vector:
-        """Return the vector of the values at a path below this vector's path.
+        """Return the vector of the values that ``steps`` lead to from the values of this vector.
 
         Raises
         ------
@@ -303,7 +307,8 @@ class Vector:
 def compose_row_indexes(index: RowIndex, next_index: RowIndex) -> RowIndex:
     """Return the row index that applies ``index`` and then ``next_index``.
 
-    It is ``next_index[index[row]]``, and -1 for rows for which one of them is -1.
+    Row ``row`` of the result is ``next_index[index[row]]``, or -1 if ``index[row]`` is -1, which
+    stands for no row.
     """
     if not len(next_index):
         return np.full(len(index), -1, np.int64)

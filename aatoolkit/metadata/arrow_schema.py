@@ -1,10 +1,10 @@
-"""Store column metadata in Parquet files, readable for every engine, and read it back.
+"""Store the metadata of a frame in a Parquet file, so that other programs see it; read it back.
 
-Engines look for metadata in different keys of a file, so it is stored in two of them:
+The metadata is stored under two keys of the file's own metadata:
 
-- the key ``aatoolkit``, JSON that DuckDB, Polars and pyarrow show: the key of the frame, and the
-  state, unit, rule and meaning of each column;
-- ``PANDAS_ATTRS``, compressed: all metadata of the frame, so that plain ``pandas.read_parquet``
+- ``aatoolkit`` has JSON that DuckDB, Polars and pyarrow show: the key of the frame, and the
+  availability, unit, aggregation rule and description of each column;
+- ``PANDAS_ATTRS`` has all metadata of the frame, compressed, so that plain ``pandas.read_parquet``
   gives a frame whose ``df.aa`` works. This package, too, reads the metadata from this key.
 
 The Arrow schema is stored only if Parquet's own types would lose something, such as categories.
@@ -36,14 +36,14 @@ from aatoolkit.sections.section import Column
 if TYPE_CHECKING:
     import pandas as pd
 
-# The key of DataFrame.attrs and that of the file are one word, so that whoever finds either knows
-# what wrote it; pandas writes attrs into the file under PANDAS.
+# The key in DataFrame.attrs and the key in the file are the same, so that whoever finds either
+# knows what wrote it; pandas writes attrs into the file under PANDAS.
 KEY = ATTRIBUTE.encode()
 PANDAS = b"PANDAS_ATTRS"
 ARROW = b"ARROW:schema"
 
 LAYOUT = "2.1"
-"""The version of what the key ``aatoolkit`` holds; since 2.1 files have checksums."""
+"""The version of the JSON under the key ``aatoolkit``; since 2.1 files have checksums."""
 
 
 def declared(column: ColumnMetadata) -> Column | None:
@@ -57,7 +57,7 @@ def declared(column: ColumnMetadata) -> Column | None:
 
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Return a schema with the metadata in the keys ``aatoolkit`` and ``PANDAS_ATTRS``."""
+    """Return ``schema`` with the metadata under the keys ``aatoolkit`` and ``PANDAS_ATTRS``."""
     keys = {
         **(schema.metadata or {}),
         PANDAS: _to_json({ATTRIBUTE: pack(metadata.dumps())}),
@@ -75,10 +75,11 @@ _PARQUET_TYPES = {
 
 
 def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
-    """Return the key-value metadata to write into a Parquet file.
+    """Return the key-value metadata to write into a Parquet file with the schema ``schema``.
 
-    If Parquet's own types store every column without loss, these are the keys of ``schema``.
-    Otherwise they are the key ``aatoolkit`` and the serialized Arrow schema, which holds all keys.
+    If Parquet's own types store every column without loss, it is the metadata of ``schema``.
+    Otherwise it has the key ``aatoolkit`` and the serialized Arrow schema, which includes all
+    metadata of ``schema``.
     """
     if all(field.type in _PARQUET_TYPES and field.nullable for field in schema):
         return dict(schema.metadata)
@@ -117,12 +118,12 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
 
 
 def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
-    """Return the value of the key ``aatoolkit``, for readers of the file that lack this package.
+    """Return the JSON value of the key ``aatoolkit``, for programs that lack this package.
 
-    It has the key of the frame, a list of states, and the metadata of each column. The ``state`` of
-    a column is its position in the list of states; it is left out if it is 0, the state of most
-    columns. Tables of the default profile are publicly known; the declarations of other tables are
-    included.
+    It has the key of the frame, a list of availabilities (``states``), and the metadata of each
+    column. The ``state`` of a column is the position of the column's availability in the list; it
+    is left out if it is 0, the most frequent. The declarations of tables are included, except of
+    those in the default profile, which is publicly known.
     """
     columns = metadata.columns.items()
     states_by_name = {name: dump_state(column.availability) for name, column in columns}
@@ -146,7 +147,10 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
 
 
 def _describe_declaration(column: ColumnMetadata) -> dict[str, str | None]:
-    """Return the unit, aggregation rule and description of a column; empty if undeclared."""
+    """Return the declared unit, aggregation rule and description of a column.
+
+    Return an empty dict if no table declares the column.
+    """
     declaration = declared(column)
     if declaration is None:
         return {}
@@ -181,18 +185,19 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
 
     - the line ``aatoolkit logical hash 1``;
     - a line of JSON, ``{"columns":[[name,kind],…],"rows":n}``, without spaces, in UTF-8;
-    - for each column one byte a row, 1 for a value and 0 for a missing one; then the values of the
-      column, in which a missing value is zero, or has no bytes.
+    - for each column first one byte per row, 1 for a value and 0 for a missing value; then the
+      values of the column, in which a missing value is zero or an empty text or list.
 
     The kinds, and how their values are written (numbers are little-endian):
 
     - ``boolean``: one byte; ``integer``: 8 bytes, signed; ``float``: 8 bytes, IEEE 754,
       where NaN is a missing value and -0 is 0;
     - ``instant``: the microseconds since 1970 in UTC, as ``integer``;
-    - ``local``, a time without a time zone, and a day, which is its midnight: the microseconds
-      since 1970 by the same clock, as ``integer``;
+    - ``local``, a time without a time zone, or a day, which is written as its midnight: the
+      microseconds since midnight of 1 January 1970 in local time, as ``integer``;
     - ``text``: the length of each text in bytes, as ``integer``, then all texts in UTF-8. A
-      category is its text; ``big integer`` is text too;
+      category is written as its text. A ``big integer``, too large for ``integer``, is written as
+      the text of its digits;
     - ``list<kind>``: the length of each list, as ``integer``, then the items of all lists as a
       column;
     - ``null``: no bytes, for a column whose kind is not known because it has no values.
@@ -244,7 +249,7 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
 
 
 def _to_arrow(frame: pd.DataFrame) -> pa.Table:
-    """Convert a frame to Arrow, with the named levels of its index as the first columns."""
+    """Convert a frame to an Arrow table, with the named index levels as the first columns."""
     levels = [name for name in frame.index.names if name is not None]
     flat_frame = frame.reset_index(levels) if levels else frame.copy(deep=False)
     flat_frame.attrs = {}  # Arrow would write the text of the attrs
@@ -255,9 +260,10 @@ def _to_arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def _encode(values: Any) -> _Encoded:
-    """Return the kind of a column, such as ``float``, and its bytes.
+    """Return the kind of a column, such as ``float``, and the bytes to hash for the column.
 
-    These are a byte per row, 1 for a value and 0 for a missing one, then the bytes of all values.
+    They are one byte per row, 1 for a value and 0 for a missing value, then the bytes of all
+    values.
     """
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)

@@ -1,16 +1,15 @@
 """`FrameMetadata`, and how it is stored in ``DataFrame.attrs``, which only this module touches.
 
-It is stored as one canonical JSON string under ``df.attrs["aatoolkit"]``: pandas copies a string
-for free, compares it by value, writes it to Parquet, and unpickles it where this package is not
-installed. The string is made when ``attrs`` is first read (`LazyAttrs`). It refers to objects in
-memory, such as the rows as they were read (`_Text`, `_MetadataInMemory`), and it is parsed through
-a cache.
+The metadata is stored as one canonical JSON string under ``df.attrs["aatoolkit"]``: pandas copies a
+string for free, compares it by value, writes it to Parquet, and unpickles it where this package is
+not installed. The string is made when ``attrs`` is first read (`LazyAttrs`). While it is in memory,
+it has references to objects such as the rows as they were read (`_Text`, `_MetadataInMemory`).
 
 The metadata of a column says which declared column it is, and whether the service could measure it
-in the rows that were read. A column without metadata has the status unknown, and so has a column
-that pandas renamed. If pandas kept the string but changed the values, the `Fingerprint` detects
-this, and the status of the column is unknown. The metadata of a column that could not be measured
-holds as long as the column has no values.
+in the rows that were read. A column without metadata has the status ``unknown``, and so has a
+column that pandas renamed. If pandas kept the metadata but changed the values, the `Fingerprint`
+detects this, and the status of the column is ``unknown``. The metadata of a column that could not
+be measured holds as long as the column has no values.
 """
 
 from __future__ import annotations
@@ -60,12 +59,12 @@ ATTRIBUTE = "aatoolkit"
 
 @dataclass(frozen=True)
 class FrameMetadata:
-    """The metadata of a frame: its columns, its key, and the responses that it was read from.
+    """The metadata of a frame: of its columns, its key, and the responses that it was read from.
 
-    ``grains`` maps a table to the columns that identify its rows, where these differ from the
-    declared key. ``repeated`` lists the tables whose rows may occur in the frame more than once.
-    ``fingerprint`` shows whether the frame still holds the values that were read. ``recipe`` says
-    how the frame was made: see `aatoolkit.metadata.recipe`.
+    ``grains`` maps the name of a table to the columns of the frame that identify the table's rows,
+    if they are not the declared key. ``repeated`` lists the tables whose rows may occur in the
+    frame more than once. ``fingerprint`` shows whether the frame still holds the values that were
+    read. ``recipe`` says how the frame was made: see `aatoolkit.metadata.recipe`.
     """
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
@@ -77,7 +76,7 @@ class FrameMetadata:
     recipe: Recipe | None = field(default=None, compare=False, repr=False)
 
     def grain(self, table: str) -> tuple[str, ...] | None:
-        """Return the frame's columns that identify a row of ``table``; None if it has no key."""
+        """Return the frame's columns that identify a row of ``table``; None if none are known."""
         if table in self.grains:
             return self.grains[table]
         name_by_declared_column = {column.of: name for name, column in self.columns.items()}
@@ -89,16 +88,16 @@ class FrameMetadata:
         )
 
     def holds(self, name: str) -> bool:
-        """Whether a column has metadata and still holds the values that were read."""
+        """Return whether a column has metadata and still holds the values that were read."""
         column = self.columns.get(name, NOTHING)
         return bool(column.of) or column.availability.status != Status.UNKNOWN
 
     def is_lost(self, name: str) -> bool:
-        """Whether the values of a column were overwritten or moved since they were read."""
+        """Return whether a column's values were overwritten, or moved to other rows."""
         return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
 
     def dumps(self) -> str:
-        """Serialize to canonical JSON: equal metadata gives equal text.
+        """Return the metadata as canonical JSON: equal metadata gives equal text.
 
         Examples
         --------
@@ -191,13 +190,13 @@ class FrameMetadata:
 
 
 def declared_key(table: str) -> tuple[str, ...]:
-    """Return the key of a declared table; empty if it has none or the table is not declared."""
+    """Return the declared key of a table; empty if the table has no key or is not declared."""
     declaration = find_table(table)
     return () if declaration is None else tuple(declaration.key)
 
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
-    """Return a dict that lists, for each table, the names of the columns that it declares."""
+    """Return a dict from each table to the names of those ``columns`` that the table declares."""
     tables: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.table:
@@ -215,7 +214,7 @@ class HeldResponse(Protocol):
 
     @property
     def source(self) -> Source:
-        """The source of the response: host, section, scope, time and hash."""
+        """The `Source` of the response: host, section, scope, time and hash."""
 
     @property
     def body(self) -> bytes | None:
@@ -231,10 +230,10 @@ class _MetadataInMemory:
     Parameters
     ----------
     rows : callable
-        Returns the rows as they were when the metadata was attached. They are hashed when the frame
-        is first checked.
+        A function that returns the rows as they were when the metadata was attached. The rows are
+        hashed when the frame is first checked for changes.
     describe : callable
-        Returns the metadata.
+        A function that returns the metadata.
     responses : iterable of HeldResponse
         The responses in memory that the frame was made of.
     """
@@ -250,7 +249,7 @@ class _MetadataInMemory:
 
     @cached_property
     def metadata(self) -> FrameMetadata:
-        """The metadata of the frame, made at the first access."""
+        """The metadata of the frame; it is made at the first access."""
         return self._describe()
 
     @cached_property
@@ -268,8 +267,8 @@ class _MetadataInMemory:
     def _hash_rows(self, *, sample: bool) -> Fingerprint:
         """Return the fingerprint of the columns that have metadata.
 
-        With ``sample`` only a sample of the rows is hashed. Columns without any value are left
-        out if the service could not measure them.
+        With ``sample``, only a sample of the rows is hashed. Columns that have no value because the
+        service could not measure them are left out.
         """
         rows, columns = self.rows(), self.metadata.columns
         arrays = arrays_of(rows)
@@ -290,7 +289,7 @@ class _MetadataInMemory:
 class _Text(str):
     """The text of a frame's metadata, with a reference to the metadata object in memory.
 
-    pandas passes it on like any text; a pickle or a file has the text without the reference.
+    pandas copies it like any text. In a pickle or a file, only the text is left.
     """
 
     in_memory: _MetadataInMemory | None = None
@@ -307,10 +306,10 @@ _PENDING = FrameMetadata().dumps()
 
 
 class LazyAttrs(dict[Any, Any]):
-    """A dict that makes the text of the metadata when it is first read, compared or copied.
+    """A dict for ``attrs`` that makes the text of the metadata only when the dict is first read.
 
-    Copies and pickles are plain dicts. Compiled code that bypasses the dict's methods sees a
-    placeholder instead: metadata with nothing in it.
+    Comparing or copying the dict reads it, too. Copies and pickles are plain dicts. Compiled code
+    that bypasses the dict's methods sees a placeholder: the text of empty metadata.
 
     Parameters
     ----------
@@ -333,7 +332,7 @@ class LazyAttrs(dict[Any, Any]):
 
     @property
     def is_pending(self) -> bool:
-        """Whether the dict still holds the placeholder of the text, i.e. the text was not made."""
+        """Whether the text was not made yet, so that the dict still has the placeholder."""
         return super().get(ATTRIBUTE) is _PENDING
 
     def __iter__(self) -> Iterator[Any]:
@@ -345,7 +344,7 @@ class LazyAttrs(dict[Any, Any]):
 
 
 def _make_text_first(method: Callable[..., Any]) -> Any:
-    """Return a method of dict, wrapped to make the text of the metadata before it reads values."""
+    """Return a method of dict, wrapped so that the text of the metadata is made before the call."""
 
     def read(*dicts: Any) -> Any:
         for attrs in dicts:
@@ -366,7 +365,10 @@ for _name in _READERS.split():
 CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = ContextVar(
     "checks", default=None
 )
-"""The checks by the frame's ``id``, cached while a verb runs, as a verb changes no frame."""
+"""Maps the ``id`` of each frame to the frame and its check, while a verb runs; else None.
+
+The checks can be cached because a verb changes no frame.
+"""
 
 
 def attach(
@@ -392,8 +394,9 @@ def frame_with(
 ) -> pd.DataFrame:
     """Return a frame whose metadata and fingerprint are made when they are first needed.
 
-    ``rows`` makes the frame, and ``metadata`` its metadata. For the fingerprint ``rows`` is called
-    again, as the frame may have been changed by then.
+    The function ``rows`` makes the frame, and the function ``metadata`` makes the metadata of the
+    frame. For the fingerprint ``rows`` is called again, because the first frame may have been
+    changed by then.
     """
     frame = rows()
     _set_attrs(frame, {}, _MetadataInMemory(rows, metadata, responses))
@@ -401,9 +404,9 @@ def frame_with(
 
 
 def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
-    """Return the metadata of a frame that still holds: one entry per column, in order.
+    """Return the part of a frame's metadata that still holds: one entry per column, in order.
 
-    The status of a column without metadata is unknown, and so is that of a column whose values were
+    Columns without metadata have the status ``unknown``, and so have columns whose values were
     changed since they were read.
 
     Parameters
@@ -424,13 +427,13 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     fingerprint_check = check_of(frame, anew=True)
     columns = {}
     for name in dict.fromkeys((*names, *level_names)):
-        column, change = metadata.columns.get(name, NOTHING), None
+        column, reason = metadata.columns.get(name, NOTHING), None
         if column.availability.status in EMPTY and name not in fingerprint_check.hashed_columns:
-            change = None if fingerprint_check.is_empty(name) else OVERWRITTEN
+            reason = None if fingerprint_check.is_empty(name) else OVERWRITTEN
         elif column != NOTHING:
-            change = fingerprint_check.change(name)
-        unknown_column = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change))
-        columns[name] = unknown_column if change else column
+            reason = fingerprint_check.change(name)
+        unknown_column = ColumnMetadata(None, Availability(Status.UNKNOWN, None, reason))
+        columns[name] = unknown_column if reason else column
     columns = with_row_states(frame, columns)
     for name in {*level_names} - {*names} if not levels else ():
         del columns[name]
@@ -447,7 +450,7 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
     """Return the `FingerprintCheck` of a frame, which finds the columns that were changed.
 
-    It is cached while a method of ``df.aa`` runs; with ``anew`` the cache is not used.
+    It is cached while a method of ``df.aa`` runs; with ``anew``, a new one is always made.
     """
     cached_checks = CHECKS.get()
     if cached_checks is not None and id(frame) in cached_checks and not anew:
@@ -460,17 +463,17 @@ def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
 
 
 def has_metadata(frame: pd.DataFrame) -> bool:
-    """Whether a frame has metadata, damaged or not."""
+    """Return whether a frame has metadata, even if the metadata is damaged."""
     return ATTRIBUTE in frame.attrs
 
 
 def text_of(frame: pd.DataFrame) -> str | None:
-    """Return the metadata of a frame as JSON text; None if it has none."""
+    """Return the metadata of a frame as JSON text; None if the frame has no metadata."""
     return frame.attrs.get(ATTRIBUTE)
 
 
 def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
-    """Return the metadata object of a frame in memory; None if the frame has only its text."""
+    """Return the metadata object that a frame has in memory; None if it has none, or only text."""
     attrs = frame.attrs
     if isinstance(attrs, LazyAttrs) and attrs.is_pending:
         return attrs.in_memory
@@ -481,7 +484,7 @@ def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
 def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
-    """Replace the metadata of a frame whose rows were not changed since it was attached."""
+    """Replace the metadata of a frame whose rows were not changed since metadata was attached."""
     in_memory = _find_in_memory(frame)
     if in_memory is None:
         attach(frame, metadata, responses=responses)
@@ -494,16 +497,19 @@ def replace_metadata(
 
 
 def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
-    """Return the fingerprint of all rows of a frame.
+    """Return the fingerprint of all rows of a frame, as they were read.
 
-    A frame that was pickled has only the fingerprint of a sample of its rows, or None.
+    For a frame that was pickled or read from a file, return the fingerprint in ``metadata``: of a
+    sample of its rows, or None.
     """
     in_memory = _find_in_memory(frame)
     return metadata.fingerprint if in_memory is None else in_memory.fingerprint
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
-    """Return the metadata that was attached to a frame, unchecked, and its responses in memory.
+    """Return the metadata attached to a frame, not checked for changes, and the held responses.
+
+    The held responses are those in memory that the frame was read from.
 
     Raises
     ------
@@ -520,7 +526,7 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, .
 def _set_attrs(
     frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory
 ) -> None:
-    """Set the attrs of a frame to ``other_attrs`` and metadata, whose text is made when read."""
+    """Set the attrs of a frame to ``other_attrs`` and the metadata; the text is made when read."""
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
     # the property would copy it to a plain dict
@@ -528,7 +534,7 @@ def _set_attrs(
 
 
 def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
-    """Return the attrs of a frame without its metadata."""
+    """Return a dict with the attrs of a frame other than the metadata."""
     # the method of dict, as those of `LazyAttrs` would make the text
     return {name: value for name, value in dict.items(frame.attrs) if name != ATTRIBUTE}
 
@@ -536,7 +542,7 @@ def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
 def with_row_states(
     frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
-    """Return the metadata of columns, with availability computed from the rows of ``frame``."""
+    """Return ``columns`` with availability recomputed for the rows that ``frame`` has now."""
     if not any(column.statements or column.absent for column in columns.values()):
         return {**columns}
     rows = rows_of(frame, FrameMetadata(columns))
@@ -549,7 +555,8 @@ def with_row_states(
 def rows_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
     """Return a `RowStatus`, which computes the availability of the rows of a frame.
 
-    Only columns that still hold the values that were read decide which rows a statement concerns.
+    A statement selects rows only by columns that, by ``metadata``, still hold the values that were
+    read.
     """
     trusted_columns = [*filter(metadata.holds, metadata.columns)]
     return RowStatus(arrays_of(frame), len(frame), trusted_columns)

@@ -1,10 +1,10 @@
 """`ColumnMetadata` of one column, `Source` of one response, and `RowStatus` of the rows of a frame.
 
 A statement with conditions (`aatoolkit.availability.subject`) decides the status of the rows that
-match it; the other rows have the status of the column. If two statements are about a row, the one
-with the narrower conditions counts; if their conditions are equal, they are combined. If the column
-of a condition is gone, the statement may be about any row. Then it is combined with the status
-that each row has otherwise.
+meet the conditions; the other rows have the status of the column. If several statements are about a
+row, the narrower counts: a statement is ignored if another has all its conditions and more. The
+rest are combined. If the column of a condition is gone, the statement may be about any row, so it
+is combined with the status that each row has otherwise.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ Codes = npt.NDArray[np.int64]
 class Source:
     """A response that a frame was read from.
 
-    ``window_start`` and ``window_end`` are the first and last day that it covers, if any.
+    ``window_start`` and ``window_end`` are the first and last day that the response covers, as
+    texts; None if the response does not say.
     """
 
     host: str | None = None
@@ -49,20 +50,20 @@ class ColumnMetadata:
     Parameters
     ----------
     of : str, optional
-        The declared column, as ``table.column``. After a merge it may be a column that no section
-        declares; its table then describes the merged frame.
+        The declared column, as ``table.column``. After a merge, the table may be one that stands
+        for the merged frame and that no section declares.
     availability : Availability
-        Whether it could be measured, in the rows that the frame has.
+        Whether the column could be measured, in the rows that the frame has and those in
+        ``absent``.
     statements : tuple of Statement
-        The statements about some rows of the column: those that match conditions.
+        The statements about some rows of the column: the rows that meet conditions.
     other_rows : Availability, optional
         The availability of the rows that no statement is about; ``availability`` if None.
     absent : tuple of Availability
         The availability of rows that the frame lacks, such as those of a host whose response has no
-        rows. It is part of ``availability``, as a total lacks these rows, but it is the status of
-        no row of the frame.
+        rows. A sum over the column lacks these rows, so ``availability`` includes them.
     caution : str, optional
-        Why its numbers are approximate.
+        Why the numbers of the column are approximate.
     """
 
     of: str | None = None
@@ -74,16 +75,20 @@ class ColumnMetadata:
 
     @property
     def table(self) -> str:
-        """The table that declares the column; empty if it is not declared."""
+        """The name of the table that declares the column; empty if none does."""
         return (self.of or "").partition(".")[0]
 
     @property
     def elsewhere(self) -> Availability:
-        """The availability of the rows that match the conditions of no statement."""
+        """The availability of the rows that no statement is about."""
         return self.availability if self.other_rows is None else self.other_rows
 
     def combined(self, availability: Availability) -> ColumnMetadata:
-        """Return the metadata combined with an availability that any row of the column may have."""
+        """Return the metadata combined with an availability that any row of the column may have.
+
+        Both the availability of the column and that of its ``other_rows`` are combined with
+        ``availability``.
+        """
         return replace(
             self,
             availability=combine([self.availability, availability]),
@@ -91,9 +96,9 @@ class ColumnMetadata:
         )
 
     def renamed(self, names: Mapping[str, str]) -> ColumnMetadata:
-        """Return the metadata, with columns renamed in the conditions of its statements.
+        """Return the metadata with columns renamed in the conditions of its statements.
 
-        ``names`` has the new names by the old ones.
+        ``names`` maps old names to new names.
         """
 
         def rename(condition: Condition) -> Condition:
@@ -106,15 +111,19 @@ class ColumnMetadata:
         return replace(self, statements=tuple(statements))
 
     def with_absences(self, *absent: Availability) -> ColumnMetadata:
-        """Return the metadata with the availability of further rows, which the frame lacks."""
+        """Return the metadata with ``absent``, the availability of further rows, added to it.
+
+        The frame lacks these rows.
+        """
         all_absent = tuple(dict.fromkeys((*self.absent, *absent)))
         total = combine([self.availability, *absent])
         return replace(self, availability=total, other_rows=self.elsewhere, absent=all_absent)
 
     def statements_within(self, *conditions: Condition) -> tuple[Statement, ...]:
-        """Return the column's statements, limited to the rows that match all ``conditions``.
+        """Return the column's statements, limited to the rows that meet all ``conditions``.
 
-        An additional first statement is about the matching rows that no other statement is about.
+        A first statement is added about those rows that meet ``conditions`` and that no other
+        statement is about.
         """
         return (
             Statement(self.elsewhere, conditions),
@@ -126,7 +135,7 @@ class ColumnMetadata:
 
 
 NOTHING = ColumnMetadata()
-"""The metadata of a column that has none."""
+"""Empty metadata, for a column that has no metadata."""
 
 
 class RowStatus:
@@ -135,9 +144,9 @@ class RowStatus:
     Parameters
     ----------
     arrays : mapping of str to array
-        The frame's columns.
+        Maps the name of each column of the frame to its values.
     row_count : int
-        How many rows it has.
+        The number of rows of the frame.
     trusted_columns : collection of str
         The columns whose values may decide which rows a statement concerns.
     """
@@ -153,8 +162,9 @@ class RowStatus:
     def states(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
-        """Return the distinct availabilities, and for each row the position of its availability.
+        """Return the availability of each row, as a list of availabilities and positions in it.
 
+        For each row, the array of positions has the position of the row's availability in the list.
         ``other_rows`` is the availability of the rows that no statement is about.
         """
         if not self._row_count or not statements:
@@ -175,7 +185,10 @@ class RowStatus:
         return self._states[cache_key]
 
     def recompute(self, column: ColumnMetadata) -> ColumnMetadata:
-        """Return the metadata of a column, with its availability over the rows of the frame."""
+        """Return the metadata of a column with its availability in the rows of the frame.
+
+        The availability of the column's ``absent`` rows is combined with it.
+        """
         state = combine(self.states(column.elsewhere, column.statements)[0])
         return replace(
             column, availability=combine([state, *column.absent]), other_rows=column.elsewhere
@@ -184,7 +197,7 @@ class RowStatus:
     def _mask_matches(self, statement: Statement) -> Mask:
         """Return the mask of the rows that meet the conditions of a statement.
 
-        A condition on a column that is missing or was changed matches all rows.
+        All rows meet a condition on a column that is missing or not trusted.
         """
         mask = np.ones(self._row_count, bool)
         for condition in statement.rows:
@@ -218,13 +231,13 @@ class RowStatus:
 
 
 def dump_state(availability: Availability) -> tuple[str | None, ...]:
-    """Return the status, cause and reason of an availability as texts."""
+    """Return the status, cause and reason of an availability, each as text or None."""
     cause = availability.cause
     return (str(availability.status), None if cause is None else str(cause), availability.reason)
 
 
 def load_state(state: Sequence[Any]) -> Availability:
-    """Return the availability with a status, cause and reason, which are texts or None."""
+    """Return the availability with the status, cause and reason that `dump_state` returned."""
     status, cause, reason = state
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 
@@ -234,12 +247,12 @@ StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability,
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Return the statements of each column, by column name, as JSON values.
+    """Return a dict from the name of each column to its statements, as JSON values.
 
-    Each column has a list of three: its statements, each with an availability and with conditions
-    on the rows it holds for; the availability of all other rows of the frame; and a list of
-    availabilities of rows that are absent from the frame. Columns without statements and without
-    absent rows are left out.
+    Each column has a list of three: a list of statements, each with an availability and the
+    conditions on the rows concerned; the availability of all other rows of the frame; and a list of
+    the availabilities of rows that are absent from the frame. Columns without statements and absent
+    rows are left out.
     """
     return {
         name: _dump((column.statements, column.elsewhere, column.absent))
@@ -260,9 +273,8 @@ def _dump(value: Any) -> Any:
 def load_statements(body: Mapping[str, Any]) -> dict[str, StatementFields]:
     """Parse the result of `dump_statements`.
 
-    Return for each column three values: its statements, each with an availability and with
-    conditions on the rows it holds for; the availability of all other rows of the frame; and the
-    availabilities of rows that are absent from the frame.
+    Return a dict from the name of each column to a tuple of three: the column's statements, the
+    availability of all other rows of the frame, and the availabilities of absent rows.
     """
 
     def load_condition(body: Sequence[Any]) -> Condition:

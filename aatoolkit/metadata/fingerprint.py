@@ -1,21 +1,21 @@
 """Fingerprints: hashes of cells, which detect columns that were changed since they were read.
 
-pandas keeps ``attrs`` in operations after which they no longer hold: sums by group, a column that
-is assigned anew, two names that are swapped. So the metadata comes with hashes of cells. They are
-equal for equal values of any dtype: numbers are hashed as floats, times as microseconds, all else
-as text, to 64 bits. In memory all cells are hashed when this is first needed, and four bytes of
-each hash are kept. The text of the metadata has the hashes of at most `SAMPLE_SIZE` rows, by which
-frames that went through a pickle are checked: all rows of a small frame; of a larger one the first
-rows and others at equal distances.
+pandas keeps ``attrs`` in operations after which the metadata no longer holds: sums by group, a
+column that is assigned anew, two names that are swapped. So the metadata comes with hashes of
+cells. Equal values of any dtype have equal hashes: numbers are hashed as floats, times as
+microseconds, all else as text, to 64 bits. In memory all cells are hashed when this is first
+needed, and four bytes of each hash are kept. The text of the metadata has the hashes of at most
+`SAMPLE_SIZE` rows, by which frames from a pickle are checked: of all rows of a small frame; of the
+first rows of a larger frame and others at equal distances.
 
-`FingerprintCheck` matches rows to those that were read, by label, or by key if the frame has new
-labels. A column is unchanged if the matched rows have the same values as before, and all rows are
-matched. It counts as unchanged after selecting, sorting, repeating and dropping rows, dropping
+`FingerprintCheck` matches the rows of a frame to those that were read: by index label, or by key if
+the frame has new labels. A column counts as unchanged if all rows are matched and have the same
+values as before. So it is unchanged after selecting, sorting, repeating and dropping rows, dropping
 columns, moving the key into the index, and converting to another dtype that holds the same values.
 
-Two changes cannot be detected: a change of rows outside the sample, in a frame that went through a
-pickle; and new numbers that happen to equal all those that were read. Rows without their key might
-be sums by group; they are accepted only if sums cannot equal them by chance.
+Two changes cannot be detected: a change of rows outside the sample, in a frame from a pickle; and
+new numbers that happen to equal all those that were read. Rows whose key was dropped might be sums
+by group; they are accepted only if sums cannot equal them by chance.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Positions = npt.NDArray[np.intp]
 _MISSING_HASH = 0x9E3779B97F4A7C15
 
 _MIN_TEXTS = 10_000
-"""From this number of texts on, each distinct text is hashed only once."""
+"""If there are at least this many texts, each distinct text is hashed only once."""
 
 SAMPLE_SIZE = 32
 """The maximum number of rows in a sample: enough for one row per day of a month."""
@@ -51,7 +51,7 @@ _FULL_CELL_BITS = 0xFFFF_FFFF
 """Mask of the bits of a cell's hash that are kept if all rows are hashed, not a sample."""
 
 _MIN_DIFFERENT = 3
-"""This many distinct numbers of a column are not equal to the values that were read by chance."""
+"""If so many distinct numbers of a column equal the values that were read, it is not by chance."""
 
 OVERWRITTEN = "overwritten"
 MOVED = (
@@ -78,7 +78,10 @@ def hash_cells(values: Array) -> Hashes:
 
 
 def _hash_present(values: Array) -> Hashes:
-    """Hash values that are not missing: numbers as floats, times as integers, others as text."""
+    """Return the hash of each value; no value may be missing.
+
+    Numbers are hashed as floats, times as microseconds, and other values as text.
+    """
     kind = values.dtype.kind
     if kind in "biuf":
         array = values.to_numpy("float64", na_value=np.nan) + 0.0
@@ -101,18 +104,18 @@ def _to_text(value: Any) -> str:
 
 
 class HashedRows:
-    """The hashes of the rows that were read; finds the position of a row by its hash."""
+    """The hashes of the rows that were read, to find the position of a row by its hash."""
 
     def __init__(self, hashes: Sequence[int] | Hashes) -> None:
         self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
 
     @cached_property
     def is_unique(self) -> bool:
-        """Whether all hashes are different."""
+        """Whether all rows have different hashes."""
         return pd.Index(self.hashes).is_unique
 
     def positions(self, hashes: Hashes) -> Positions:
-        """Return for each hash the position of the first row that has it; -1 if there is none."""
+        """Return for each of ``hashes`` the position of the first row with this hash, or -1."""
         if np.array_equal(hashes, self.hashes) and self.is_unique:
             return np.arange(len(hashes))
         first_positions = np.flatnonzero(~pd.Index(self.hashes).duplicated())
@@ -122,22 +125,23 @@ class HashedRows:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Hashes of all rows of a frame, or of a sample.
+    """Hashes of the rows of a frame as it was read: of all rows, or of a sample of rows.
 
     Parameters
     ----------
     rows : int
         The number of rows of the frame.
     index : tuple of str or None
-        The names of the levels of its index.
+        The names of the levels of the frame's index.
     span : tuple of int or None
-        The smallest and the largest label, if the index had no name and whole numbers.
-    labels : tuple of int
-        The hashes of the sampled rows' labels.
-    keys : tuple of int
-        The hashes of the sampled rows' keys; empty if there is no key, or keys repeat.
-    cells : mapping of str to tuple of int
-        For each column, its number of missing values and the hashes of its sampled cells.
+        The smallest and the largest label, if the index has integers and no name; else None.
+    labels : sequence of int
+        The hash of the index label of each hashed row.
+    keys : sequence of int
+        The hash of the key of each hashed row; empty if there is no key, or if keys repeat.
+    cells : mapping of str to tuple
+        Maps each column to its number of missing values and the hashes of its cells in the hashed
+        rows.
     label_columns : tuple of str
         The columns that are hashed together with the labels, if labels are not unique.
     is_sample : bool
@@ -159,11 +163,11 @@ class Fingerprint:
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
 
     def hashes_of(self, names: Iterable[str]) -> list[Hashes]:
-        """Return the hashes of the cells of some columns, an array per column."""
+        """Return the hashes of the cells of the columns ``names``, one array per column."""
         return [np.asarray(self.cells[name][1], dtype=np.uint64) for name in names]
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert the fingerprint to JSON values, with hashes as hexadecimal text."""
+        """Return the fingerprint of a sample as JSON values, with hashes as hexadecimal text."""
 
         def to_hex(hashes: Any, dtype: str) -> str:
             return np.asarray(hashes).astype(dtype).tobytes().hex()
@@ -182,7 +186,7 @@ class Fingerprint:
 
     @staticmethod
     def from_dict(body: Mapping[str, Any]) -> Fingerprint:
-        """Create a fingerprint from its JSON values."""
+        """Create a fingerprint from the JSON values that `to_dict` returned."""
 
         def from_hex(text: str, dtype: str) -> Hashes:
             return np.frombuffer(bytes.fromhex(text), dtype).astype(np.uint64)
@@ -202,19 +206,19 @@ class Fingerprint:
 
     @cached_property
     def by_label(self) -> HashedRows:
-        """The rows that were read, which are looked up by the hashes of their labels."""
+        """The rows that were read, to be looked up by the hash of their index label."""
         return HashedRows(self.labels)
 
     @cached_property
     def by_key(self) -> HashedRows:
-        """The rows that were read, which are looked up by the hashes of their keys."""
+        """The rows that were read, to be looked up by the hash of their key."""
         return HashedRows(self.keys)
 
 
 def fingerprint_of(
     rows: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], *, sample: bool = False
 ) -> Fingerprint:
-    """Compute the fingerprint of a frame.
+    """Return the fingerprint of a frame.
 
     Parameters
     ----------
@@ -258,7 +262,10 @@ def fingerprint_of(
 
 
 def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
-    """Return the arrays of columns and index levels by name; repeated names are left out."""
+    """Return a dict from the name of each column and named index level to its values.
+
+    Names that several columns have are left out.
+    """
     rows = pd.DataFrame(rows)  # without attrs, which each of its columns would copy
     names = [str(name) for name in rows.columns]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
@@ -272,9 +279,10 @@ def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
 
 
 def _choose_sample_positions(size: int) -> Positions:
-    """Return the positions of rows to sample: the first rows, then others at equal distances.
+    """Return the positions of the rows to sample in a frame of ``size`` rows.
 
-    A frame of at most `SAMPLE_SIZE` rows is sampled as a whole.
+    They are the first rows, then others at equal distances. A frame of at most `SAMPLE_SIZE` rows
+    is sampled as a whole.
     """
     first_count = SAMPLE_SIZE // 2
     others = np.linspace(first_count, size - 1, first_count, dtype=np.intp)
@@ -282,7 +290,7 @@ def _choose_sample_positions(size: int) -> Positions:
 
 
 def index_names(index: pd.Index) -> tuple[str | None, ...]:
-    """Return the names of the levels of an index, as str; None for a level without a name."""
+    """Return the names of the levels of an index as texts; None for a level without a name."""
     return tuple(None if name is None else str(name) for name in index.names)
 
 
@@ -298,7 +306,10 @@ def label_span(index: pd.Index) -> tuple[int, int] | None:
 
 
 def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
-    """Return one hash per row, combined from the hashes of its cells, and shorter for a sample."""
+    """Return one hash per row, combined from the hashes of its cells.
+
+    ``columns`` has an array of hashes per column. With ``sample``, the hashes are shorter.
+    """
     total = np.zeros(len(columns[0]), dtype=np.uint64)
     for hashes in columns:
         total = total * np.uint64(1_000_003) + hashes
@@ -306,25 +317,25 @@ def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
 
 
 def _truncate(cells: Hashes, sample: bool = False) -> Hashes:
-    """Return the hashes of cells, truncated to the bits that a fingerprint keeps."""
+    """Return the hashes of cells, cut to the bits that a fingerprint keeps, fewer in a sample."""
     return cells & np.uint64(_CELL_BITS if sample else _FULL_CELL_BITS)
 
 
 def _count_rows(columns: Iterable[Hashes]) -> pd.Series:
-    """Return a Series of how often each row occurs, indexed by the hash of the row."""
+    """Return a Series with the number of times that each row occurs, indexed by the row's hash."""
     hashes = row_hashes([*map(_truncate, columns)])
     return pd.Index(hashes).value_counts()
 
 
 def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
-    """Return whether some row occurs more often in ``rows`` than in each of the ``frames``.
+    """Return whether any row occurs more often in ``rows`` than in each of the ``frames``.
 
     Parameters
     ----------
     rows : list of array
-        The hashes of the cells, an array per column.
+        The hashes of the cells of some rows, one array per column.
     frames : iterable of list of array
-        The hashes of the same columns of each frame.
+        For each frame, the hashes of the same columns.
     """
     counts = _count_rows(rows)
     counts_read = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
@@ -339,9 +350,9 @@ class RowMatch(NamedTuple):
     read_rows: HashedRows
     """The rows that were read."""
     positions: Positions
-    """For each row of the frame its position among the rows that were read; -1 for a new row."""
+    """For each row of the frame, its position among the rows that were read; -1 for a new row."""
     is_by_key: bool
-    """Whether rows were matched by key."""
+    """Whether rows were matched by key, and not by index label."""
 
     @property
     def mask(self) -> Mask:
@@ -352,8 +363,9 @@ class RowMatch(NamedTuple):
 class FingerprintCheck:
     """Finds by a fingerprint which columns of a frame still hold the values that were read.
 
-    Rows are matched by label or by key, whichever makes fewer columns differ. A column that was
-    overwritten differs alone; if the labels are new ones, nearly all columns differ.
+    Rows are matched by index label or by key, whichever makes fewer columns differ. If a column was
+    overwritten, only this column differs; if the frame has new labels, nearly all columns differ
+    when rows are matched by label.
     """
 
     def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
@@ -364,11 +376,11 @@ class FingerprintCheck:
 
     @property
     def hashed_columns(self) -> set[str]:
-        """The columns whose cells were hashed."""
+        """The names of the columns in the fingerprint."""
         return {*self._origin.cells}
 
     def original_rows(self) -> tuple[Positions, set[str]] | None:
-        """Return for each row its position when it was read, and the names of unchanged columns.
+        """Return the position that each row had when it was read, and the unchanged columns.
 
         Return None if the positions are uncertain. If rows were matched by key, their positions are
         certain even if other columns were overwritten, or have values that may be sums of groups.
@@ -394,12 +406,12 @@ class FingerprintCheck:
         return self._index.to_numpy().astype(np.intp), unchanged_columns
 
     def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return the tables with a row that occurs more often in the frame than when it was read.
+        """Return the tables with a row that is (or may be) in the frame more often than when read.
 
         Parameters
         ----------
         tables : mapping of str to sequence of str
-            For each table, the names of its columns in the frame.
+            Maps the name of each table to the names of its columns in the frame.
         """
         if not tables or not len(self._index):
             return set()
@@ -424,29 +436,29 @@ class FingerprintCheck:
         return values is not None and bool(values.isna().all())
 
     def change(self, name: str) -> str | None:
-        """Return the reason why a column no longer holds the values read; None if it holds them."""
+        """Return why a column no longer holds the values that were read; None if it holds them."""
         return self._changes.get(name) if name in self._origin.cells else MOVED
 
     @cached_property
     def _changes(self) -> dict[str, str]:
-        """The reasons why columns do not hold the values that were read, by column name."""
+        """Maps each column that does not hold the values that were read to the reason."""
         reasons = dict.fromkeys(
             self.hashed_columns.difference(self._columns), "not one column of this name"
         )
         if len(self._index) == 0:
             return reasons
-        changes = [change for _, _, change in self._matches] or [
+        reasons_of_matches = [match_reasons for _, _, match_reasons in self._matches] or [
             dict.fromkeys(self._columns, MOVED)
         ]
-        return reasons | min(changes, key=len)
+        return reasons | min(reasons_of_matches, key=len)
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
         """The matches of the frame's rows to the rows that were read: by index label, and by key.
 
-        Each match comes with the set of columns whose values differ, and with a dict: for each
-        column that may no longer hold the values that were read, the reason. Either its values
-        differ, or they are equal but may be sums of groups; see `_possible_sums`.
+        Each match comes with the set of columns whose values differ, and with a dict that maps each
+        column that may no longer hold the values that were read to the reason. Either the values
+        differ, or they are equal but may be sums of groups; see `_find_possible_sums`.
         """
         matches = []
         for match in filter(None, (find() for find in (self._match_by_label, self._match_by_key))):
@@ -460,19 +472,19 @@ class FingerprintCheck:
         return matches
 
     def _find_possible_sums(self, is_matched: Mask, differences: set[str]) -> dict[str, str]:
-        """Return the columns whose values may be sums of groups, each with the reason.
+        """Return a dict from each column whose values may be sums of groups to the reason.
 
         After a groupby the labels of groups can equal the labels of rows, and a sum can equal the
         value that was read at its label. No column is returned in these cases:
 
         - The key is unchanged.
         - The number of rows is unchanged, and so is a column of text or every column.
-        - All columns are unchanged, and one of them has several different numbers. The index is
-          not 0, 1, 2 and so on, as it can be after a groupby.
+        - All columns are unchanged, one of them has several different numbers, and the index is not
+          0, 1, 2 and so on, as it can be after a groupby.
 
-        If all columns are unchanged, but there is only text, or the index is 0, 1, 2 and so on,
+        If all columns are unchanged, but there are only texts, or the index is 0, 1, 2 and so on,
         the columns that had missing values when they were read are returned: a sum over missing
-        values may equal one of their values. In all other cases every column is returned.
+        values may equal a value that was read. In all other cases every column is returned.
         """
         equal_columns = {*self._columns} - differences
         if self._key and equal_columns >= {*self._key}:
@@ -494,7 +506,7 @@ class FingerprintCheck:
         return {name: MOVED for name in self._columns if self._origin.cells[name][0]}
 
     def _hash_column(self, name: str) -> Hashes:
-        """Return the hashes of the cells of a column, which are cached."""
+        """Return the hashes of the cells of a column of the frame; they are cached."""
         if name not in self._cell_hashes:
             self._cell_hashes[name] = hash_cells(self._arrays[name])
         return self._cell_hashes[name]
@@ -515,9 +527,10 @@ class FingerprintCheck:
         return not np.isin(_combine_hashes(match.hashes[mask], hashes), cells_read).all()
 
     def _has_likely_missing(self, name: str) -> bool:
-        """Whether the number of missing values can result from dropping or repeating rows.
+        """Return whether dropping or repeating rows explains a column's number of missing values.
 
-        If it cannot, values of the column were filled or removed.
+        If it does not, values of the column were filled or removed. Return True if all rows were
+        hashed, because then the cells themselves are compared.
         """
         if self._origin.is_complete:
             return True
@@ -531,7 +544,7 @@ class FingerprintCheck:
         return missing_now * read_row_count <= missing_before * max(row_count, read_row_count)
 
     def _match_by_label(self) -> RowMatch | None:
-        """Return the match of the frame's rows by label; None if the frame has new labels."""
+        """Return the match of the frame's rows by index label; None if the frame has new labels."""
         origin = self._origin
         if index_names(self._index) != origin.index or not {*origin.label_columns} <= {
             *self._arrays
@@ -556,21 +569,24 @@ class FingerprintCheck:
     def _match_rows(
         self, columns: list[Hashes], read_rows: HashedRows, *, is_by_key: bool
     ) -> RowMatch:
-        """Return the match of rows by ``columns``: the hashes of their labels or keys."""
+        """Return the match of the frame's rows to ``read_rows`` by their labels or keys.
+
+        ``columns`` has the hashes of the labels or keys of the frame's rows.
+        """
         hashes = row_hashes(columns, self._origin.is_sample)
         return RowMatch(hashes, read_rows, read_rows.positions(hashes), is_by_key)
 
     def _has_enough_matches(self, match: RowMatch) -> bool:
-        """Return whether enough rows match: all if all rows were hashed, else at least one."""
+        """Return whether enough rows match: every row, or any row if only a sample was hashed."""
         return bool(match.mask.all() if self._origin.is_complete else match.mask.any())
 
     @cached_property
     def _is_within_span(self) -> bool:
-        """Whether all labels are within the span of those that were read."""
+        """Whether all labels are integers between the smallest and the largest that were read."""
         span, read_span = label_span(self._index), self._origin.span
         return bool(span and read_span and read_span[0] <= span[0] and span[1] <= read_span[1])
 
 
 def _combine_hashes(rows: Hashes, cells: Hashes) -> Hashes:
-    """Return one hash per cell, combined from its own hash and the hash of its row."""
+    """Return one hash per cell, combined from the hash of the cell and the hash of its row."""
     return (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E37_79B9_7F4A_7C15) + cells

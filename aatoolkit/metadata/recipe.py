@@ -12,9 +12,10 @@ A verb is a method of ``df.aa`` or another function that makes a frame of frames
 ``["end", why]``                        a frame whose origin is not known
 ======================================  ==========================================================
 
-The recipe of a frame describes it as it was when its metadata was attached. What pandas did to it
-since is found out when an explanation is asked for, or when the next verb records its input. A
-recipe of more than `MAX_LENGTH` characters is left out of the text of the metadata, which says so.
+The recipe of a frame describes the frame as it was when its metadata was attached. What pandas did
+to it since is found out when an explanation is asked for, or when the frame is the input of another
+verb. In the text of the metadata, a recipe of more than `MAX_LENGTH` characters is replaced by an
+``end`` that says so.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ MAX_LENGTH = 4000
 def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
     """Return a recipe with the position of each source replaced by its new position.
 
-    ``new_positions`` has the new positions by the old ones; a source that is not in it gets -1.
+    ``new_positions`` maps old positions to new positions; a position that is not in it becomes -1.
 
     Examples
     --------
@@ -98,8 +99,7 @@ def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
 def dump_recipe(recipe: Recipe) -> Recipe:
     """Return the recipe to store in the text of the metadata.
 
-    If it is too long for that, return ``["end", why]`` instead: a recipe that ends there, with the
-    reason.
+    It is ``recipe`` itself or, if that is too long, ``["end", why]``, which only says so.
     """
     if len(json.dumps(recipe)) <= MAX_LENGTH:
         return recipe
@@ -110,7 +110,10 @@ _MAX_CELLS = 4000
 
 
 def dump_rows(rows: Positions) -> list[int]:
-    """Serialize row positions as runs: pairs of a step between positions and its repeat count.
+    """Return row positions in compressed form, as runs of equal steps between positions.
+
+    Each run is two numbers: the step from one position to the next, and how often it is repeated.
+    The first step starts from 0.
 
     Examples
     --------
@@ -125,7 +128,7 @@ def dump_rows(rows: Positions) -> list[int]:
 
 
 def load_rows(runs: Sequence[int]) -> Positions:
-    """Parse the row positions that `dump_rows` serialized.
+    """Return the row positions that `dump_rows` compressed.
 
     Raises
     ------
@@ -137,9 +140,9 @@ def load_rows(runs: Sequence[int]) -> Positions:
 
 
 def dump_values(values: pd.Series) -> list[Any] | None:
-    """Return a column as a list of its dtype and its JSON values.
+    """Return a column as a list of two: its dtype as text, and a list of its JSON values.
 
-    None if it has too many values, or `load_values` would not return the same column.
+    Return None if it has too many values, or if `load_values` would not return an equal column.
 
     Examples
     --------
@@ -165,6 +168,6 @@ def dump_values(values: pd.Series) -> list[Any] | None:
 
 
 def load_values(body: list[Any]) -> pd.Series:
-    """Return the column that `dump_values` serialized as its dtype and JSON values."""
+    """Return the column that `dump_values` turned into a dtype and JSON values."""
     dtype, cells = body
     return pd.Series(cells, dtype=dtype)  # type: ignore[no-any-return]

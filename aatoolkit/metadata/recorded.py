@@ -1,6 +1,6 @@
-"""Record how the result of a verb, i.e. a method of ``df.aa``, was made: its recipe.
+"""Record the recipe of the result of a verb (a method of ``df.aa``): how the result was made.
 
-The recipe is made of the verb, its arguments and the recipes of its input frames.
+The recipe consists of the name of the verb, its arguments and the recipes of its input frames.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ R = TypeVar("R")
 FOREIGN_REASON = "it is a frame of other origin: nothing is known of where it comes from"
 
 VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
-"""For each verb, its function and the names of the parameters that are frames."""
+"""Maps each verb to its function and the names of the parameters that are frames."""
 
 
 def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a verb (a method of ``df.aa``) so that its result says how it was made.
+    """Return a decorator for a verb (a method of ``df.aa``) that attaches a recipe to its result.
 
     Parameters
     ----------
     verb : str
-        The name under which it is replayed.
+        The name of the verb in recipes, by which it is called when a recipe is replayed.
     *inputs : str
         The names of the parameters that are frames or lists of frames.
     """
@@ -76,7 +76,7 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
 
 @contextmanager
 def checked_once() -> Iterator[None]:
-    """Within a ``with`` block, compare each frame with its fingerprint only once.
+    """Compare each frame with its fingerprint only once within the ``with`` block, for speed.
 
     No frame may be changed in the block.
     """
@@ -95,16 +95,17 @@ def _find_signature(function: Callable[..., Any]) -> inspect.Signature:
 def record(
     result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], inputs: Iterable[str]
 ) -> None:
-    """Attach a recipe to the result of a method: its name, its arguments and its input frames.
+    """Attach a recipe to the result of a verb: the verb's name, arguments and input frames.
 
     Parameters
     ----------
     result : pandas.DataFrame
-        The result.
+        The result. If it is itself one of the input frames, nothing is attached.
     verb : str
-        The name of the method, such as ``aggregate``.
+        The name of the verb, such as ``aggregate``.
     arguments : mapping
-        The arguments, by name. If one cannot be serialized, the recipe only says so.
+        Maps the names of the verb's parameters to the arguments. If any argument cannot be
+        serialized, the recipe only says so.
     inputs : iterable of str
         The names of the arguments that are frames.
     """
@@ -159,7 +160,7 @@ def _serialize(value: Any) -> Any:
     Raises
     ------
     TypeError
-        If it cannot be serialized.
+        If the argument cannot be serialized.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -189,7 +190,7 @@ def _serialize(value: Any) -> Any:
 def attach_changed(
     frame: pd.DataFrame, metadata: FrameMetadata, rows: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Attach new metadata to a frame, except the recipe, which is kept; return the frame.
+    """Attach new metadata to a frame, but keep the frame's recipe; return the frame.
 
     Parameters
     ----------
@@ -209,16 +210,16 @@ def attach_changed(
 
 
 def serialized(frame: pd.DataFrame) -> str:
-    """Return the metadata of a frame that still holds, as JSON text."""
+    """Return the part of a frame's metadata that still holds, as JSON text."""
     recipe = current_recipe(frame)[0] if stored_of(frame)[0].recipe else None
     verified_metadata = replace(metadata_of(frame, levels=True), recipe=recipe)
     return str(text_of(attach(frame.copy(deep=False), verified_metadata)))
 
 
 def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
-    """Return a frame's recipe, its sources, and its responses that are in memory.
+    """Return the recipe of a frame, its sources, and those of its responses that are in memory.
 
-    The recipe includes the changes that plain pandas made.
+    The recipe includes the changes that plain pandas made since the metadata was attached.
     """
     metadata, responses = stored_of(frame)
     changes: dict[str, Any] = {}
@@ -253,16 +254,19 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
 
 
 def is_changed(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column was certainly changed since its metadata was attached."""
+    """Return whether a column was certainly changed since its metadata was attached.
+
+    Return False if that is uncertain.
+    """
     check = check_of(frame)
     original_rows = check.original_rows()
     return original_rows is not None and name in check.hashed_columns - original_rows[1]
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add to ``changes`` the values of columns that plain pandas has set.
+    """Add the values of the columns ``names``, which plain pandas has set, to ``changes``.
 
-    A column that is too long is added to ``changes`` by its name only.
+    If a column is too long or cannot be serialized, only its name is added.
     """
     arrays = arrays_of(frame)
     for name in names:

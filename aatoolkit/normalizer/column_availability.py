@@ -1,15 +1,15 @@
 """The availability of columns and of single rows, as a response states it.
 
-A statement about an engine, about days or about single rows is stored with conditions on the
-columns that identify these rows, so that it still holds after filtering. If a table lacks such a
-column, its numbers are sums over these rows and others: the whole column is then ``partial``, with
-the same reason.
+A statement about an engine, days or single rows is stored with conditions on the columns that
+identify the rows concerned, so that it still holds after filtering. If a table has no such column,
+its numbers are sums over these rows and others: the whole column is then ``partial``, with the
+reason of the statement.
 
 A response *denies* a number if it states that the number was not measured, as by ``hasData: false``
-beside a 0. The number is then missing in the table. The narrowest statement about a value decides:
-one about its row or cell, or else one about its engine, its field, or the section. Values of small
-samples and of incomplete data are kept, as ``partial``. Keys, positions and sample sizes are kept,
-too.
+beside a 0. The number is then missing in the table. If several statements are about a number, the
+narrowest decides: one about its cell or row, else about its engine, else about its field, else
+about the section. Numbers from small samples or incomplete data are kept, as ``partial``. Keys,
+positions and sample sizes are always kept.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size",
 
 
 class TableStatements:
-    """The statements of a response about the availability of one table's columns.
+    """The statements of a response about the availability of the columns of one table.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ class TableStatements:
     signals
         The statements of the response.
     array_of
-        A function that returns a column of the table by its name. It is called only for columns
-        that identify rows: those of the key, of engines and of days.
+        A function that returns the values of the table's column with a given name. It is called
+        only for columns that identify rows: those of the key, of engines and of days.
     size
         The number of rows in the table.
     """
@@ -113,13 +113,14 @@ class TableStatements:
         column
             The declaration of the column.
         name
-            The name of the column in metadata.
+            The name of the column in the metadata of frames.
         is_absent
             Whether the response lacks the field of the column.
         is_measured
             Whether the column has any value.
-        path
-            A function from a row position to the JSON path of the value, or None.
+        path_of_row
+            A function that returns the JSON path of the value in a row, given the row's position;
+            None if the response has no value there.
         """
         if is_absent and self._section_state.status not in EMPTY:
             return ColumnMetadata(name, _ABSENT)
@@ -144,8 +145,7 @@ class TableStatements:
     def mask_denied_rows(self, column: Column, is_valid: Mask, path_of_row: PathOfRow) -> Mask:
         """Return a mask of the rows whose number the response denies.
 
-        ``is_valid`` is a mask of the rows that have a value. ``path_of_row`` is a function from a
-        row position to the JSON path of the value, or None.
+        ``is_valid`` is a mask of the rows that have a value. ``path_of_row`` is as for `describe`.
         """
         states = self._find_cell_states(column)
         denied_mask: Mask = is_valid & self._mask_denied_engines(
@@ -159,7 +159,7 @@ class TableStatements:
 
     @property
     def may_deny(self) -> bool:
-        """Whether the response may deny some number, judged without the values of columns."""
+        """Whether the response may deny any number; a quick test before `mask_denied_rows`."""
         if not any(map(denies, self._signals)):
             return False
         is_empty = self._section_state.status in EMPTY
@@ -169,9 +169,9 @@ class TableStatements:
 
     @cached_property
     def _denial_by_engine(self) -> dict[Any, bool]:
-        """By engine that the response states something about, whether it states a lack of numbers.
+        """Maps each engine that the response has a statement about to whether it was not measured.
 
-        It is empty if the table has no column of engines.
+        The dict is empty if the table has no column of engines.
         """
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
@@ -179,7 +179,7 @@ class TableStatements:
     def _mask_denied_engines(self, is_empty: bool) -> Mask:
         """Return a mask of the rows whose engine was not measured, according to the response.
 
-        It has ``is_empty`` for engines about which the response states nothing.
+        The mask is ``is_empty`` for engines that the response has no statement about.
         """
         if not self._denial_by_engine:
             return np.full(self._size, is_empty)
@@ -188,9 +188,9 @@ class TableStatements:
         )
 
     def _find_cell_states(self, column: Column) -> dict[str, Availability]:
-        """Return the stated availability of single values of a column, by JSON path.
+        """Return a dict from JSON paths to the stated availability of single values of a column.
 
-        A path leads to such a value, or to the row or object that contains it.
+        A path leads to the value itself, or to the row or object that contains the value.
         """
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
@@ -199,9 +199,10 @@ class TableStatements:
         }
 
     def _find_column_state(self, column: Column) -> Availability:
-        """Return the availability of a whole column.
+        """Return the availability of a whole column, without statements about some of the rows.
 
-        It comes from the narrowest statement about the column, or else from the section.
+        It comes from the narrowest statement about the column; if there is none, it is that of the
+        section.
         """
         states: dict[int, list[Availability]] = {}
         for signal in self._narrow_signals:
@@ -212,11 +213,12 @@ class TableStatements:
         return combine(states[max(states)]) if states else self._section_state
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return statements about engines and days, and availabilities that the column shares.
+        """Return the statements about engines and days that a column takes, in two lists.
 
-        The statements have conditions on the columns of engines or days. If the table lacks such a
-        column, its numbers are sums over engines or days; the availability of an engine or a day is
-        then in the second list, as ``partial``, because it makes the whole column partial.
+        The first list has statements with conditions on the columns of engines or days. If the
+        table has no such column, its numbers are sums over engines or days; an engine or day
+        without (complete) data then makes the whole column partial. The second list has the
+        availability of such engines and days, with the status ``partial``.
         """
         statements = []
         group_states = []
@@ -244,10 +246,10 @@ class TableStatements:
     def _make_row_statements(
         self, column: Column, path_of_row: PathOfRow
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about single rows of a column, or else the rows' availabilities.
+        """Return the statements about single rows of a column, in two lists; one list is empty.
 
-        The statements have conditions on the key. If the key cannot identify the rows, there are no
-        statements, and the second list has the availabilities of the rows; otherwise it is empty.
+        The first list has statements with conditions on the key. If the key cannot identify the
+        rows, the second list has the availabilities of the rows instead.
         """
         states = self._find_cell_states(column)
         rows_by_state: dict[Availability, list[int]] = {}
@@ -268,10 +270,10 @@ class TableStatements:
         ], []
 
     def _make_key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
-        """Return conditions on the key that select exactly these rows, as a list of tuples.
+        """Return conditions on the key that select exactly the rows at the positions ``rows``.
 
-        A row is selected if it meets all conditions of one tuple. The list is empty if the key
-        cannot identify the rows.
+        The conditions are in a list of tuples; a row is selected if it meets all conditions of any
+        tuple. The list is empty if the key cannot identify the rows, or if they are too many.
         """
         names = self._table.key
         texts = [
@@ -295,9 +297,9 @@ class TableStatements:
 
 
 def _combine_with_rows(state: Availability, row_states: Sequence[Availability]) -> Availability:
-    """Return the availability of a column combined with the states of some of its rows.
+    """Return the availability ``state`` of a column combined with the states of some of its rows.
 
-    If the column's own state is unknown, only the states of the rows are combined.
+    If ``state`` is unknown, only the states of the rows are combined.
     """
     return combine(row_states if row_states and state == UNKNOWN else [state, *row_states])
 
@@ -305,8 +307,8 @@ def _combine_with_rows(state: Availability, row_states: Sequence[Availability]) 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
     """Return the combined availability of the whole section; None if no signal is about it.
 
-    If the HTTP status states it, other signals are ignored. Signals about some of the rows are
-    ignored, too.
+    Signals about only some of the rows are ignored. If there is a signal from the HTTP status, all
+    others are ignored.
     """
     section_signals = [
         signal for signal in signals if signal.scope == "section" and not signal.rows
@@ -318,9 +320,10 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
 
 def is_error_response(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Whether a response has an error instead of data: no declared field, but a stated reason.
+    """Return whether a response has an error instead of data: a stated reason, no declared field.
 
-    Its tables are then empty for this reason, and its missing fields are not reported as drift.
+    The tables of such a response are empty for this reason, and the missing fields are not reported
+    as drift.
     """
     if not any(
         signal.scope == "section" and signal.rule in ("transport", "error") and denies(signal)
@@ -333,21 +336,21 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
 
 
 def denies(signal: Signal) -> bool:
-    """Whether a signal says that nothing was measured; it must be from the response itself.
+    """Return whether a signal from the response says that something was not measured.
 
-    Signals that were inferred from the scope options do not count.
+    Return False for signals that were inferred from the scope options.
     """
     return signal.availability.status in EMPTY and signal.rule != INFERRED
 
 
 def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str | None:
-    """Return the longest key of ``states`` that is the path of a value or of what contains it.
+    """Return the longest key of ``states`` that is ``path`` or a path above it.
 
-    Return an empty text if there is none, and None if ``path`` is None.
+    Return an empty text if there is no such key, and None if ``path`` is None.
 
     Examples
     --------
-    >>> narrowest_path("$.points[0].rate", {"$.points[0]": Availability()})
+    >>> narrowest_path("$.points[0].rate", {"$.points": UNKNOWN, "$.points[0]": UNKNOWN})
     '$.points[0]'
     """
     while path and path not in states:
@@ -357,9 +360,9 @@ def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str 
 
 @lru_cache(maxsize=4096)
 def target_steps(target: str) -> tuple[Step, ...]:
-    """Return the target of a signal, i.e. what it is about, as the steps of a path.
+    """Return the target of a signal (the path of what the signal is about) as steps.
 
-    A text that is not a path is taken for the name of one field.
+    A text that is not a valid path is taken for the name of a field.
 
     Examples
     --------
@@ -376,8 +379,8 @@ def target_steps(target: str) -> tuple[Step, ...]:
 def reach(target: str, pattern: str) -> str | None:
     """Return ``all`` or ``some`` if a signal is about all or some values of a column; else None.
 
-    ``target`` is the path that the statement names; a single name stands for all fields with this
-    name, and for the fields inside them. ``pattern`` is the path of the column's values.
+    ``target`` is the path that the signal is about; a single name stands for all fields with this
+    name, and for the fields inside them. ``pattern`` is the path pattern of the column's values.
     """
     steps, column_steps = target_steps(target), parse_path(pattern)
     if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column_steps:
@@ -399,8 +402,8 @@ def reach(target: str, pattern: str) -> str | None:
 def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str:
     """Return the availability of a table as text, combined from the availability of its columns.
 
-    Columns of the key are ignored. If the section has the same status and a reason, the
-    availability of the section is returned.
+    Columns of the key are ignored, unless there are no others. If the section has the same status
+    and a reason, the availability of the section is returned instead.
     """
     columns = metadata.columns
     states = [column.availability for name, column in columns.items() if name not in metadata.key]
@@ -428,7 +431,7 @@ def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
 
 
 def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
-    """Return signals of availability as rows of a DataFrame with the columns `SIGNAL`."""
+    """Return signals as rows for a DataFrame with the columns `SIGNAL`, one row each."""
     sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     return [

@@ -1,8 +1,9 @@
 """The typed columns of one declared table, with their metadata, and DataFrames of them.
 
-Columns of one dtype are converted together to one Arrow array, which has one column after the other
-(a `Block`), and then to pandas arrays. If a value does not fit the dtype, the columns are converted
-one by one, value by value. Numbers that the response states were not measured become missing.
+For speed, columns of one dtype are converted together to one Arrow array, which has one column
+after the other (a `Block`), and then to pandas arrays. If a value does not fit the dtype, the
+columns are converted one by one, value by value. Numbers that, by the response, were not measured
+become missing.
 """
 
 from __future__ import annotations
@@ -45,15 +46,15 @@ class BuiltTable:
     Parameters
     ----------
     rows : TableRows
-        The rows in the response.
+        The rows of the table in the response.
     name : str
-        The name of the table in metadata.
+        The name of the table in the metadata of frames.
     signals : list of Signal
         The statements of the response about availability.
     source : Source
-        The source of the response.
+        The host, section, URL etc. of the response.
     report : DriftReport
-        The report to which drift and the values for ``extra`` are added.
+        The report to which the values that do not fit the declaration are added.
     """
 
     def __init__(
@@ -98,10 +99,10 @@ class BuiltTable:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _must_hold_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
-        """Whether a column must hold the host of the request, because the response has no domain.
+        """Return whether to fill a column with the host, as the response has no ``domain``.
 
-        Columns whose field is absent are also added to `absent_columns`, and to the report unless
-        they are optional.
+        If the field of any other column is absent, add the column to `absent_columns`, and to the
+        report unless it is optional.
         """
         rows = self.rows
         if rows.absent_path or (self.size and vector.is_absent):
@@ -116,7 +117,10 @@ class BuiltTable:
         return False
 
     def _convert_together(self, members: Sequence[ColumnValues]) -> bool:
-        """Convert columns of one dtype together; return False if a value does not fit the dtype."""
+        """Convert columns of one dtype together; return whether all values fit the dtype.
+
+        Nothing is converted if any value does not fit.
+        """
         column = members[0][0]
         if column.name in self.rows.plan.parsed:
             return False
@@ -137,10 +141,10 @@ class BuiltTable:
     def _convert_one_by_one(
         self, column: Column, vector: Vector, index: RowIndex, report: DriftReport
     ) -> None:
-        """Convert a column value by value.
+        """Convert a column value by value; values that do not fit become missing.
 
         ``index`` has, for each row of the table, the position of its value in ``vector``. Values
-        that do not fit become missing in the column, and are added to the report.
+        that do not fit are added to the report.
         """
 
         def select_table_rows(
@@ -182,9 +186,9 @@ class BuiltTable:
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask_denied_numbers(self, statements: TableStatements, report: DriftReport) -> None:
-        """Set the numbers that the response states were not measured to missing.
+        """Replace numbers that, by the response, were not measured by missing values.
 
-        They are added to the report, and so to ``extra``.
+        The numbers are added to the report, and so to ``extra``.
         """
         for block_number, (dtype, array, names) in enumerate(self._blocks):
             is_valid = ~_make_missing_mask(array).reshape(len(names), self.size)
@@ -205,7 +209,10 @@ class BuiltTable:
                 self._blocks[block_number] = dtype, masked, names
 
     def check_key(self, report: DriftReport) -> None:
-        """If the table's key is not unique, report it, and add a column ``_row`` of positions."""
+        """Report nulls and duplicates in the key of the table.
+
+        If there are duplicates, also add a column ``_row`` with the position of each row.
+        """
         if not self.table.key:
             return
         path = f"{self.table.name}({', '.join(self.table.key)})"
@@ -220,7 +227,7 @@ class BuiltTable:
             self._blocks.append(("Int64", pa.array(np.arange(self.size)), ["_row"]))
 
     def array(self, name: str) -> pa.Array:
-        """Return the values of one column as an Arrow array."""
+        """Return the values of the column ``name`` as an Arrow array."""
         block, position = self._positions[name]
         return self._blocks[block][1].slice(position * self.size, self.size)
 
@@ -234,7 +241,7 @@ class BuiltTable:
         )
 
     def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
-        """Return the table as a DataFrame, with its metadata and the responses it comes from."""
+        """Return the table as a DataFrame to which its metadata and ``responses`` are attached."""
         names, blocks, size = tuple(self._positions), self._blocks, self.size
         rows = partial(_make_frame, names, blocks, size, dtype_backend)
         return attrs.frame_with(rows, lambda: self.metadata, responses)
@@ -258,7 +265,7 @@ class BuiltTable:
 
 
 def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
-    """Return the number of distinct keys: of distinct rows, given the columns of the key."""
+    """Return the number of distinct keys, given the values of each column of the key."""
     if len(key_columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
         value_lists = [
             column.to_pylist()
@@ -281,8 +288,8 @@ def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
 def _encode_categories(texts: pa.Array, column: Column, new_levels: Sequence[str] = ()) -> pa.Array:
     """Return texts as an Arrow array of categories.
 
-    The levels, i.e. the possible values, are the levels of the column and then ``new_levels``. All
-    other texts become null.
+    The categories are the levels of the column, followed by ``new_levels``. All other texts become
+    null.
     """
     all_levels = _make_level_array((*column.levels, *new_levels))
     codes = pc.index_in(texts, all_levels.cast(texts.type), memory_pool=POOL)
@@ -297,7 +304,7 @@ def _make_level_array(levels: tuple[str, ...]) -> pa.Array:
 # --- frames ----------------------------------------------------------------------------------
 
 _FILE_TYPES = {pa.large_string(): pa.string()}
-"""The Arrow types in files, by the types in memory."""
+"""Maps Arrow types in memory to the types that are written to files."""
 
 _DTYPES = {
     **{
@@ -315,10 +322,10 @@ _ARRAY_CLASSES = {"Int64": "IntegerArray", "Float64": "FloatingArray", "boolean"
 def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataFrame:
     """Convert an Arrow table to a DataFrame.
 
-    Days and instants are ``datetime64[us]``, instants in UTC. Missing values are ``pd.NA`` or
-    ``NaT``, never NaN and never zero. Categories are pandas categories with either backend. Lists
-    are tuples in an ``object`` column, which pandas can compare, count and write to files; with
-    ``dtype_backend="pyarrow"`` they are Arrow lists.
+    Dates and timestamps are ``datetime64[us]``, timestamps with the time zone UTC. Missing values
+    are ``pd.NA`` or ``NaT``, never NaN and never zero. Categories are pandas categories with either
+    backend. Lists are tuples in an ``object`` column, which pandas can compare, count and write to
+    files; with ``dtype_backend="pyarrow"`` they are Arrow lists.
     """
     blocks = []
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -336,7 +343,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 def _make_frame(
     names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
 ) -> pd.DataFrame:
-    """Return a DataFrame made of blocks of columns, without inferring types, which would be slow.
+    """Return a DataFrame made of blocks of columns; to be fast, pandas infers no dtypes.
 
     ``names`` are the names of all columns in order, and ``size`` is the number of rows.
     """
@@ -362,7 +369,8 @@ def _convert_block(
 ) -> Any:
     """Return the columns of a block as a list of writable pandas arrays.
 
-    For dtypes without pandas arrays, such as days, return one NumPy array of all columns.
+    Unless the backend is ``pyarrow``, dates and lists are returned as one NumPy array, which has
+    one column after the other.
     """
     column_slices = [slice(size * number, size * (number + 1)) for number in range(column_count)]
     if dtype == "category":
@@ -395,7 +403,7 @@ def _convert_block(
 
 
 def _split_numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return a copy of the numbers of an Arrow array, and a mask of the missing ones, as NumPy."""
+    """Return the values of an Arrow array and a mask of missing values, as new NumPy arrays."""
     is_missing, buffer_bytes = _make_missing_mask(array), array.buffers()[1] if len(array) else b""
     if array.type == pa.bool_():
         return _unpack_bits(buffer_bytes, array) & ~is_missing, is_missing
@@ -404,21 +412,24 @@ def _split_numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.n
 
 
 def _make_missing_mask(array: pa.Array) -> np.ndarray[Any, Any]:
-    """Return a mask of the missing values of an Arrow array."""
+    """Return a NumPy mask that is True where a value of an Arrow array is missing."""
     if not array.null_count:
         return np.zeros(len(array), bool)
     return ~_unpack_bits(array.buffers()[0], array)
 
 
 def _unpack_bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
-    """Return the bits of a buffer as booleans; for few values, ten times as fast as Arrow."""
+    """Return the bits in a buffer of ``array`` as booleans, one per value of the array.
+
+    For few values this is ten times as fast as Arrow's own conversion.
+    """
     buffer_bytes, end = np.frombuffer(buffer, np.uint8), array.offset + len(array)
     return np.unpackbits(buffer_bytes, count=end, bitorder="little")[array.offset :].view(bool)
 
 
 @cache
 def _find_pandas_dtype(dtype: str) -> Any:
-    """Return the pandas dtype for ``string`` or ``timestamp``; None for other dtypes."""
+    """Return the pandas dtype for the dtype ``string`` or ``timestamp``; None for other dtypes."""
     if dtype == "timestamp":
         return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
     return pd.StringDtype() if dtype == "string" else None
@@ -426,9 +437,11 @@ def _find_pandas_dtype(dtype: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _make_column_index(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
-    """Return an index of column names, and for each name its position as an array of length 1.
+    """Return an index of column names, and a dict from each name to its position in the index.
 
-    The result is cached, so a frame must get a view of the index.
+    Each position is an array of length 1.
+
+    The index is cached, so a frame must get a view of it.
     """
     positions = {name: np.array([position]) for position, name in enumerate(names)}
     return pd.Index(names, dtype="str"), positions
@@ -440,7 +453,7 @@ def _make_category_dtype(levels: tuple[str, ...], ordered: bool) -> pd.Categoric
 
 
 def as_tuples(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
-    """Convert an Arrow column of lists to an array of tuples, and null to ``pd.NA``.
+    """Convert an Arrow column of lists to a NumPy array of tuples; null becomes ``pd.NA``.
 
     Examples
     --------

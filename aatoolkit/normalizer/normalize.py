@@ -1,7 +1,7 @@
 """`normalize`: convert a response to tables by the declaration of its section.
 
-A response that does not fit its declaration at all is read by a draft, i.e. by a declaration made
-from the response itself.
+A response that does not fit its declaration at all is read by a draft: a declaration that is
+inferred from the response itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit.availability.detect import Hint, Signal, detect, raw
-from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning
+from aatoolkit.availability.detect.words import repeats_question
+from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES
 from aatoolkit.jsontree.paths import Field, Named, Step, is_within, leaf_values, parse_pattern
@@ -42,8 +43,9 @@ from aatoolkit.normalizer.rows import (
 )
 from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
-from aatoolkit.scope import ScopeOptions
+from aatoolkit.scope import Scope, ScopeOptions
 from aatoolkit.sections import Profile, Section
+from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.analysis import analyse_responses
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.registry import qualifier
@@ -79,26 +81,27 @@ def normalize(
     """Convert the response of one section to tidy tables, without sending requests.
 
     The names, order and dtypes of columns depend on the section, never on the response. Values that
-    no column has are in ``.extra``, differences from the declaration in ``.drift``.
+    no column has are in ``.extra``, and differences between response and declaration (drift) in
+    ``.drift`` of the result.
 
-    A draft declaration is made from the response if ``profile`` is given and lacks the section, or
-    if the response does not fit the declaration that comes with aatoolkit at all. A draft has the
-    names of the service, and no units or rules of aggregation.
+    The section's declaration is drafted from the response itself if ``profile`` is given but lacks
+    the section, or if the response does not at all fit the declaration that comes with aatoolkit. A
+    drafted declaration has the names that the service uses, and no units or rules of aggregation.
 
     Parameters
     ----------
-    section : str
+    section : str or Section
         The name of the section, or its declaration.
     response : Payload, bytes, str, dict or list
         The response, raw or decoded.
     profile : Profile, module, str or path, optional
         The declarations of the service; by default `aa.sections.default_profile`.
     strict : bool
-        Whether to raise an error if there is drift.
+        Whether to raise an error if the response differs from the declaration.
     dtype_backend : {"numpy_nullable", "pyarrow"}
         The kind of dtypes, as in pandas.
     options : ScopeOptions, optional
-        The scope options of the project, which say which engines never ran.
+        The scope options of the project, which tell the engines that never ran.
     max_nodes : int
         The greatest number of distinct JSON paths that the response may have.
 
@@ -120,9 +123,10 @@ def normalize(
     Warns
     -----
     SchemaDriftWarning
-        If there is drift; if a response is read by a draft (once per process); and if the response
-        has an unknown word about availability, whose meaning a `Rule` of the declaration can
-        define.
+        If there is drift; if a declaration is drafted (once per process); and if the response has
+        an unknown word about availability. A `Rule` in the declaration can define such a word.
+    AAToolkitWarning
+        If the response repeats a filter of its request without a value, and does not say why.
 
     Examples
     --------
@@ -160,7 +164,7 @@ def normalize(
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads responses with the options of `normalize`.
+    """Reads responses with the options that were passed to `normalize`.
 
     ``max_paths`` is the greatest number of distinct JSON paths that a response may have.
     """
@@ -177,10 +181,11 @@ class _Reader:
         owner: str,
         is_tentative: bool = False,
     ) -> Tables:
-        """Return the tables of a response, read by the declaration of its section or by a draft.
+        """Return the tables of a response, read by the declaration ``declared`` or by a draft.
 
-        A draft is used if ``is_tentative`` and the declaration does not fit at all; see `_fits`.
-        ``owner`` is the name of the profile that declares the section, or ``own``.
+        A declaration drafted from the response is used if ``is_tentative`` and ``declared`` does
+        not fit at all; see `_fits`. ``owner`` is the name of the profile that declares the section,
+        or ``own`` if the section was passed without a profile.
         """
 
         def visit_response(value: Any, is_exact: bool) -> tuple[tuple[Vector, ResponseWalk], int]:
@@ -215,6 +220,8 @@ class _Reader:
             **detect_options,
         )
         signals, prefix = detection.signals, qualifier(declared, owner)
+        if isinstance(response, Payload) and response.scope is not None:
+            _warn_of_ignored_filters(declared.name, response.scope, value, signals)
         source, report = _describe_source(declared, response, value), DriftReport()
         is_error = is_error_response(declared, value, signals)
         if is_error:
@@ -303,8 +310,36 @@ def _describe_source(declared: Section, response: Any, document: Any) -> attrs.S
     )
 
 
+def _warn_of_ignored_filters(
+    section: str, scope: Scope, document: Any, signals: Iterable[Signal]
+) -> None:
+    """Warn of filters of a request that its response repeats as null and does not explain."""
+    nested = document.values() if isinstance(document, dict) else ()
+    echoes = {
+        snake(name): value
+        for holder in (document, *nested)
+        if isinstance(holder, dict)
+        for key, echo in holder.items()
+        if repeats_question(key) and isinstance(echo, dict)
+        for name, value in echo.items()
+    }
+    reasons = " ".join(signal.availability.reason or "" for signal in signals)
+    for name, values in scope._filters.items():
+        value = echoes.get(name, echoes.get(f"{name}s", name))
+        if value in (None, "", []) and name not in reasons:
+            warn(
+                f"{section}: the response repeats the filter {name} without a value: the service "
+                f"may have ignored {name}={','.join(values)!r}, so that its numbers are of all; "
+                "project.scope_options() lists the values"
+            )
+
+
 def _keep_frequent_keys(value: Any) -> Any:
-    """Return a JSON value that has only the keys of the envelope and the most frequent keys."""
+    """Return a copy of a JSON value whose objects have only the most frequent keys.
+
+    So keys that are data, such as dates, are dropped before availability is looked for. Keys of the
+    envelope, such as ``availability``, are always kept.
+    """
     if isinstance(value, dict):
         return _keep_frequent_keys([value])[0]
     if not isinstance(value, list):
@@ -330,8 +365,9 @@ def _make_hint_frame(hints: list[Hint]) -> pd.DataFrame:
 def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
     """Yield hints, i.e. values that may be about availability but are read by no rule.
 
-    They are the rarest value at each path in `Section.watched`. If the response states nothing
-    about its availability, they are also the empty values at the paths in `Section.emptied`.
+    For each path in `Section.watched` there is a hint at the rarest value. If the response states
+    nothing about its availability, there is also one for each path in `Section.emptied` at which
+    the value is empty.
     """
     if not section.watched and not section.emptied:
         return
@@ -360,11 +396,11 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
 
 
 def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
-    """Return the vector at a path, its values, and a suffix for the JSON paths of the values.
+    """Return the vector at a path, the values there, and a suffix for the JSON paths of the values.
 
-    If the path leads to a column of a grid, i.e. of an array of arrays with names in another array,
-    the vector has the rows of the grid, the values are those of the column, and the suffix is the
-    position of the column, such as ``[2]``. Otherwise the suffix is empty.
+    If the path leads to a column of a grid (an array of arrays, with the names of columns in
+    another array), the vector has the rows of the grid, the values are those of the column, and the
+    suffix is the position of the column, such as ``[2]``. Otherwise the suffix is empty.
     """
     last_step = steps[-1]
     if not isinstance(last_step, Named):
@@ -383,10 +419,10 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
 
 
 def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]) -> bool:
-    """Whether a declaration fits a response at all.
+    """Return whether the declaration by which ``tables`` were built fits the response at all.
 
     It fits if the response states that nothing was measured, if at least half of the columns of the
-    main table have values, or if columns have at least half of the values in the response.
+    main table have values, or if at least half of the values in the response are in columns.
     """
     counts_of_tables = (
         [table.size - table.array(name).null_count for name in table.table.names]
@@ -405,10 +441,10 @@ def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[S
 
 
 def _draft_section(response: Any, name: str, declared: Section | None) -> Section | None:
-    """Return a declaration drafted from one response; None if no part of it can be made a table.
+    """Return a declaration drafted from a response; None if no part of the response is a table.
 
-    The draft has the names of the service, and the availability rules of ``declared``, if any.
-    Units and rules of aggregation are open.
+    The draft has the names that the service uses, no units or rules of aggregation, and the
+    availability rules of ``declared``, if that is given.
     """
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None

@@ -1,9 +1,10 @@
-"""Provenance: the JSON path of every cell of tables, by which the response can be rebuilt.
+"""Provenance: which cell has which value of the response, so that the response can be rebuilt.
 
-The provenance has one row for each leaf value of the response that is not in ``extra``. The row has
-the path of the value. If a cell of a table has the value unchanged, the row also has the cell and
-the format of the value; otherwise, as for null and parsed values, it has the JSON text of the
-value. `rebuild` makes the response again from the cells, the provenance and ``extra``.
+The provenance is a table with one row for each leaf value of the response that is not in ``extra``.
+The row has the JSON path of the value. If a cell has the value unchanged, the row also has the
+table, column and position of the cell and the format of the value; otherwise, as for null and
+parsed values, it has the JSON text of the value. `rebuild` makes the response again from the cells,
+the provenance and ``extra``.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ _SCHEMA = pa.schema(
 def provenance(
     document: Vector, tables: Sequence[BuiltTable], extra: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Return the provenance of a response, i.e. the cell or text of each leaf value, by its path.
+    """Return the provenance of a response: the path of each leaf value, with its cell or JSON text.
 
-    Values whose path is in ``extra`` are left out.
+    It is an Arrow table in a dict, under the key ``values``. Values whose path is in ``extra`` are
+    left out, unless a cell has them.
     """
     columns = [
         (table, column)
@@ -69,7 +71,7 @@ def provenance(
 
 
 def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
-    """Yield pairs of path and cell (`_Cell`) for the values that a column has unchanged."""
+    """Yield a pair of JSON path and cell (`_Cell`) for each value that a column has unchanged."""
     vector, index = table.rows.values_of(column.source or "")
     is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
     rows = np.flatnonzero((index >= 0) & np.asarray(table.array(column.name).is_valid()))
@@ -81,10 +83,11 @@ def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[s
 
 
 def _find_format(value: Any, dtype: str) -> str:
-    """Return the format in which the response has a value.
+    """Return the format in which the response has a value of a column with the dtype ``dtype``.
 
-    For numbers it is ``integer`` or ``number``. For timestamps it is the separator, the length and
-    the time zone, such as ``T26Z``. It is empty for other dtypes.
+    For numbers it is ``integer`` or ``number``. For timestamps it is the separator of date and
+    time, the length without time zone, and the time zone, such as ``T26Z``. It is empty for other
+    dtypes.
     """
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
@@ -100,8 +103,8 @@ def rebuild(
 ) -> Any:
     """Rebuild the response, as a JSON value, from the tables that `normalize` returned.
 
-    Values are taken from the present columns and ``extra``; the provenance has their paths and
-    formats. The keys of objects may have another order than in the response.
+    Values are taken from the tables as they are now and from ``extra``; the provenance has their
+    paths and formats. The keys of objects may have another order than in the response.
 
     Parameters
     ----------
@@ -111,14 +114,14 @@ def rebuild(
     extra : pandas.DataFrame
         The values that no column has, with the columns ``path`` and ``value``.
     provenance : mapping of str to pyarrow.Table
-        The paths of all other values, as `provenance` returned them.
+        The provenance of all other values, as the function `provenance` returned it.
 
     Raises
     ------
     PayloadError
         If a table or column is missing, or if a table has lost rows.
     MetadataError
-        If the provenance lacks its table or columns.
+        If ``provenance`` lacks its table ``values`` or the columns of that table.
     """
     try:
         columns = provenance["values"].select(_SCHEMA.names).to_pydict().values()
@@ -145,7 +148,7 @@ def rebuild(
 def _write_cells(
     tables: Mapping[str, pd.DataFrame], table: str, column: str, value_format: str
 ) -> list[Any]:
-    """Return the cells of a column as the JSON values that the response has.
+    """Return the cells of a column as JSON values, written as in the response.
 
     ``value_format`` is the format of numbers or timestamps, from `_find_format`.
     """
@@ -168,7 +171,10 @@ def _write_cells(
 
 
 def _format_moment(time_format: str, moment: datetime) -> str:
-    """Return a timestamp as text in a format of `_find_format`; in full if digits would be lost."""
+    """Return a timestamp as text in a format of `_find_format`, with more digits if needed.
+
+    It is written in full if the format would cut off digits that are not zero.
+    """
     zone = time_format[3:]
     local = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
     text = local.isoformat(time_format[0], "microseconds")[: int(time_format[1:3])] + zone
@@ -176,7 +182,7 @@ def _format_moment(time_format: str, moment: datetime) -> str:
 
 
 def _set_value(response: Any, path: str, value: Any) -> None:
-    """Set the value at a path in ``response``; missing objects and arrays on the path are created.
+    """Set the value at a path in ``response``; create missing objects and arrays on the path.
 
     Values may be set in any order: elements of arrays are null until their value is set.
     """

@@ -1,9 +1,9 @@
-"""Find the rows of declared tables in a document, and the values of their columns.
+"""Find the rows of declared tables in a response, and the values of their columns.
 
 The declaration of a section is compiled once, to one `TablePlan` per table. `TableRows` has the
-rows of a table in one response. The values of a column are a `Vector` and a row index, which has
-for each row of the table the position of its value in the vector. `ResponseWalk` finds the values
-that no column reads.
+rows of a table in one response. The values of a column are given by a `Vector` (all values at one
+path) and a row index, which has, for each row of the table, the position of its value in the
+vector. `ResponseWalk` finds the values that no column reads.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Path = tuple[Step, ...]
 Rows = Sequence[int] | RowIndex
 
 RowValues = tuple[Vector, RowIndex]
-"""A vector, and for each row of a table the position of its value there; -1 without a value."""
+"""A vector, and for each row of a table the position of its value in the vector, or -1."""
 
 ElementRead = tuple[Vector, RowIndex, RowIndex]
 """Elements of arrays that are read by position: the vector of all elements of the arrays; for each
@@ -62,15 +62,15 @@ class TablePlan(NamedTuple):
     is_filtered : bool
         Whether the rows are filtered by their values.
     outer_sources : frozenset of str
-        The sources (paths of columns) that lead to values outside the rows of all tables. If rows
-        are filtered, these are the sources of all columns.
+        The sources (paths of columns from the row) whose values may belong to no row: those that
+        lead outside the rows of all tables and, if rows are filtered, all sources.
     measures : frozenset of str
-        The names of columns of measured numbers: no keys, labels or sample sizes.
+        The names of columns of measured numbers, which are no keys, positions or sample sizes.
     dimensions : dict
-        The names of the column of engines (``engine``) and of the column of days (``date``), by
-        which statements about availability select rows; None if the table has no such column.
+        Maps ``engine`` and ``date`` to the name of the column of engines or days, by which
+        statements about availability select rows; None if the table has no such column.
     parsed : frozenset of str
-        The names of columns whose values are not plain JSON of their dtype.
+        The names of columns whose values must be parsed, masked or filled.
     separate : frozenset of str
         The names of columns that are converted one by one: parsed columns and categories.
     """
@@ -137,10 +137,11 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 @lru_cache(maxsize=8192)
 def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
-    """Parse the source of a column, i.e. the path of its values from the row.
+    """Parse the source of a column: the path of its values, starting from the row.
 
-    Return the number of ``^``, the sign after them (``@``, ``#``, ``$`` or empty), and the steps of
-    the path; for ``@`` and ``#``, the number that follows instead of steps.
+    Return the number of ``^`` (levels up), the sign after them (``@`` for a key, ``#`` for a
+    position, ``$`` for the whole response, or empty), and the steps of the path. For ``@`` and
+    ``#``, the number that follows the sign is returned instead of steps.
     """
     source_below = source.lstrip("^")
     levels_up = len(source) - len(source_below)
@@ -157,10 +158,10 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
 def find_sources_read(
     source: str, valid_path: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
-    """Return the paths that a column reads: the path of its values and of its validity flag.
+    """Return the paths that a column reads: that of its values and that of its validity mask.
 
-    Each path is paired with a list: the paths of the headers that name elements on it. Paths to
-    positions and keys (``@``, ``#``) are left out.
+    Each path is paired with a list of the paths of headers (arrays of names) that it needs to find
+    elements by name. Sources that are positions or keys (``@``, ``#``) are left out.
     """
     sources = []
     for path in (source, valid_path.lstrip("!")) if valid_path else (source,):
@@ -184,13 +185,15 @@ class TableRows:
     Attributes
     ----------
     vectors : list of Vector
-        The vectors at each step of the path to the rows, first that of the response.
+        The vectors at each step of the path to the rows, beginning with that of the response.
     row_index : numpy.ndarray
         For each row of the table, its position in the last of the vectors.
     absent_path : str or None
-        The path up to the first field that the response lacks; None if it has all fields.
+        The path to the rows up to the first field that the response lacks; None if the response
+        has all fields on the path.
     is_null : bool
-        Whether the path leads to null; the number of rows is then unknown, and not zero.
+        Whether the path to the rows leads to null; the number of rows is then unknown, and not
+        zero.
     element_reads : list of ElementRead
         The elements of arrays that columns read by position.
     """
@@ -249,8 +252,8 @@ class TableRows:
     def _find_single_row(self) -> RowIndex:
         """Return the row index of a table with a single row; empty if the response lacks the row.
 
-        The row is absent if its object and all its fields are absent. Fields outside the row, such
-        as the domain of the response, do not count.
+        The response lacks the row if it has neither the row's object nor any field of the row.
+        Fields outside the row, such as the domain of the response, do not count.
         """
         vectors = [self.vector] if self.table.rows.steps else []
         for column in self.table.columns:
@@ -262,7 +265,7 @@ class TableRows:
         return self.vector.level.rows if is_present else np.arange(0)
 
     def values_of(self, source: str) -> RowValues:
-        """Return a vector with the values of a source (a path), and each row's position in it."""
+        """Return the vector at ``source`` (a path from the row), and the row index into it."""
         values = self._values.get(source)
         if values is None:
             values = self._values[source] = self._find_values(source, self.element_reads)
@@ -299,10 +302,10 @@ class TableRows:
         steps: Sequence[Step],
         element_reads: list[ElementRead],
     ) -> RowValues:
-        """Follow a path from a vector; return the vector at its end, and the row index into it.
+        """Follow the path ``steps`` from a vector; return the vector at the end and its row index.
 
-        A row index has, for each row of the table, a position in the vector. Steps to single
-        elements of arrays, which may differ from row to row, are added to ``element_reads``.
+        A row index has, for each row of the table, the position of its value in the vector. Single
+        elements of arrays that are read by position or name are added to ``element_reads``.
         """
         for step in steps:
             if type(step) is Field:
@@ -325,9 +328,9 @@ class TableRows:
         return vector, index
 
     def _find_positions_of_name(self, step: Named) -> RowIndex:
-        """Return, for each row of the table, the position of a name in the header; -1 if absent.
+        """Return, for each row of the table, the position of the step's name in the header.
 
-        The header is an array of names.
+        The header is an array of names. The position is -1 if the header lacks the name.
         """
         last_array = max(
             number for number, header_step in enumerate(step.header) if header_step == Each()
@@ -341,10 +344,10 @@ class TableRows:
     def _find_items_of_rows(
         self, vector: Vector, index: RowIndex, container_number: int
     ) -> RowValues:
-        """Return, for each row, the item of an array or object at the row's own position or key.
+        """Return, for each row, the item of a parallel array or object, as vector and row index.
 
-        The position or key is that in array or object ``container_number`` on the path to the
-        rows, counted from 0. The result is a vector of items and the row index into it.
+        The item has the same position or key that the row has in one of the arrays or objects on
+        the path to the rows: in number ``container_number``, counted from 0.
         """
         steps = self.table.rows.steps
         step_number = [
@@ -366,11 +369,12 @@ class TableRows:
     def _find_rows_by_label(
         self, vector: Vector, labels: Sequence[Any], index: RowIndex, keys: list[str]
     ) -> RowIndex:
-        """Return, for each row of the table, the position in ``vector`` of the item with a label.
+        """Return, for each row of the table, the position in ``vector`` of an item with a label.
 
-        ``vector`` has the items of all arrays or objects, and ``labels`` their labels. For each row
-        of the table, ``index`` has its array or object, and ``keys`` the label of the wanted item.
-        The position is -1 if no item has the label.
+        ``vector`` has the items of all arrays or objects, and ``labels`` has the label (key or
+        name) of each item. For each row of the table, ``index`` has the position of the array or
+        object to look in, and ``keys`` the label to look for. The result is -1 where no item has
+        the label.
         """
         parents_and_labels = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
         rows = {pair: row for row, pair in enumerate(parents_and_labels)}
@@ -378,7 +382,7 @@ class TableRows:
         return np.array([rows.get(pair, -1) for pair in pairs], np.int64)
 
     def _find_ancestor_rows(self, step_number: int) -> RowIndex:
-        """Return, for each row, the position of what contains it in ``vectors[step_number]``."""
+        """Return, for each row, the position of the row's container in ``vectors[step_number]``."""
         level, index = self.vector.level, self.row_index
         while level is not self.vectors[step_number].level:
             index = compose_row_indexes(index, level.parents)
@@ -387,7 +391,10 @@ class TableRows:
         return index
 
     def path_finder(self, column: Column) -> Callable[[int], str | None]:
-        """Return a function from a row position to the JSON path of the value there, or None."""
+        """Return a function from the position of a row to the JSON path of the column's value.
+
+        The function returns None if the response has no value there.
+        """
 
         def path(row: int) -> str | None:
             vector, index = self.values_of(column.source or "")
@@ -396,9 +403,9 @@ class TableRows:
         return path
 
     def iter_element_indexes(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield, if the rows are inside ``elements``, the index of the element that contains each.
+        """Yield one index, if the rows are inside ``elements``: the position of each row's element.
 
-        Yield nothing if the rows of the table are not inside these elements.
+        Yield nothing if the path to the rows does not lead through ``elements``.
         """
         level = self.vector.level
         index = level.rows
@@ -417,7 +424,10 @@ def take_values(vector: Vector, index: RowIndex) -> Sequence[Any]:
 
 
 def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
-    """Return a vector of the rows that a function computes from the values of a vector."""
+    """Return a vector of the rows that ``function`` computes from the values of ``vector``.
+
+    ``table`` is the name of the table, for the error message.
+    """
     try:
         rows = [
             [] if value is None or value is MISSING else [dict(row) for row in function(value)]
@@ -432,10 +442,9 @@ def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable
 
 
 def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
-    """Return a vector of the records that enclose rows, and each row's position in it.
+    """Return a vector of the records that contain rows, and the row index into it.
 
-    A record is an element of an array. ``index`` has, for each row of the table, its position in
-    ``vector``.
+    A record is an element of an array. ``index`` is the row index into ``vector``.
     """
     level, is_inside = vector.level, bool(vector.field_names)
     while not (is_inside and level.in_array):  # a declaration is refused if there is no record
@@ -445,9 +454,10 @@ def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
 
 
 def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
-    """Return a vector of the elements of all arrays, and for each row the position of its element.
+    """Return a vector of the elements of all arrays in ``vector``, and the row index into it.
 
-    It is the element at ``positions[row]`` in the array ``index[row]``; -1 if there is none.
+    The element of a row is that at ``positions[row]`` in the array ``index[row]``; the row index is
+    -1 if there is none.
     """
     elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)
@@ -462,10 +472,10 @@ def find_unread_values(
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
     """Yield values at declared paths that no row reads, as arguments of `DriftReport.add_extra`.
 
-    They are the values of rows that a filter drops and no other table has, fields of records
-    without rows inside, elements before the first row, and names in a header without an element.
-    Elements of arrays that are read by position, but not at their position, have the reason
-    ``new``.
+    Such values are in rows that a filter drops and no other table has, in fields of outer records
+    that contain no rows, in elements before the first row, and in headers with more names than
+    there are elements. Arrays whose elements columns read by position may have further elements;
+    these have the reason ``new``.
     """
     reasons = {}
     reads_by_elements: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
@@ -499,9 +509,9 @@ def find_unread_values(
 
 
 def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
-    """Return the positions from ``rows`` that are in none of ``indexes``; all refer to ``vector``.
+    """Return those of the positions ``rows`` in ``vector`` that no column reads.
 
-    Each index has the positions that a column reads.
+    Each of ``indexes`` has the positions that one column reads.
     """
     is_unread = np.ones(len(vector) + 1, bool)  # the last is where -1 points
     for index in indexes:
@@ -518,11 +528,12 @@ class FieldNode:
     Attributes
     ----------
     children : dict
-        The child nodes, by name of a field, or by `Each` or `Entries`.
+        Maps the name of each field, `Each` (elements) or `Entries` (values of a map) to a node.
     is_read : bool
         Whether a column reads the values at this path.
     reason : str or None
-        The reason in ``extra`` for expected values that no column reads: ``envelope`` or ``known``.
+        The reason (``envelope`` or ``known``) with which the values are in ``extra``, if they are
+        expected, but no column reads them.
     """
 
     def __init__(self) -> None:
@@ -531,7 +542,10 @@ class FieldNode:
         self.reason: str | None = None
 
     def get_nodes(self, steps: Sequence[Step]) -> list[FieldNode]:
-        """Return the nodes at a path below this one: one, or one per key of `Entries.only`."""
+        """Return the nodes at the path ``steps`` below this node; nodes that are missing are made.
+
+        It is one node, or one per key if a step is limited to keys by `Entries.only`.
+        """
         if not steps:
             return [self]
         step, other_steps = steps[0], steps[1:]
@@ -545,7 +559,10 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def build_field_tree(section: Section) -> FieldNode:
-    """Return the tree of the paths that a section declares: those of columns, and those kept."""
+    """Return the root of the tree of all paths that a section declares.
+
+    They are the paths of the envelope, of columns, and of `Section.kept`.
+    """
     root = FieldNode()
     for name in ENVELOPE:
         root.get_nodes((Field(name),))[0].reason = "envelope"
@@ -578,15 +595,15 @@ def build_field_tree(section: Section) -> FieldNode:
 
 @dataclass(frozen=True)
 class Drift:
-    """A difference between a response and its declaration.
+    """A difference between a response and the declaration of its section.
 
     Parameters
     ----------
     kind : str
         ``new``, ``absent``, ``wrong type``, ``new level``, ``null key`` or ``duplicate key``.
     path : str
-        The path pattern, with ``[]`` and ``{}`` for any item; for keys, the table with the columns
-        of its key.
+        The path pattern, with ``[]`` and ``{}`` for any item of an array or object; for the kinds
+        of keys, the name of the table with the columns of its key.
     count : int
         The number of values that differ.
     example : str or None
@@ -615,9 +632,10 @@ class DriftReport:
     Attributes
     ----------
     extra_values : list of tuple
-        The values that no column has, as tuples of a vector, positions in it, and the reason.
+        The values that no column has, as tuples of a vector, positions in the vector, and the
+        reason.
     differences : dict
-        The differences (`Drift`) by kind and path.
+        Maps each pair of kind and path to the difference (`Drift`).
     """
 
     def __init__(self) -> None:
@@ -625,18 +643,20 @@ class DriftReport:
         self.differences: dict[tuple[str, str], Drift] = {}
 
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
-        """Record a difference.
+        """Record a difference; ``count`` is the number of values that differ.
 
-        Of several differences with the same kind and path, only the one with most values is kept.
+        Of several differences with the same kind and path, only that with the highest count is
+        kept.
         """
         drift = self.differences.get((kind, path))
         if drift is None or drift.count < count:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
     def add_extra(self, vector: Vector, rows: Rows, reason: str, path: str | None = None) -> None:
-        """Record values in some rows of a vector for ``extra``, unless a function computed them.
+        """Record the values at the positions ``rows`` of a vector for ``extra``.
 
-        With ``path``, the values are also recorded as drift.
+        Values that a function computed, which are not in the response, are left out. With ``path``,
+        the values are also recorded as drift.
         """
         if len(rows) and not vector.level.is_computed:
             self.extra_values.append((vector, rows, reason))
@@ -650,16 +670,16 @@ class DriftReport:
             self.record(kind, path, drift.count, drift.example)
 
     def ignore_absences(self, paths: Iterable[str]) -> None:
-        """Remove the reports of absent fields and rows at any of the paths or below it."""
+        """Remove the differences of the kind ``absent`` at ``paths`` and below them."""
         prefixes = tuple(f"{path}." for path in paths)
         for kind, path in [*self.differences]:
             if kind == "absent" and f"{path}.".startswith(prefixes):
                 del self.differences[kind, path]
 
     def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
-        """Yield value, path and reason of the values for ``extra`` that have one of ``reasons``.
+        """Yield the value, path and reason of each value for ``extra`` with one of ``reasons``.
 
-        Without ``reasons``, yield all.
+        Without ``reasons``, yield those of all values.
         """
         for vector, rows, reason in self.extra_values:
             for row in map(int, rows) if not reasons or reason in reasons else ():
@@ -667,7 +687,7 @@ class DriftReport:
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
-        """By JSON path of each leaf value for ``extra``, its JSON text and its reason."""
+        """Maps the JSON path of each leaf value for ``extra`` to its JSON text and reason."""
         return {
             leaf_path: (text, reason)
             for value, path, reason in self.values()
@@ -675,7 +695,7 @@ class DriftReport:
         }
 
     def extra_frame(self) -> pd.DataFrame:
-        """Return ``extra`` as a DataFrame; values of expected fields come last."""
+        """Return ``extra`` as a DataFrame, one row per leaf value; expected values come last."""
         rank_of_reason = {"envelope": 2, "known": 1}
         rows = [(path, *text_and_reason) for path, text_and_reason in self.extra.items()]
         return listing(
@@ -688,9 +708,9 @@ class DriftReport:
         return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
-        """Raise if the response differs from its declaration and ``strict`` is True.
+        """Raise a `PayloadError` with all differences if ``strict``, else warn of the first ones.
 
-        If ``strict`` is False, warn of the first differences instead.
+        Do nothing if the response does not differ from the declaration of ``section``.
         """
         problems = [*map(str, self.differences.values())]
         if problems and strict:
@@ -709,7 +729,10 @@ class DriftReport:
 
 
 def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any) -> pd.DataFrame:
-    """Return a DataFrame of text columns; ``dtypes`` has the dtypes of columns of other kinds."""
+    """Return a DataFrame with the columns ``names`` and the given rows.
+
+    The columns have the dtype ``string``, except those for which ``dtypes`` has another.
+    """
     columns = [*zip(*rows, strict=True)] or [()] * len(names)
     return pd.DataFrame(
         {
@@ -727,7 +750,7 @@ def _find_first_leaf(value: Any) -> str:
 
 
 class ResponseWalk(StructureCounter):
-    """Walks through a response: counts its paths and keys, and reports undeclared values.
+    """Walks through a response: counts the paths and keys, and reports undeclared values.
 
     Parameters
     ----------
@@ -744,7 +767,8 @@ class ResponseWalk(StructureCounter):
     ) -> None:
         """Visit the values at a declared path, and the values inside them.
 
-        ``node`` is the node of the path; ``reason`` is the reason of a node above it, or None.
+        ``node`` is the node of the path; ``reason`` is the `FieldNode.reason` of the nearest node
+        above it, or None.
         """
         value_types, reason = vector.kinds, node.reason or reason
         self.count_path(vector.values, value_types, depth)
@@ -783,8 +807,8 @@ class ResponseWalk(StructureCounter):
     ) -> None:
         """Visit the declared fields of objects, and report their undeclared fields.
 
-        If there are more than `MAX_FIELDS` undeclared fields, their names are taken for data, and
-        they are reported as one path.
+        If there are more than `MAX_FIELDS` undeclared fields, their names are taken for data (such
+        as dates), and all of them are reported as one path.
         """
         names = vector.fields()
         self.count_keys(vector.objects, len(names))

@@ -57,12 +57,12 @@ class ResponseAtHand:
     source : Source
         The source of the response.
     response : Payload, bytes, str or None
-        The response; None if only its tables are in memory, as they were read from files.
+        The response; None if only its tables are in memory, because they were read from files.
     read : callable
-        A function that normalises a response with the same options as this one.
+        A function that normalises a response with the options used for this response.
     beside : sequence of ResponseAtHand
-        All responses of the same dataset, in which names for the ids of this response, such as ids
-        of prompts, can be looked up.
+        All responses of the same dataset. They may have the names for ids in this response, such
+        as the texts of prompts.
     """
 
     source: Source
@@ -84,7 +84,7 @@ class ResponseAtHand:
 
 
 def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Return the result of a function, called without showing warnings of this package."""
+    """Call ``read`` without showing warnings of this package, and return its result."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
         return read(*arguments, **options)
@@ -96,11 +96,11 @@ class TableParts(NamedTuple):
     Parameters
     ----------
     built : mapping
-        The tables with typed columns, by name.
+        Maps the name of each table to the table with typed columns.
     signals : sequence of Signal
         The statements of the response about availability.
     held : sequence
-        The response as the only item, if it is in memory; else empty.
+        The response as the only item, if the response is in memory; else empty.
     """
 
     built: Mapping[str, BuiltTable] = {}
@@ -130,7 +130,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         ``count``, ``example``.
     hints : pandas.DataFrame
         Values that may be about availability but are read by no rule, with the columns ``path``,
-        ``value``, ``why``. `Section.with_rule` adds a rule.
+        ``value``, ``why``. `Section.with_rule` adds a rule that reads such a value.
     payload : Payload or None
         The response, if it was fetched.
     declaration : Section or None
@@ -178,7 +178,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return self._frames[name]
 
     def __eq__(self, other: object) -> bool:
-        """Whether another mapping has tables of the same names with the same values."""
+        """Return whether another mapping has tables of the same names with the same values."""
         if not isinstance(other, Mapping):
             return NotImplemented
         same = self is other or self.keys() == other.keys()
@@ -217,7 +217,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def _words(self) -> dict[str, str]:
-        """The availability of each table as text, by name of the table."""
+        """Maps the name of each table to the availability of the table, as text."""
         return self._frame_makers["words"]()  # type: ignore[no-any-return]
 
     @cached_property
@@ -242,14 +242,14 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def _provenance(self) -> dict[str, pa.Table]:
-        """The JSON paths of all cells, for `rebuild`; see `aatoolkit.normalizer.provenance`."""
+        """The JSON path of each cell, for `rebuild`; see `aatoolkit.normalizer.provenance`."""
         return self._frame_makers.get("provenance", dict)()  # type: ignore[no-any-return]
 
     def _make_frame(self, name: str) -> pd.DataFrame:
         return show_as(self._frame_makers[name]())
 
     def explain(self, path: str) -> Explanation:
-        """Explain a value of the response: which cells have it, or why no cell has it.
+        """Explain which cells have the value at a JSON path of the response, or why none has.
 
         Parameters
         ----------
@@ -259,8 +259,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Returns
         -------
         Explanation
-            The value with its bytes. Its children are the cells that have the value or parts of it,
-            and values in ``extra`` with their reasons.
+            The value with its bytes in the response. Its children are the cells that have the value
+            or parts of it, and the parts that are in ``extra``, with the reason.
 
         Raises
         ------
@@ -282,13 +282,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return explain_path(self, path)
 
     def rebuild(self) -> Any:
-        """Rebuild the response from the present tables and ``extra``.
+        """Rebuild the response from the tables, as they are now, and ``extra``.
 
         Returns
         -------
         object
-            The response as a JSON value. It has the values that were changed in a frame; keys of
-            objects may have another order.
+            The response as a JSON value. Values that were changed in a frame are changed here, too;
+            keys of objects may have another order.
 
         Raises
         ------
@@ -384,21 +384,24 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         )
 
     def _state(self, name: str) -> str:
-        """Return the availability of a table as a symbol and text; if empty, with the reason."""
+        """Return the availability of a table as a symbol and text.
+
+        If the table is empty, the text says why.
+        """
         words = joined(self._words[name])
         symbols = (symbol for status, symbol in _SYMBOLS.items() if words.startswith(status))
         return f"{next(symbols, '?')} {words if self.rows[name] else _EMPTY.get(words, words)}"
 
     @property
     def _symbols(self) -> str:
-        """The symbols for the availability of all tables, in the order of the tables."""
+        """The symbols for the availability of all tables, one character each, in table order."""
         return "".join(self._state(name)[0] for name in self)
 
     def _notes(self) -> str:
-        """Return the notes in the first line of the repr.
+        """Return the notes for the first line of the repr.
 
-        They say whether the declaration was drafted from this response, and how many drifts
-        (differences from the declaration) and hints (values perhaps about availability) there are.
+        They say whether the declaration was drafted from this response, and how many differences
+        from the declaration and how many hints there are.
         """
         draft_note = ", drafted from this response" if self.drafted else ""
         drift_count, hint_count = len(self.drift), len(self.hints)

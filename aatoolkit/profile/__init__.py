@@ -1,15 +1,15 @@
-"""Draft profiles of unknown services, i.e. what their responses mean; review, save and check them.
+"""Draft, review, save and check the profile of an unknown service: what its responses mean.
 
-The input is a project of a service that nobody has described. The output is a draft: for each
-section its tables, types, units, rules and keys, each with its evidence and one of three
+The input is a project of a service that has no profile yet. The output is a draft: for each section
+its tables, types, units, rules of aggregation and keys, each with its evidence and one of three
 confidences (proved, likely, open). A wrong guess costs more than an open question, so a guess that
-would break results if it were wrong is applied only if it is proved.
+would make results wrong is applied only if it is proved.
 
-In reading order: ``asking`` plans the requests and sends them; ``drafting`` holds the draft that a
-person reviews, section by section (``section_draft``); ``candidates`` finds what may state
-availability, ``confirming`` asks about it; ``checking`` tries a rule on the responses before it is
-set, and compares a service with its profile. What the responses mean is found out in
-``aatoolkit.sections.inference``.
+In reading order: ``asking`` plans the requests and sends them; ``drafting`` has the draft that a
+person reviews, section by section (``section_draft``); ``candidates`` finds the fields that may
+state availability, and ``confirming`` asks a person about them; ``checking`` tries a rule on the
+responses before it is set, and compares a service with its profile. What the responses mean is
+inferred in ``aatoolkit.sections.inference``.
 
 >>> import aatoolkit as aa
 >>> draft = aa.profile.draft(aa.demo(), sections=["domains"])

@@ -1,10 +1,10 @@
 """Ask a service for the responses that a draft is made from, within a budget of requests.
 
-The first requests are those that any client sends: the scope options, each section and the combined
-view. Further requests filter the sections by one engine each. Engines that ran show which numbers
-can be summed. An engine that never ran shows how the service marks data that it did not measure.
-If the combined view contains the complete responses of some sections, one request for it replaces
-the requests for these sections. The other sections are requested one by one.
+The first requests, without filters, are for the scope options (the values that each filter can
+have), each section, and the combined view (all sections in one response). Further requests filter
+by single engines. Engines that ran show which numbers can be summed. An engine that never ran shows
+how the service marks data that it did not measure. If the combined view has the complete responses
+of several sections, one further request for it replaces the requests for these sections.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ _FOR_OTHER_HOST = "the same of another host"
 
 @dataclass(frozen=True)
 class PlannedRequest:
-    """A request that a draft sends, and its purpose.
+    """A request that is sent for a draft, and its purpose.
 
     Attributes
     ----------
     section : str or None
-        The name of the section; None for the combined view, ``scope-options`` for the scope
-        options.
+        The name of the section; None for the combined view (all sections in one response),
+        ``scope-options`` for the scope options.
     scope : Scope
         The filters of the request.
     purpose : str
         What the draft learns from the response, in words.
     host : str
-        The host of the project, if it is not the drafted project; else empty.
+        The host, if the request is for another host than that of the drafted project; else empty.
     """
 
     section: str | None
@@ -76,29 +76,31 @@ class Responses:
     ----------
     options : object
         The decoded scope options, i.e. the service's response that lists the values each filter can
-        have; None if they could not be read. If the profile declares the scope options, this is a
-        dict of another shape: it has the values of each filter by its name, and the decoded
-        response under the key ``response``.
+        have; None if they could not be read. If the profile declares the scope options, this is
+        instead a dict from each filter to its values, with the decoded response under the key
+        ``response``.
     scope_options : Section or None
         The declaration of the scope options in the project's profile.
-    documents, payloads : dict of str to object
-        By section, its response without filters: ``documents`` has it decoded, ``payloads`` as it
-        was received.
+    documents : dict of str to object
+        Maps each section to its decoded response without filters.
+    payloads : dict of str to Payload
+        Maps each section to its response without filters, as it was received.
     by_engines : dict of str to dict
-        By section and tuple of engines, the decoded response filtered to these engines.
+        Maps each section to a dict from tuples of engines to the section's decoded response
+        filtered to these engines.
     errors : dict of str to AAToolkitError
-        The error by section, for each section that could not be read.
+        Maps each section that could not be read to its error.
     unmeasured : dict of str to object
-        By section, its decoded response for an engine for which nothing was measured, because the
-        engine never ran.
+        Maps each section to its decoded response for an engine that never ran, so that nothing was
+        measured for it.
     by_host : dict of str to dict
-        By host and section, the decoded responses of other hosts, without filters.
+        Maps each other host to a dict from sections to decoded responses without filters.
     options_by_host : dict of str to object
-        By other host, its decoded scope options.
+        Maps each other host to its decoded scope options.
     requests : list of PlannedRequest
         All planned requests, in the order of sending.
     unanswered : int
-        The number of requests that had no response when sending was stopped.
+        The number of planned requests without a response when sending was stopped.
     stopped : str
         ``interrupted`` or ``out of time`` if sending was stopped, else empty.
     """
@@ -192,7 +194,7 @@ def _add_outcomes(
 ) -> None:
     """Add the outcomes of further requests to ``responses``, except errors.
 
-    A combined view is split into its sections: ``section_paths`` has the path of each section in
+    A combined view is split into its sections: ``section_paths`` maps each section to its path in
     the combined view.
     """
     for request, outcome in outcomes.items():
@@ -225,9 +227,10 @@ def _fetch_all(
     deadline: float | None,
     requests: list[PlannedRequest],
 ) -> dict[PlannedRequest, Any]:
-    """Send requests in parallel; return the payload or error of each answered request.
+    """Send requests in parallel; return a dict from each answered request to its payload or error.
 
-    The requests are also added to ``responses.requests``.
+    All requests are also added to ``responses.requests``. Sending ends at ``deadline``, a time of
+    ``time.monotonic``, or at an interrupt.
     """
     responses.requests += requests
     results: dict[PlannedRequest, Payload | AAToolkitError] = {}
@@ -268,7 +271,10 @@ def _fetch_all(
 def _find_section_paths(
     combined_view: Any, documents: Mapping[str, Any]
 ) -> dict[str, tuple[str, ...]]:
-    """Return, by section, the path of its complete response in the combined view."""
+    """Return a dict from section to the path of its complete response in the combined view.
+
+    A section is left out if the combined view does not have (nearly) all of its response.
+    """
     paths: dict[str, tuple[str, ...]] = {}
     for path, value in _iter_containers(combined_view, ()):
         name = next((word for word in reversed(path) if word in documents), None)
@@ -282,7 +288,7 @@ def _find_section_paths(
 
 
 def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield path and value of the objects and lists in a document; lists are not searched."""
+    """Yield the path and value of each object or list in nested objects, but not inside lists."""
     for key, item in value.items() if isinstance(value, dict) and len(path) < _MAX_DEPTH else ():
         if isinstance(item, dict | list):
             yield (*path, key), item
@@ -290,9 +296,10 @@ def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[
 
 
 def _measure_overlap(first: Any, second: Any) -> float:
-    """Return the share of two documents that is equal: 1 if all, 0 if none of it is.
+    """Return the share of leaf values that two documents have in common, from 0 to 1.
 
-    It is the number of leaf values with the same path in both, over the number in the larger one.
+    Leaf values are in common if they and their paths are equal. The share is of the leaf values of
+    the larger document.
     """
     first_leaves = Counter(leaf_values(first, "$"))
     second_leaves = Counter(leaf_values(second, "$"))
@@ -307,7 +314,7 @@ def _measure_overlap(first: Any, second: Any) -> float:
 def _plan_further_requests(
     responses: Responses, section_paths: Mapping[str, Any], hosts: Iterable[str], requests_left: int
 ) -> list[PlannedRequest]:
-    """Return at most ``requests_left`` requests that follow the first ones.
+    """Return at most ``requests_left`` requests to send after the first requests.
 
     They are for other hosts, for single engines that ran, and for one engine that never ran.
     """
@@ -319,15 +326,17 @@ def _plan_further_requests(
         for host in dict.fromkeys(hosts)
         for view in (_OPTIONS, *views)
     ]
-    sets = _choose_engine_sets(ran, idle)
+    engine_sets = _choose_engine_sets(ran, idle)
     budget = requests_left - len(groups)
-    for view in views if len(sets) > 1 else ():
+    for view in views if len(engine_sets) > 1 else ():
         # Two halves of the engines show less than single engines do, but take fewer requests.
         used_sets = (
-            sets if view is None or len(sets) * len(views) <= budget else _split_in_halves(sets)
+            engine_sets
+            if view is None or len(engine_sets) * len(views) <= budget
+            else _split_in_halves(engine_sets)
         )
         groups.append(
-            [PlannedRequest(view, Scope(engine=names), _FOR_ONE_ENGINE) for names in used_sets]
+            [PlannedRequest(view, Scope(engine=engines), _FOR_ONE_ENGINE) for engines in used_sets]
         )
     if idle:
         scope = Scope(engine=(idle[0],))
@@ -341,25 +350,25 @@ def _plan_further_requests(
 def _choose_engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the engines to filter by: one tuple for each request.
 
-    Each tuple has one engine that ran. The last tuple also has all engines that never ran: they
-    have no answers, but may have visits or sales, and without them the responses to these requests
-    would not add up to the response for all engines.
+    Each tuple has one of the engines that ran. The last tuple also has the ``idle`` engines, which
+    never ran: they have no answers, but may have visits or sales, and without them the responses to
+    these requests would not add up to the response for all engines.
     """
     single_engines = [(name,) for name in ran]
     return [*single_engines[:-1], (*single_engines[-1], *idle)] if single_engines else []
 
 
 def _split_in_halves(engine_sets: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return all engines, divided into two tuples of about equal length."""
+    """Return all engines of the tuples, divided into two tuples of about equal length."""
     engines = [name for engines in engine_sets for name in engines]
     return [tuple(engines[::2]), tuple(engines[1::2])]
 
 
 def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
-    """Return the values of each filter by its name, and the decoded scope options as ``response``.
+    """Return a dict from the name of each filter to its values, as the profile declares them.
 
-    The values are read where the profile declares them. ``engine`` is left out if `find_engines`
-    finds the same engines in the scope options, where their states are read too.
+    The key ``response`` has the decoded scope options. ``engine`` is left out if `find_engines`
+    finds the same engines in them, because there it also finds which engines never ran.
     """
     options = read_options(project.host, payload, project.client._options)
     values = {name: [*options.values(name)] for name in FILTERS if name not in options.unknown}
@@ -369,9 +378,9 @@ def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
 
 
 def find_engines(options: Any) -> tuple[list[str], list[str]]:
-    """Return two lists of engines from the scope options: those that ran, and those that never ran.
+    """Return two lists of engines from the scope options: those that ran, and those that did not.
 
-    Engines that are not configured are at the end of the second list.
+    The second list has first the engines that never ran, then those that are not configured.
 
     Examples
     --------
@@ -404,7 +413,7 @@ def find_engines(options: Any) -> tuple[list[str], list[str]]:
 
 
 def find_engine_labels(options: Any) -> dict[str, str]:
-    """Return the id of an engine by each of its other names, such as its label.
+    """Return a dict from each other name of an engine, such as its label, to the engine's id.
 
     Examples
     --------
@@ -421,7 +430,7 @@ def find_engine_labels(options: Any) -> dict[str, str]:
 
 
 def _iter_engine_names(engine: dict[str, Any]) -> Iterator[str]:
-    """Yield the names that an engine's record holds: its id first, then its label and title."""
+    """Yield the names in the record of an engine: first its id, then its label and title."""
     texts = {
         " ".join(word for word in tokens(key) if word not in words("engine")): text
         for key, text in reversed(engine.items())

@@ -1,19 +1,19 @@
 """Find candidates: paths in a section's responses whose values may state availability.
 
-A person confirms or rejects them. Such a path leads to a field outside the rows, a map by engine, a
-list, the code or sentence of notices, or a field of rows. Its score depends on the data first and
-on its words second. The score is higher if
+A person confirms or rejects each candidate. A candidate's path leads to a field outside the rows, a
+map from engines to values, a list, the code or sentence of notices, or a field of rows. Its score
+is higher if
 
-- numbers are missing beside one of its values and present beside another,
-- its value differs between hosts, or in the response in which nothing was measured,
-- its words deny something (``not_connected``), or it names an engine that never ran.
+- numbers are missing beside one value at the path and present beside another,
+- the value differs between hosts, or in the response in which nothing was measured,
+- the values deny something (``not_connected``), or name an engine that never ran.
 
-It is lower if the words are common in business (``in_stock``). A path with the same value for
-every host is no candidate. A candidate is not applied without confirmation: ``tables.hints``
-mentions it until a rule reads it.
+The score is lower if the key is common in business. A path with the same value for every host is no
+candidate. A candidate has no effect until a person confirms it; until then ``tables.hints``
+mentions it.
 
-Each word at a path gets a proposed meaning, which follows from the word itself, or from whether
-numbers are beside it.
+Each word (text, boolean or code) at a path gets a proposed meaning, which follows from the word
+itself, or from whether measured numbers are beside it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, permutations, takewhile
+from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import names, spaced, tokens, words
@@ -76,8 +76,8 @@ class Row(NamedTuple):
     record : mapping
         The fields of the row and their values.
     words : mapping
-        The text or flag of each field. A count whose total is in the same row has a word instead:
-        ``none``, ``some`` or ``full``.
+        Maps each field to its text or boolean. A count whose total is in the same row has a word
+        instead: ``none``, ``some`` or ``full``. Other fields have None.
     has_numbers : bool or None
         Whether the row holds measured numbers; None if that is unknown.
     idle : collection of str
@@ -96,12 +96,12 @@ class Row(NamedTuple):
 class Occurrence(NamedTuple):
     """A value that one response has at a path, and whether measured numbers come with it.
 
-    Values that occur only where numbers are missing may state why they are missing.
+    A value that occurs only where numbers are missing may say why the numbers are missing.
 
     Attributes
     ----------
     value : object
-        A word, flag or code, or a list of them, or a map from engines to them.
+        A text, boolean or code, a list of such values, or a map from engines to such values.
     has_numbers : bool or None
         Whether the record that contains the value also contains measured numbers; None if unknown.
     measured : mapping of str to bool or None
@@ -126,11 +126,12 @@ class Shapes(NamedTuple):
     Attributes
     ----------
     labels : mapping of str to str
-        The id of an engine by each of its other names, such as its label.
+        Maps each other name of an engine, such as its label, to the engine's id.
     maps : collection of tuple of Step
         The paths of objects whose keys are data, such as dates, and not names of fields.
     headers : mapping
-        The path of the header by the path of the rows, for tables that are lists of lists.
+        For tables that are lists of lists, maps the path of the rows to the path of the list of
+        column names.
     main : tuple of Step
         The path to the rows of the main table.
     """
@@ -150,24 +151,27 @@ class Candidate:
     at : str
         The path, in the spelling of ``at`` of `aatoolkit.sections.Rule`.
     value : object
-        The value at the path.
+        The value at the path, as an example.
     why : str
-        Why the place may state availability.
+        Why the values at the path may state availability.
     score : int
-        How likely the place states availability; it only decides the order of candidates.
+        How likely the values at the path state availability; the score only decides the order of
+        candidates.
     value_by_host : mapping of str to object
-        The value at the path in the response for each other host.
+        Maps each other host to the value at the path in its response.
     words : mapping of str to str
-        All words that occur at the path in any response, each with its probable meaning.
+        Maps each word (text, boolean or code) at the path in any response to its probable meaning.
     engine : str
-        The field that names the engine of a row; ``{}`` if the key of the row in a map names it;
-        empty if nothing does.
+        The field that names the engine of a row; ``{}`` if the row is the value in a map whose keys
+        are engines; empty if the engine is not known.
     is_of_section : bool
-        Whether the place is in a notice or a list of gaps, and so is about the whole section.
+        Whether the values are about the whole section, as those in notices or a list of gaps are.
     total : str
-        For a count, the field beside it with the number that the count should reach; else empty.
+        If the value is a count, the field beside it with the number that the count should reach;
+        else empty.
     alike : tuple of Candidate
-        Other places that share a word with this one, and also its field name or its parent object.
+        Other candidates that share a word with this one, and also its field name or its parent
+        object. One question to a person settles all of them.
     """
 
     at: str
@@ -199,19 +203,19 @@ def candidates(
     document : object
         The decoded response.
     parts : mapping
-        By tuple of engines, the same section's response filtered to these engines.
+        Maps each tuple of engines to the same section's response filtered to these engines.
     ran, idle : collection of str
         The project's engines: ``ran`` has those that ran, ``idle`` those that never ran or are not
         configured.
     shapes : Shapes
         The structure of the service's responses, as far as it is known.
     by_host : mapping of str to object
-        The same section's responses for other hosts.
+        Maps each other host to its response of the same section.
     empty : object
         The same section's response for an engine that never ran, or another in which nothing was
         measured; None if there is no such response.
     engines_by_host : mapping of str to pair, optional
-        By other host, its engines that ran and its idle engines.
+        Maps each other host to its engines that ran and its idle engines.
 
     Examples
     --------
@@ -275,10 +279,13 @@ def candidates(
             to_word(search.word_at(part, path)) != overall_word for part in measured_parts
         )
         mixed_word = overall_word if is_mixture else ""
-        meanings = _WordEvidence(path, occurrences, mixed_word, legend, lacks=is_notice).meanings()
-        if len(meanings) > _MAX_NOTICES:  # names or ids
-            continue
-        is_of_parts = "available" in meanings.values() and _is_beside(path, shapes.main)
+        meanings = _WordEvidence(
+            path, occurrences, mixed_word, legend, is_notice=is_notice
+        ).meanings()
+        is_denied = any(map(_denies, meanings)) or _is_in_gaps(path)
+        if len(meanings) > _MAX_NOTICES and not is_denied:
+            continue  # names or ids
+        is_of_parts = "available" in meanings.values() and _is_in_other_rows(path, shapes.main)
         candidate = Candidate(
             pattern,
             # In rows, in another response, or null elsewhere, there is no current value.
@@ -326,7 +333,7 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _are_alike(candidate: Candidate, other: Candidate) -> bool:
-    """Whether two candidates share a word, and also their field name or their parent object."""
+    """Return whether two candidates share a word, and also a field name or a parent object."""
     pairs = zip(candidate.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True)
     is_same_parent, is_same_key = (part == other_part != "" for part, other_part in pairs)
     is_same_field = is_same_key or (is_same_parent and not candidate.total)
@@ -337,9 +344,10 @@ def _are_alike(candidate: Candidate, other: Candidate) -> bool:
 
 
 class _Search:
-    """Collects the words and flags in responses that may state availability, by path.
+    """Collects the values in responses that may state availability, by path.
 
-    Each is recorded as an `Occurrence`, which also says whether measured numbers are beside it.
+    Each value is recorded as an `Occurrence`, which also says whether measured numbers are beside
+    the value.
     """
 
     def __init__(self, engines: Collection[str], shapes: Shapes) -> None:
@@ -349,38 +357,39 @@ class _Search:
         self._lists: dict[Path, list[list[Row]]] = defaultdict(list)
         self._columns: set[Path] = set()
         self.evidence: dict[Path, str] = {}
-        """By path of a field of rows, what the numbers of these rows show about the field."""
+        """Maps the path of a field to what the numbers beside its values show, as a sentence."""
         self.engine_fields: dict[Path, str] = {}
-        """By path of a field of rows with one engine each, the name of the field with the engine.
+        """Maps the path of a field of rows to the name of the field with the engine of the row.
 
-        It is ``{}`` if the keys of a map name the engines.
+        The name is ``{}`` if the rows are the values of a map whose keys are engines.
         """
         self.notices: set[Path] = set()
         self.totals: dict[Path, str] = {}
-        """By path of a count, the name of the field with its total."""
-        self._totals_by_values: dict[Path, dict[str, str]] = {}
+        """Maps the path of a count to the name of the field with its total."""
+        self._total_by_count: dict[Path, dict[str, str]] = {}
         self._objects: dict[Path, set[bool | None]] = defaultdict(set)
         self._maps_of_engines: set[Path] = set()
         self._outer_engines: dict[Path, str] = {}
 
     def learn_totals(self, responses: Iterable[tuple[Any, bool]]) -> None:
-        """Find counts of what was measured by their values, whatever their names.
+        """Find, by their values, the pairs of fields that hold a count and its total.
 
-        They are pairs of fields, a count and its total. In no record is the count above the total.
-        The two are equal in at least half of the records with a count, but not in all records, and
-        never in a response in which nothing was measured. ``responses`` has pairs of a response and
-        whether something was measured.
+        The count is of what was measured, such as days. In no record is the count above the total.
+        The two are equal in at least half of the records with a count above 0, but not in all
+        records, and never in a response in which nothing was measured. ``responses`` has pairs of a
+        response and whether anything was measured.
         """
         records: dict[Path, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
         for response, is_measured in responses:
             for path, record in self._iter_records(response, ()):
                 records[path].append((record, is_measured))
-        self._totals_by_values = {path: _totals_by_values(pairs) for path, pairs in records.items()}
+        self._total_by_count = {path: _find_totals(pairs) for path, pairs in records.items()}
 
     def _iter_records(self, value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """Yield the path of each object in a value whose keys are names of fields, and the object.
+        """Yield each object in a value with its path, if the object's keys are names of fields.
 
-        The paths of records in a list, or in a map whose keys are data, are the same.
+        Maps, whose keys are data such as dates, are no such objects, but their values can be. All
+        records of a list, or of a map, have the same path.
         """
         items: list[tuple[Step, Any]] = []
         if isinstance(value, list):
@@ -397,7 +406,7 @@ class _Search:
         return bool(value) and self._engines.issuperset(value)
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
-        """Collect the words of one response; ``idle`` are its engines that never ran."""
+        """Collect the values of one response; ``idle`` are its engines that never ran."""
         labels = self._shapes.labels
         self._response = Vector([response])
         self._has_numbers = has_numbers(
@@ -415,7 +424,7 @@ class _Search:
         self._add_fields(response, ())
 
     def occurrences_by_path(self) -> dict[Path, list[Occurrence]]:
-        """Return the occurrences by path.
+        """Return a dict from each path that may state availability to its occurrences.
 
         A path leads to a field outside rows, or to a field of rows whose words tell rows with and
         without numbers apart.
@@ -436,22 +445,26 @@ class _Search:
         return self._occurrences
 
     def word_at(self, response: Any, path: Path) -> Any:
-        """Return the value at a path of fields; for a count with a total, a word like ``full``."""
+        """Return the value at a path of fields; a count with a total becomes a word like ``full``.
+
+        Return None if the response has no such path.
+        """
         value = value_at(response, path)
         if not self.totals.get(path):
             return value
         return extent_word(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
     def _find_count_words(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
-        """Return by field name a word for each count whose total is in the same record.
+        """Return a dict from each field with a count whose total is known to a word for the count.
 
-        The word says how much of the total the count is: ``none``, ``some`` or ``full``.
+        The word says how much of the total the count is: ``none``, ``some`` or ``full``. The total
+        is in another field of the record, or is the number of days asked for.
         """
         is_under_data_key = any(
             names(step.name, "place") for step in path if isinstance(step, Field)
         )
         numbers = [key for key, item in record.items() if type(item) is int]
-        count_words = {}
+        count_words, fillers = {}, words("whole", "filler")
         for count in numbers:
             nouns = {token for token in tokens(count) if not _is_word_for_part(token)}
             concept = "whole" if is_under_data_key or nouns == {"days"} else "due"
@@ -459,12 +472,13 @@ class _Search:
                 (
                     key
                     for key in numbers
-                    if names(key, concept) and {*tokens(key)} - words("whole", "filler") == nouns
+                    if names(key, concept)
+                    and nouns in ({*tokens(key)} - words("whole"), {*tokens(key)} - fillers)
                 ),
                 WINDOW if nouns == {"days"} else "",
             )
             if not total or nouns == {*tokens(count)}:
-                total = self._totals_by_values.get(path, {}).get(count, "")
+                total = self._total_by_count.get(path, {}).get(count, "")
             if total:
                 due = Scope().days if total == WINDOW else record.get(total)
                 count_words[count] = extent_word(record[count], due)
@@ -481,7 +495,11 @@ class _Search:
     def _add_field(
         self, path: Path, key: str, fields: Iterable[str], lists: list[list[Row]], engine: str
     ) -> None:
-        """Add the words of a field of rows, if some of the words occur only without numbers."""
+        """Add occurrences of the field ``key`` of rows, if its words may state availability.
+
+        They may if some words occur only beside missing numbers, if the field is a count of what
+        was measured, or if words deny that something was measured.
+        """
         words: set[Any] = {row.words.get(key) for row in chain.from_iterable(lists)} - {None}
         is_named = names(key, "place")
         if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
@@ -518,7 +536,7 @@ class _Search:
         total = self.totals.get((*path, Field(key)), "")
         is_counted_part = total != "" and (total != WINDOW or engine != "")
         is_denied = bool(engine) and any(map(read_absence_code, words))
-        if are_texts and is_named and _is_beside((*path, Field(key)), self._shapes.main):
+        if are_texts and is_named and _is_in_other_rows((*path, Field(key)), self._shapes.main):
             is_denied |= any(map(_denies, words))
         if number_field is None and not (is_separate or is_counted_part or is_denied):
             return
@@ -532,7 +550,7 @@ class _Search:
             self.evidence[field_path] = "numbers are missing beside some of its words"
 
     def _add_fields(self, document: Any, path: Path) -> None:
-        """Add the values of an object that is no row, and of its nested objects and lists."""
+        """Add the values of an object outside rows, and of its nested objects and lists."""
         if not isinstance(document, dict) or len(path) > _MAX_DEPTH:
             return
         count_words = self._find_count_words(document, path)
@@ -557,7 +575,10 @@ class _Search:
                 self._add_occurrence(field_path, count_words[key], self._has_numbers)
 
     def _add_map(self, value: Mapping[str, Any], path: Path) -> bool:
-        """Add the values of an object as rows if its keys are data; return whether they are."""
+        """Add the values of an object as rows if its keys are data; return whether they are data.
+
+        Keys are data, and not names of fields, if they are engines or dates, for example.
+        """
         path_of_rows = (*path, Entries())
         if self._is_of_engines(value):
             self._maps_of_engines.add(path_of_rows)
@@ -570,13 +591,14 @@ class _Search:
         return True
 
     def _add_items(self, items: list[Any], path: Path) -> None:
-        """Add the values of a list, which may hold words or flags, notices, or rows."""
+        """Add the items of a list, which are texts or booleans, notices, or rows."""
         records = [item for item in items if isinstance(item, dict)]
         header = self._shapes.headers.get((*path, Each()))
         is_of_gaps = _is_in_gaps((*path, Each())) and not has_numbers(records, is_id_time_or_lack)
         if header is not None:
             names = self._response.descend(header).values
-            grid = [dict(zip(names, cells, strict=False)) for cells in items]
+            lists = [item for item in items if isinstance(item, list)]
+            grid = [dict(zip(names, cells, strict=False)) for cells in lists]
             self._add_rows(grid, (*path, Each()))
         elif items and all(map(_is_word, items)):
             self._add_occurrence(path, items, self._has_numbers)
@@ -606,10 +628,11 @@ class _Search:
     def _add_rows(
         self, items: Sequence[Any], path: Path, outer: Sequence[tuple[bool | None, str]] = ()
     ) -> None:
-        """Store the rows among ``items``, and the rows and the maps by engine nested in them.
+        """Store the rows among ``items``, and the rows and the maps from engines nested in them.
 
-        ``outer`` has, for each row, whether the engine or outer row that contains it has numbers,
-        and the name of that engine. A row that holds only words is about that engine or outer row.
+        ``outer`` describes what contains each row (an outer row, or an engine in a map): whether
+        the container has numbers, and the name of its engine. A row that has only texts and
+        booleans is taken to be about its container.
         """
         records = [item for item in items if isinstance(item, dict)]
         if tables := [table for record in records if (table := _find_table_columns(record))]:
@@ -661,15 +684,14 @@ class _Search:
             by_engine = [value for value in objects if self._is_by_engine(key, value)]
             if by_engine:
                 self._add_occurrence(field_path, by_engine[0])
-            elif objects and all(self._add_map(value, field_path) for value in objects if value):
-                continue
             elif len(path) <= _MAX_DEPTH:
+                objects = [value for value in objects if not self._add_map(value, field_path)]
                 if engine_field:
                     self._outer_engines[field_path] = engine_field
                 outer_rows = [
                     (row.has_numbers, str(row.record.get(engine_field, "")))
                     for row in rows
-                    if isinstance(row.record.get(key), dict)
+                    if any(row.record.get(key) is value for value in objects)
                 ]
                 self._add_rows(objects, field_path, outer_rows)
                 for value in values:
@@ -679,9 +701,9 @@ class _Search:
                         self._add_rows(value, (*field_path, Each()))
 
     def _find_engine_field(self, fields: Iterable[str], lists: list[list[Row]]) -> str:
-        """Return the field that names the engine of each row; empty if there is none.
+        """Return the field that names the engine of each row; an empty text if there is none.
 
-        In each list of rows, no two rows have the same engine.
+        No two rows of a list may have the same engine.
         """
         for key in fields:
             values = [[str(row.record.get(key)) for row in rows] for rows in lists]
@@ -692,7 +714,10 @@ class _Search:
         return ""
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
-        """Whether an object maps engines, at least 80 % of its keys, to words, flags or codes."""
+        """Return whether an object maps engines to texts, booleans or codes.
+
+        At least 80 % of the keys must be known engines.
+        """
         words = str | bool | int | float if names(key, "place") else str | bool
         numbers = {item for item in value.values() if type(item) is int}
         if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
@@ -704,27 +729,42 @@ class _Search:
         )
 
 
-def _totals_by_values(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
-    """Return the field with the total, by field with a count; see `_Search.learn_totals`."""
+def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
+    """Return a dict from each field with a count to the field with its total.
+
+    The pairs are found as described at `_Search.learn_totals`.
+    """
     fields = dict.fromkeys(
-        key for record, _ in records for key, item in record.items() if type(item) is int
+        key
+        for record, _ in records
+        for key, item in record.items()
+        if type(item) is int and not (names(key, "lack_count") or names(key, "negation"))
     )
+    wholes = [key for key in fields if not names(key, "ceiling")]
     totals: dict[str, str] = {}
-    for count, total in permutations(fields, 2):
-        pairs = [
-            (record[count], record[total], is_measured)
-            for record, is_measured in records
-            if type(record.get(count)) is type(record.get(total)) is int and record[total] > 0
-        ]
-        full = [is_measured for number, whole, is_measured in pairs if number == whole > 2]
-        counted = [number for number, *_ in pairs if number > 0]
-        is_part = all(0 <= number <= whole for number, whole, _ in pairs)
-        is_extent = is_part and all(full) and len(counted) <= 2 * len(full) < 2 * len(pairs)
-        is_lack = any(names(key, "lack_count") or names(key, "negation") for key in (count, total))
-        is_lack |= names(total, "ceiling")
-        if is_extent and full and not is_lack and not is_id_time_or_lack(count):
-            totals.setdefault(count, total)
+    for count in fields if len(records) > 1 else ():
+        others = (key for key in wholes if key != count)
+        total = next((key for key in others if _is_part_of(records, count, key)), None)
+        if total is not None and not is_id_time_or_lack(count):
+            totals[count] = total
     return totals
+
+
+def _is_part_of(
+    records: Sequence[tuple[Mapping[str, Any], bool]], count_field: str, total_field: str
+) -> bool:
+    """Whether one field has a count and another its total; see `_Search.learn_totals`."""
+    pair_count = full_count = positive_count = 0
+    for record, is_measured in records:
+        count, total = record.get(count_field), record.get(total_field)
+        if type(count) is not int or type(total) is not int or total <= 0:
+            continue
+        is_full = count == total > 2
+        if not 0 <= count <= total or (is_full and not is_measured):
+            return False
+        pair_count, full_count = pair_count + 1, full_count + is_full
+        positive_count += count > 0
+    return positive_count <= 2 * full_count < 2 * pair_count and full_count > 0
 
 
 def _is_word(value: Any) -> bool:
@@ -736,7 +776,7 @@ def _is_in(value: Any, names: Collection[str]) -> bool:
 
 
 def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[str]:
-    """Yield the engines that have numbers in their record, or in their entry of a map."""
+    """Yield the engines that have numbers: in a record with their name, or under their own key."""
     for record in _iter_nested(response):
         if isinstance(record, dict):
             texts = [text for text in record.values() if _is_in(text, engines)]
@@ -745,7 +785,7 @@ def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[
 
 
 def _find_table_columns(record: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Return the lists of an object by key if they are the columns of a table; else ``{}``."""
+    """Return the lists of an object that are the columns of a table, by key; else ``{}``."""
     columns = {key: value for key, value in record.items() if isinstance(value, list)}
     cells = [item for column in columns.values() for item in column]
     lengths = {len(column) for column in columns.values()}
@@ -755,17 +795,18 @@ def _find_table_columns(record: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _take_flag_or_text(value: Any) -> Any:
-    """Return a value if it is a text or flag, or the first text of a list; else None."""
+    """Return ``value`` if it is a text or boolean; for a list its first text; else None."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
     return value if isinstance(value, str | bool) else None
 
 
 def _words_lack_number(lists: list[list[Row]], key: str, number_field: str) -> bool:
-    """Whether some words of the field ``key`` occur only in rows that lack ``number_field``.
+    """Return whether words of the field ``key`` tell rows with and without ``number_field`` apart.
 
-    At least one list must have rows with and rows without the number, and its words must repeat:
-    names and ids, which differ from row to row, prove nothing.
+    No word may occur both in rows with and in rows without the number. At least one list must have
+    both kinds of rows, and words must repeat in this list: names and ids, which differ from row to
+    row, prove nothing.
     """
     words_without, words_with, is_repeated = set(), set(), False
     for rows in lists:
@@ -786,7 +827,7 @@ def _words_lack_number(lists: list[list[Row]], key: str, number_field: str) -> b
 
 
 def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield the path and text of the codes and sentences in a notice and its nested objects."""
+    """Yield the path and text of each code or sentence in a notice and its nested objects."""
     for key, value in record.items():
         is_sentence = isinstance(value, str) and " " in value and names(key, "place_reason")
         if isinstance(value, dict):
@@ -796,18 +837,21 @@ def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def is_id_time_or_lack(key: str) -> bool:
-    """Whether numbers under a key are ids, times or counts of what lacks, and no measurements."""
+    """Return whether numbers under a key are ids, times, or counts of missing or expected data.
+
+    Such numbers are no measurements.
+    """
     return meaning_of(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
 
 
 def _is_word_for_part(token: str) -> bool:
-    """Whether a word in the name of a count says that something was done, such as ``scanned``."""
+    """Return whether a word in the name of a count, such as ``scanned``, says what was done."""
     is_done = token in words("part") or token.endswith("ed")
     return is_done and token not in words("whole", "lack_count")
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a notice, because it gives a reason, which measurements do not."""
+    """Return whether a record is a notice: unlike a record of measurements, it gives a reason."""
     return any(value and names(key, "place_reason") for key, value in record.items())
 
 
@@ -821,9 +865,9 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
 
 
 def _is_read(pattern: str, read_paths: Sequence[str]) -> bool:
-    """Whether one of ``read_paths`` is the path ``pattern``, a path above it, or one below it.
+    """Return whether availability is already detected, without a rule, at the path ``pattern``.
 
-    These are the paths at which availability is already detected without a rule.
+    ``read_paths`` are the paths at which it is detected. A path above or below ``pattern`` counts.
     """
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
     return any(path and is_on_path_of_rule(path, pattern) for path in paths)
@@ -833,18 +877,18 @@ def _is_read(pattern: str, read_paths: Sequence[str]) -> bool:
 
 
 Legend = Mapping[str, str]
-"""The texts that explain the codes of a response, by code."""
+"""Maps each code of a response to the text that explains it."""
 
 
 def _is_legend(value: Any) -> bool:
-    """Whether a value is an object that explains codes: it maps short codes to texts."""
+    """Return whether a value is an object that explains codes: it maps codes to sentences."""
     texts = [*value.values()] if isinstance(value, dict) else []
     are_texts = len(texts) > 1 and all(isinstance(text, str) for text in texts)
     return are_texts and " " in "".join(texts) and " " not in "".join(value)
 
 
 def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Legend:
-    """Return the first legend that explains all words that occur at a path; else an empty one."""
+    """Return the first legend that explains all codes at a path; an empty legend if none does."""
     words = {
         to_word(entry.value) for occurrence in occurrences for entry in _split_by_word(occurrence)
     }
@@ -855,7 +899,10 @@ def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Le
 def _score_path(
     path: Path, occurrences: list[Occurrence], evidence: str, legend: Legend, *, is_count: bool
 ) -> tuple[int, str]:
-    """Return how likely a path states availability, as a score, and the main reason for it."""
+    """Return a score for how likely a path states availability, and the main reason for the score.
+
+    The reason is a text. The score is 0, and the reason empty, if nothing speaks for the path.
+    """
     keys = [step.name for step in path if isinstance(step, Field | Named)]
     is_named = names(keys[-1], "place")
     score = 2 * is_named
@@ -902,13 +949,18 @@ def _score_path(
 
 
 def _names_all_measured(occurrence: Occurrence) -> bool:
-    """Whether a list names all engines that have data, as the header of a table does."""
+    """Return whether a value is a list with all engines that have data, like a table's header.
+
+    Such a list does not say which engines lack data.
+    """
     measured = {engine for engine, is_measured in occurrence.measured.items() if is_measured}
-    return isinstance(occurrence.value, list) and bool(measured) and measured <= {*occurrence.value}
+    return (
+        isinstance(occurrence.value, list) and len(measured) > 1 and measured <= {*occurrence.value}
+    )
 
 
 def _is_in_gaps(path: Path) -> bool:
-    """Whether a path leads to records in a list whose name means a lack, such as ``gaps``."""
+    """Return whether a path leads into a list whose name means missing data, such as ``gaps``."""
     keys = [step.name for step in path if isinstance(step, Field)]
     return Each() in path and any(names(key, "gaps") for key in keys)
 
@@ -917,8 +969,11 @@ def _join_words(names: Collection[object]) -> str:
     return ", ".join(sorted(map(to_word, names))[:3])
 
 
-def _is_beside(path: Path, main: Path) -> bool:
-    """Whether a path leads to a field of rows elsewhere than where the main table has its rows."""
+def _is_in_other_rows(path: Path, main: Path) -> bool:
+    """Return whether a path leads to a field of rows outside the object with the main table.
+
+    ``main`` is the path to the rows of the main table.
+    """
     container = tuple(takewhile(lambda step: isinstance(step, Field), main))
     is_in_rows = any(isinstance(step, Each | Entries) for step in path[:-1])
     return is_in_rows and path[: len(container)] != container
@@ -934,7 +989,7 @@ def _iter_nested(value: Any) -> Iterator[Any]:
 
 
 def _iter_texts(value: Any) -> Iterator[str]:
-    """Yield all texts in a value: the text itself, items of lists, keys and values of maps."""
+    """Yield all texts in a value: the value itself, items of lists, keys and values of objects."""
     for item in _iter_nested(value):
         if isinstance(item, str):
             yield item
@@ -943,17 +998,18 @@ def _iter_texts(value: Any) -> Iterator[str]:
 
 
 def _denies(text: str) -> bool:
-    """Whether a text says that something is absent or not done."""
+    """Return whether a text says that something is absent or not done."""
     word = find_word(text) if is_code(text) else find_word_in_text(text)
     lacks = word is not None and word.canonical != "available"
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
 
 class _WordEvidence:
-    """The words at a path, each with its engines and with whether numbers are beside it.
+    """The words (texts, booleans, codes) at a path, with the evidence for what each word means.
 
-    ``mixed_word`` is the word of the response for all engines if the response for one of them has
-    another word, else empty. ``lacks`` says whether the words are those of notices.
+    The evidence of a word is its engines, and whether numbers are beside it. ``mixed_word`` is the
+    word in the response for all engines, if the response for some engines has another word; else
+    it is empty. ``is_notice`` says whether the path is in notices.
     """
 
     def __init__(
@@ -963,7 +1019,7 @@ class _WordEvidence:
         mixed_word: str,
         legend: Legend,
         *,
-        lacks: bool,
+        is_notice: bool,
     ) -> None:
         self._legend = legend
         keys = [step.name for step in path if isinstance(step, Field | Named)]
@@ -975,7 +1031,7 @@ class _WordEvidence:
         )
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
         names_lack = _is_in_gaps(path) or any(names(key, "place_lack") for key in keys)
-        self._lacks, self._is_note = lacks or self._is_list or names_lack, not names_lack
+        self._lacks, self._is_note = is_notice or self._is_list or names_lack, not names_lack
         self._numbers: dict[str, list[bool | None]] = defaultdict(list)
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
@@ -1005,12 +1061,12 @@ class _WordEvidence:
         )
 
     def meanings(self) -> dict[str, str]:
-        """Return the probable meaning, such as ``not_run``, by word that occurs at the path.
+        """Return a dict from each word at the path to its probable meaning, such as ``not_run``.
 
         The meaning comes from the word itself, or from the numbers next to it. A word of unknown
         meaning is proposed as ``available`` only if it is the commonest word that always has
-        numbers next to it. Reasons, sentences, items of lists, values under a key that denies, and
-        the ``mixed_word`` are never proposed as ``available``.
+        numbers next to it. Reasons, sentences, items of lists, values under a key such as
+        ``missing``, and the ``mixed_word`` are never proposed as ``available``.
         """
         meanings = {
             text: meaning
@@ -1030,7 +1086,7 @@ class _WordEvidence:
         return meanings
 
     def _meaning_of(self, text: str) -> str | None:
-        """Return the probable meaning of a word; None if it is ``null`` and has no meaning."""
+        """Return the probable meaning of a word; None if the word is ``null`` and means nothing."""
         counts, is_flag, lacks = {*self._numbers[text]}, text in _FLAGS, self._lacks
         explanation = self._legend.get(text, text)
         word = find_word(explanation) or _find_word_in(explanation)
@@ -1074,17 +1130,17 @@ def _word_of_state(state: Availability) -> str:
 
 
 def _find_word_in(text: str) -> Word | None:
-    """Return the standard term (a `Word`) that a sentence or code means; None if it means none."""
+    """Return the `Word` (a standard term) that a sentence or code means; None if it means none."""
     if not is_code(text):
         return find_word_in_text(text)
     return find_word_in_text(spaced(text)) or find_word_of_parts(tokens(text)[-1:])
 
 
 def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
-    """Split an occurrence of a list or map into one per word, with the engine of the word.
+    """Split an occurrence whose value is a list or map into one per word, with its engine.
 
-    Engines' names in sentences and in texts of lists become ``{engine}``, and numbers in sentences
-    become ``*``, as the ``words`` of a rule spell parts that vary.
+    The words are spelt like the ``words`` of a `Rule`: in sentences and items of lists, the name of
+    an engine becomes ``{engine}``, and in sentences, numbers become ``*``.
     """
     value, has_number, measured, idle, engine = occurrence
     if isinstance(value, dict):
@@ -1103,7 +1159,7 @@ def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
 
 @lru_cache
 def _name_pattern(engine: str) -> re.Pattern[str]:
-    """Return a pattern that matches an engine's name in a text, as a whole word in any case."""
+    """Return a regular expression for the name of an engine as a whole word, in any case."""
     return re.compile(rf"\b{re.escape(engine)}\b", re.IGNORECASE)
 
 
@@ -1111,24 +1167,25 @@ def _name_pattern(engine: str) -> re.Pattern[str]:
 
 
 def find_emptied_paths(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[str, ...]:
-    """Return the path of rows that are left out, without a reason, if nothing was measured.
+    """Return the path of the main table's rows if they are missing when nothing was measured.
 
-    An empty list of rows in another response may then mean that nothing was found, or that nothing
-    was measured.
+    An empty list of rows in any other response then does not show whether nothing was found or
+    nothing was measured.
 
     Parameters
     ----------
     relations : sequence of Relation
         The section's tables, the main one first.
-    document, empty : object
-        ``document`` is the decoded response, ``empty`` the response in which nothing was measured;
-        None if there is no such response.
+    document : object
+        The decoded response.
+    empty : object
+        The response in which nothing was measured; None if there is no such response.
 
     Returns
     -------
     tuple of str
-        The path of the rows, or ``$`` for the response itself. An empty tuple if ``empty`` has rows
-        or states a reason, if it is None, or if ``document`` has no rows either.
+        The path of the rows, or ``$`` for the response itself. The tuple is empty if ``empty`` is
+        None, has rows or states a reason, or if ``document`` has no rows either.
     """
     if empty is None or detect(empty).signals:
         return ()

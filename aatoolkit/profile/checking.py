@@ -1,4 +1,4 @@
-"""Check whether a service still fits its profile, and whether a rule fits responses."""
+"""Check whether a service still fits its profile, and whether a rule can read given responses."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ Change = tuple[str, str, int, str | None]
 def describe_baseline(
     sections: Mapping[str, Section], payloads: Mapping[str, Payload]
 ) -> dict[str, Any]:
-    """Describe responses, so that `check` can compare later responses with them.
+    """Return a description of responses with which `check` can compare later responses.
 
-    In the dict returned, ``drift`` has a list by section: the ``[kind, path]`` of each difference
-    between the response and the declaration. ``sizes`` has the medians of columns of shares, as
-    `_find_share_medians` returns them.
+    In the dict returned, ``drift`` maps each section to a list with the ``[kind, path]`` of each
+    difference between the response and the section's declaration. ``sizes`` has the medians of the
+    columns of shares, as `_find_share_medians` returns them.
     """
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
@@ -64,9 +64,9 @@ def describe_baseline(
 
 
 def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, ...]:
-    """Return the paths of optional fields: those that some responses or some rows lack.
+    """Return the paths of optional fields, which are missing in some rows or some responses.
 
-    If all fields below a path are optional, that path is returned instead of theirs.
+    If all fields of an object are optional, the path of the object is returned instead.
     """
     columns = [column for relation in analysis.relations for column in relation.columns]
     optional = {column.path for column in columns if column.is_own and MISSING in column.values}
@@ -85,7 +85,7 @@ def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[s
 def check(
     profile: Profile, project: Project, sections: Iterable[str] | None = None
 ) -> pd.DataFrame:
-    """Read a service again, and return the differences of its responses from its profile.
+    """Request sections of a service, and return how the responses differ from its profile.
 
     Parameters
     ----------
@@ -94,13 +94,13 @@ def check(
     project : Project
         A project of the service.
     sections : iterable of str, optional
-        The names of the sections to read; by default all sections that the profile declares.
+        The names of the sections to request; by default all sections that the profile declares.
 
     Returns
     -------
     DataFrame
-        One row per difference: ``section``, ``change``, ``path``, ``count``, ``example``. Empty
-        if nothing differs.
+        One row per difference, with the columns ``section``, ``change`` (the kind of difference),
+        ``path``, ``count`` (how often it occurs) and ``example``. Empty if nothing differs.
     """
     import pandas as pd
 
@@ -115,7 +115,10 @@ def check(
 
 
 def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
-    """Read the section ``name``, and yield the differences of its response from the profile."""
+    """Request the section ``name``, and yield the differences of its response from the profile.
+
+    Differences that the profile's baseline already has are left out.
+    """
     try:
         tables = _normalize_quietly(profile[name], project.fetch(name))
     except AAToolkitError as error:
@@ -141,10 +144,10 @@ def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Cha
 
 
 def _find_share_medians(section: Section, tables: Tables) -> dict[str, float | None]:
-    """Return the median of the absolute values of each column of shares, by ``table.column``.
+    """Return a dict from ``table.column`` to the median absolute value of each column of shares.
 
-    A later change of scale, such as from 0.5 to 50, shows as a change of the median. Every column
-    without values is included, whether of shares or not; its median is None.
+    A later change of scale, such as from 0.5 to 50, shows as a change of the median. Columns of
+    other units are included only if all their values are missing; the median is then None.
     """
     medians: dict[str, float | None] = {}
     for table in section:
@@ -181,10 +184,10 @@ def find_rule_problem(
     headers: Iterable[Mapping[str, str]] = (),
     candidates: Sequence[str] = (),
 ) -> str | None:
-    """Return a message about the fault of a rule; None if it has none.
+    """Return a message that says why a rule cannot read the responses; None if it can.
 
-    A rule is right if it can read its path in one of the responses. If no response has that path,
-    the message names similar paths and the paths of ``candidates``.
+    A rule must give a known meaning to at least one value at its path. If no response has the path,
+    the message names similar paths and the paths ``candidates``.
 
     Examples
     --------

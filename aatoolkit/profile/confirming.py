@@ -20,19 +20,19 @@ _HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
 @dataclass
 class PlaceQuestion:
-    """The question whether one path of a section's responses states availability.
+    """The question whether the values at one path of a section's responses state availability.
 
     Attributes
     ----------
     section : SectionDraft
         The draft of the section.
     place : Candidate
-        The path, with its values and with the reasons why it may state availability.
+        The path, with its values and the reason why they may state availability.
     rule : dict
         The keyword arguments of the `aatoolkit.sections.Rule` that would read the path.
     words : dict of str to str
-        The words that occur at the path, each with its probable meaning; change a meaning to
-        correct it.
+        Maps each word that occurs at the path to its probable meaning; change a meaning to correct
+        it.
     """
 
     section: SectionDraft
@@ -45,7 +45,7 @@ class PlaceQuestion:
         return words
 
     def confirm(self) -> None:
-        """Add the rules that read this path, and the paths like it, to the section's draft."""
+        """Add rules to the section's draft that read this path and the paths of ``place.alike``."""
         self.section.set_rule(**self.rule)
         for candidate in self.place.alike:
             rule = propose_rule(candidate)
@@ -54,7 +54,7 @@ class PlaceQuestion:
                 self.section.set_rule(**{**rule, "words": words})
 
     def reject(self) -> None:
-        """Add a rule to the draft by which this path says nothing about availability."""
+        """Add a rule to the section's draft by which this path says nothing about availability."""
         self.section.set_rule(**{**self.rule, "words": {"*": SILENT}})
 
     def __str__(self) -> str:
@@ -68,9 +68,9 @@ class PlaceQuestion:
 class Confirmation:
     """The questions about availability in a draft; iterate over them, or answer them in a notebook.
 
-    There is one question for each path that may state the availability of a section. Questions
-    that were answered do not come again: sections with a confirmed path are left out, and so are
-    rejected paths. You can stop between two sections and go on later.
+    There is one question for each path that may state the availability of a section. A new
+    iteration leaves out rejected paths and all sections with a confirmed path, so you can stop
+    between two sections and go on later.
     """
 
     def __init__(self, draft: Mapping[str, SectionDraft]) -> None:
@@ -94,9 +94,7 @@ class Confirmation:
         show: Callable[[str], object] = print,
         keep: Callable[[], object] | None = None,
     ) -> int:
-        """Ask the questions of this object in a terminal, one after the other.
-
-        Return the number of paths for which the person confirmed that they state availability.
+        """Ask the questions in a terminal, one after the other; return how many were confirmed.
 
         Parameters
         ----------
@@ -140,7 +138,7 @@ class Confirmation:
         return confirmed_count
 
     def widget(self) -> Any:
-        """Return a widget that shows one question at a time, with a menu of meanings per word."""
+        """Return a notebook widget with one question at a time, and a menu of meanings per word."""
         import ipywidgets as w
 
         box, questions = w.VBox(), iter(self)

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 class Draft(Mapping[str, SectionDraft]):
-    """The draft of a service's profile: one `SectionDraft` per section.
+    """The draft of a service's profile: maps the name of each section to its `SectionDraft`.
 
     Attributes
     ----------
     requests : list of PlannedRequest
         All planned requests, in the order of sending.
     errors : dict of str to AAToolkitError
-        The error by section, for each section that could not be read or drafted.
+        Maps each section that could not be read or drafted to its error.
     stopped : str
         ``interrupted`` or ``out of time`` if sending requests was stopped, else empty.
     """
@@ -126,14 +126,14 @@ class Draft(Mapping[str, SectionDraft]):
         return len(self._sections)
 
     def profile(self, name: str = "draft") -> Profile:
-        """Return the profile as it is drafted so far; it can be used without being saved."""
+        """Return the profile as drafted so far, named ``name``; it need not be saved to be used."""
         sections = [section.section for section in self.values()]
         if self.responses.scope_options is not None:
             sections.append(self.responses.scope_options)
         return Profile(name, *sections, doc=self._title)
 
     def save(self, path: str | Path, name: str | None = None) -> Path:
-        """Write the profile as a Python file, with the evidence of its rules in comments.
+        """Write the profile as a Python file, with the evidence for what it declares in comments.
 
         Parameters
         ----------
@@ -157,20 +157,20 @@ class Draft(Mapping[str, SectionDraft]):
         )
 
     def confirm(self) -> Confirmation:
-        """Return the questions about paths that may state availability, the most useful first.
+        """Return the questions about paths that may state availability, the likeliest first.
 
-        A place is a path in a section's responses. A notebook shows the questions as a small
-        widget, ``draft.confirm().ask()`` asks them in a terminal, and iteration yields them one by
-        one. Sections with a confirmed place are left out, and so are rejected places. Give a word
-        the meaning ``nothing`` if it does not say what was measured.
+        A notebook shows the questions as a small widget, ``draft.confirm().ask()`` asks them in a
+        terminal, and iteration yields them one by one. Sections with a confirmed path are left out,
+        and so are rejected paths. Give a word the meaning ``nothing`` if it does not say what was
+        measured.
         """
         return Confirmation(self)
 
     def resume(self, path: str | Path) -> None:
-        """Add to this draft the availability rules of a saved profile.
+        """Add the availability rules of the profile saved at ``path`` to this draft.
 
-        Rules that can read none of this draft's responses are left out. Nothing is added if there
-        is no such file.
+        Rules that can read none of this draft's responses are left out. Nothing is added if the
+        file does not exist.
         """
         saved = Profile.load(path) if Path(path).exists() else {}
         for name, section in self.items():
@@ -217,16 +217,16 @@ def draft(
 ) -> Draft:
     """Draft the profile of a service from its responses, within a budget of requests.
 
-    It requests the scope options, each section, the combined view, and some of these filtered to
-    single engines. Only documented endpoints are requested. Findings are applied if they are
-    proved or likely. Findings that decide how numbers are summed or divided are applied only if
-    they are proved, because a wrong guess would make results wrong. If the client's profile
-    declares where the scope options list their values, they are read there, and the draft keeps
-    that declaration.
+    The requests are for the scope options (the values that each filter can have), each section, the
+    combined view (all sections in one response), and some of these filtered to single engines. Only
+    documented endpoints are requested. Findings are applied if they are proved or likely. Findings
+    that decide how numbers are summed or divided are applied only if they are proved, because a
+    wrong guess would make results wrong. If the client's profile declares where the scope options
+    list the values, they are read there, and the draft keeps that declaration.
 
     An interrupt (Ctrl-C) or the end of the time stops the requests; the draft is then made from the
-    responses received so far. Drafting again continues from there, because responses in the cache
-    are not requested again.
+    responses received so far. Drafting again requests only the rest, because the other responses
+    are in the cache.
 
     Parameters
     ----------
@@ -239,15 +239,15 @@ def draft(
     sections : iterable of str, optional
         The names of the sections to draft; by default all.
     hosts : iterable of str
-        Other projects of the account, such as one that is not connected or has no responses yet.
-        `SectionDraft.availability` shows their values beside those of this project. Each host
-        takes a request for the scope options, one for the combined view, and one for each section
-        that the combined view leaves out.
+        The hosts of other projects of the account, such as one that is not connected or has no
+        responses yet. `SectionDraft.availability` shows their values beside those of this project.
+        Each host takes a request for the scope options, one for the combined view, and one for each
+        section that the combined view leaves out.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal only.
     standard_names : bool
-        Whether a column whose meaning is known gets its standard name, such as ``citation_count``
-        for ``cit``. Its path keeps the service's own names.
+        Whether a column whose meaning is known gets the standard name of this meaning, such as
+        ``citation_count`` for ``cit``. The path of the column keeps the service's own names.
 
     Raises
     ------

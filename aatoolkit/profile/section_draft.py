@@ -37,7 +37,7 @@ _PROPERTIES = ("unit", "aggregate", "dtype", "parse", "scale", "missing", "doc")
 
 
 class SectionDraft:
-    """The draft of one section; `review` shows its columns, and `set` corrects them.
+    """The draft of one section; `review` shows the columns, and `set` corrects a column.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class SectionDraft:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the section's tables, the main table first."""
+        """The names of the section's tables; the main table comes first."""
         return tuple(relation.name for relation in self.analysis.relations)
 
     @property
@@ -74,14 +74,14 @@ class SectionDraft:
         return self.analysis.declaration
 
     def columns(self) -> Iterator[ColumnFinding]:
-        """Yield one `ColumnFinding` per column, table by table, the main table first."""
+        """Yield the `ColumnFinding` of each column, table by table; the main table comes first."""
         for relation in self.analysis.relations:
             yield from relation.columns
 
     def counts(self) -> dict[str, int]:
-        """Return the number of columns by the confidence in their declaration, such as ``proved``.
+        """Return a dict from each confidence, such as ``proved``, to how many columns have it.
 
-        Only numeric columns are counted, and of these only columns that are not part of a key.
+        Only numeric columns that are not part of a key are counted.
         """
         counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
@@ -91,10 +91,10 @@ class SectionDraft:
 
     @property
     def review(self) -> pd.DataFrame:
-        """A table with one row per column: how it is read, with which confidence and evidence.
+        """A DataFrame with one row per column of the section: how it is read, and the evidence.
 
-        Columns: ``path``, ``dtype``, ``unit``, ``rule``, ``meaning``, ``confidence``,
-        ``evidence``, ``example``; the index has the table and the column.
+        Its columns are ``path``, ``dtype``, ``unit``, ``rule`` (of aggregation), ``meaning``,
+        ``confidence``, ``evidence`` and ``example``; the index has the table and the column.
         """
         import pandas as pd
 
@@ -120,28 +120,29 @@ class SectionDraft:
     def set(
         self, column: str, *, table: str | None = None, name: str | None = None, **facts: Any
     ) -> None:
-        """Set properties of a column by hand, such as its unit; the others stay as drafted.
+        """Set properties of a column by hand, such as its unit; other properties stay as drafted.
 
         Parameters
         ----------
         column : str
-            The name of the column in the draft, or its path in the response, or the name of its
-            field there.
+            The name of the column in the draft, its path in the response, or the name of its field
+            in the response.
         table : str, optional
-            The name of the table, needed if several tables have such a column.
+            The name of the table, needed if the main table has no such column, but several other
+            tables have one.
         name : str, optional
             A new name for the column.
         **facts
-            ``unit``, ``aggregate`` (``"sum"``, ``ratio("cit", "tot")``, ``weighted("tot")``),
-            ``dtype``, ``parse``, ``scale``, ``missing`` and ``doc``, as of `aatoolkit.Column`.
-            ``parse`` is tried on the values of the responses. If ``dtype`` is left out and the
-            column's dtype does not suit ``parse``, the first dtype that suits it is used.
+            The properties to set, which are those of `aatoolkit.Column`: ``unit``, ``aggregate``
+            (``"sum"``, ``ratio("cit", "tot")``, ``weighted("tot")``), ``dtype``, ``parse``,
+            ``scale``, ``missing`` and ``doc``. If ``dtype`` is left out and the column's dtype does
+            not suit ``parse``, the first dtype that suits ``parse`` is used.
 
         Raises
         ------
         ArgumentError
-            If there is no such column, or several, if the declaration would be invalid, or if
-            ``parse`` or ``dtype`` cannot read the values of the responses.
+            If no column or several columns match, if the declaration would be invalid, or if the
+            new ``parse``, ``dtype`` or ``missing`` cannot read the values of the responses.
         """
         target = self._find_column(column, table)
         changed_column = copy(target)
@@ -210,14 +211,14 @@ class SectionDraft:
 
     @property
     def availability(self) -> pd.DataFrame:
-        """The paths that may state availability: a table with a row per path, the likeliest first.
+        """A DataFrame of the paths that may state availability, the likeliest first.
 
-        A place is a path in the section's responses. It is not read as availability until
-        `set_rule` adds its rule; until then ``tables.hints`` mentions it.
+        The values at a path are not read as availability until `set_rule` adds a rule for the path;
+        until then ``tables.hints`` mentions the path.
 
-        Columns: ``at`` (the path), ``value`` (the value at the path), ``why``, ``rule`` (the call
-        of `set_rule` that confirms the place, with the words that occur there), and for each other
-        host of the draft one column of its values at the path.
+        The columns are ``at`` (the path), ``value`` (the value at the path), ``why``, ``rule`` (the
+        call of `set_rule` that confirms the path, with the meanings of the words there), and one
+        column for each other host of the draft, with the host's values at the paths.
         """
         import pandas as pd
 
@@ -240,7 +241,7 @@ class SectionDraft:
         return show_as(pd.DataFrame(cells_by_column, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
-        """Return the keyword arguments of `set_rule`, one dict per row of `availability`."""
+        """Return a dict per row of `availability`: the proposed keyword arguments of `set_rule`."""
         return [propose_rule(place) for place in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
@@ -260,7 +261,7 @@ class SectionDraft:
         ------
         ArgumentError
             If the arguments make no valid rule, if no response of the draft has the path ``at``, or
-            if the rule gives no meaning to any value at this path.
+            if no value at this path gets a meaning.
         """
         if set(rule) == {"at"}:
             rule = next(
@@ -276,13 +277,13 @@ class SectionDraft:
         self.add_rule(new_rule)
 
     def add_rule(self, rule: Rule) -> None:
-        """Add a `Rule` object, and remove the earlier rule with the same path ``at``, if any.
+        """Add a `Rule` object; it replaces an earlier rule with the same path ``at``.
 
         Raises
         ------
         ArgumentError
-            If no response of the draft has the path ``at``, or if the rule gives no meaning to any
-            value at this path.
+            If the rule gives a word a meaning that does not exist, if no response of the draft has
+            the path ``at``, or if no value at this path gets a meaning.
         """
         places = [proposal["at"] for proposal in self.proposals()]
         problem = find_rule_problem(rule, self._responses, self._headers, places)
@@ -324,12 +325,12 @@ class SectionDraft:
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
-    """Return counts of columns as a text, such as ``3 proved, 0 likely, 1 open``."""
+    """Return the counts of columns by confidence as a text: ``3 proved, 0 likely, 1 open``."""
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
 
 
 def propose_rule(candidate: Candidate) -> dict[str, Any]:
-    """Return the keyword arguments of the `Rule` that would read availability at a path."""
+    """Return the keyword arguments of the `Rule` that would read availability at a candidate."""
     flags = {"true": True, "false": False, "null": None}
     words = {flags.get(word, word): meaning for word, meaning in candidate.words.items()}
     names_engine = any("{engine}" in word for word in candidate.words)
@@ -357,7 +358,7 @@ def _check_values(column: ColumnFinding) -> None:
     Raises
     ------
     ValueError
-        If some values cannot be read; the message has examples of them.
+        If any value cannot be read; the message has examples.
     """
     values = [None if value is MISSING else value for value in column.values]
     dtype, parse = column.reading.dtype, column.reading.parse

@@ -65,24 +65,24 @@ class Aggregation:
         the ratio of their sums.
     within : str, optional
         A column, such as the currency of a revenue: rows are combined only if they have the same
-        value in it. With the rule ``none``, such rows are combined all the same, as the ratio of
-        ``counts`` or as a mean weighted by ``otherwise``.
+        value in this column. Even if ``rule`` is ``none``, such rows are combined: as the ratio of
+        ``counts``, or as a mean weighted by ``otherwise``.
     why : str, optional
         Why rows must not be combined, or what to keep in mind if they are.
     across : tuple of str
         The dimensions over which values can be summed, such as ``engine`` or another column of the
-        table's key. Rows that differ in the rest of the key are not added. If it is empty, values
-        can be summed over all dimensions.
+        table's key. Rows that differ in another column of the key are not added. If ``across`` is
+        empty, values can be summed over all dimensions.
     otherwise : str, optional
         The column with the weights of an approximate mean, which is used if the service does not
-        report the counts of this rule.
+        report the counts in ``by`` or ``over``.
     counts : tuple of str, optional
-        The columns with the numerator and the denominator of a rate, for its confidence interval,
-        if the rates of several rows do not combine as a ratio.
+        For a rate whose ``rule`` is not ``ratio``: the columns with its numerator and its
+        denominator, from which its confidence interval is computed.
     among : tuple of str
-        The rows that the rule is about: ``(count,)`` selects the rows in which the column ``count``
-        is not 0, and ``(column, value, …)`` the rows in which the column has one of the values.
-        Missing values in other rows are ignored: they do not make the result incomplete.
+        The rows that should have a value: ``(count,)`` selects the rows in which the column
+        ``count`` is not 0, and ``(column, value, …)`` the rows in which the column has one of the
+        values. In all other rows a missing value is ignored, and the result is still complete.
 
     Raises
     ------
@@ -130,7 +130,7 @@ class Aggregation:
 
 
 def rule_of(rule: Aggregation | str) -> Aggregation:
-    """Return a rule as an `Aggregation`; the rule may be the name of one, such as ``sum``."""
+    """Return ``rule`` as an `Aggregation`; a text must be the name of a rule, as in `RULES`."""
     return rule if isinstance(rule, Aggregation) else Aggregation(rule)
 
 
@@ -146,12 +146,19 @@ NOT_ADDITIVE = Aggregation("none", why="not additive: the rows overlap")
 
 
 def weighted(by: str, otherwise: str | None = None) -> Aggregation:
-    """Return the rule for a mean weighted by the column ``by``: Σ(value·by)/Σby."""
+    """Return the rule for a mean weighted by the column ``by``: Σ(value·by)/Σby.
+
+    ``otherwise`` is the column with the weights to use if the service does not report ``by``.
+    """
     return Aggregation("mean", by=by, otherwise=otherwise)
 
 
 def ratio(numerator: str, denominator: str, otherwise: str | None = None) -> Aggregation:
-    """Return the rule for a ratio: the sum of the numerators by the sum of the denominators."""
+    """Return the rule for a ratio: the sum of the numerators divided by that of the denominators.
+
+    ``otherwise`` is the column with the weights of a mean, which replaces the ratio if the service
+    does not report the counts.
+    """
     return Aggregation("ratio", over=(numerator, denominator), otherwise=otherwise)
 
 
@@ -159,10 +166,16 @@ def share(
     why: str = "shares of one whole: add within one answer, never over fetches",
     counts: tuple[str, str] | None = None,
 ) -> Aggregation:
-    """Return the rule for shares of a whole, which can be added only within one response."""
+    """Return the rule for shares of one whole, which are added only within one response.
+
+    ``counts`` has the columns of the numerator and the denominator of a share.
+    """
     return Aggregation("sum", why=why, counts=counts)
 
 
 def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
-    """Return the rule ``none``: rows must not be combined, for the reason ``why``."""
+    """Return the rule ``none``: rows must not be combined, for the reason ``why``.
+
+    ``counts`` has the columns of the numerator and the denominator, if the values are rates.
+    """
     return Aggregation("none", why=why, counts=counts)

@@ -1,4 +1,4 @@
-"""Rules of a profile: where the responses of a service state availability."""
+"""Rules that say where the responses of a service state whether data is available, and why not."""
 
 from __future__ import annotations
 
@@ -14,51 +14,52 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that says where a service states availability, and by which words.
+    """A rule that says where the responses of a section state availability, and in which words.
 
-    The statement is an object, a map, a field of rows or a header. If a response has the object
-    that a rule of its `Section` is about, nothing else of the response is read as availability,
-    except a day on which measuring began, such as ``logged_since``. If the response lacks this
-    object, the general rules of detection are tried. A rule about a map, rows or a header replaces
-    the general rules only at its own path.
+    Availability is stated at the path ``at``: in an object, a map (an object whose keys are
+    engines or fields), a field of each row, or a response header. If a rule leads to an object and
+    a response has this object, availability is read only there, except for the day on which
+    measuring began, such as ``logged_since``. If the response lacks this object, the package
+    looks for availability at all paths and names that it knows. A rule for a map, rows or a header
+    replaces this general search only at its own path.
 
     Parameters
     ----------
     name : str
-        The name of the rule, which is stored with each availability that the rule reads.
+        The name of the rule, which is stored with each availability that is read by it.
     at : str
-        The path to the statement. ``meta.dataStatus`` leads to an object, a word or a flag,
-        ``engineStates{}`` to a map from engines or fields to objects, words or flags,
+        The path at which availability is stated. ``meta.dataStatus`` leads to an object, a text or
+        a boolean, ``engineStates{}`` to a map from engines or fields to objects, texts or booleans,
         ``rows[].quality`` to a field that is about its row, and ``header x-data-state`` to a
         response header.
     status, reason, sample_size, as_of : str
-        The names of the fields of the object.
+        The names that the service gives to these fields of the object.
     fields, engines : str
-        The names of two maps in the object: from paths of fields, and from ids of engines, to
-        objects, words or flags. For rows with ``of="engine"``, ``engines`` is the field with the
-        engine of the row.
+        The names of two maps in the object, which give the availability (an object, text or
+        boolean) of single fields by path, and of single engines by id. For rows with
+        ``of="engine"``, ``engines`` is the field with the engine of the row.
     total : str, optional
         The name of the field with the total, if ``status`` is a count, as in ``status="actual",
-        total="expected"``. The count is then read as a word: ``full`` if it reaches the total,
-        ``some`` if it is less, ``none`` if it is 0. The total ``{days}`` is the number of days in
-        the request's window; without a known request the count is not read.
+        total="expected"``. The count is then read as the word ``full`` if it reaches the total,
+        ``some`` if it is less, and ``none`` if it is 0. The total ``{days}`` is the number of days
+        in the request's window; if the request is unknown, the count is not read.
     words : mapping of str, bool or int to str
-        The meanings of the service's words, flags or codes, in words that the package knows:
-        ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``. The meaning
-        ``nothing`` is for words that say nothing about availability. Keys are stored as text. In a
-        key, ``*`` stands for any text, and ``{engine}`` for the engine that the text is about:
-        ``{"{engine}: late since *": "partial", "*": "available"}``. A flag that is not among the
-        keys is read only if the name of its field is known.
+        For each text, boolean or code of the service, a word with the same meaning that the package
+        knows: ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``. The
+        word ``nothing`` is for texts that say nothing about availability. Keys are stored as text.
+        In a key, ``*`` stands for any text, and ``{engine}`` for the engine that the text is about:
+        ``{"{engine}: late since *": "partial", "*": "available"}``. A boolean that is not among the
+        keys is read only if the package knows the name of its field.
     of : str, optional
-        For a map, ``engine`` or ``field``: what its keys are. By default each key is looked up
-        among the known engines and fields; pass ``engine`` if the service has other engines. For
-        rows, ``engine`` if each row is about one engine, which the row or its key in a map names.
-        For both, ``section`` if the entries or rows are notices about the whole section.
+        What the entries of a map or the rows are about: ``engine``, ``field`` (of a map only) or
+        ``section``, if each is a notice about the whole section. By default each key of a map is
+        looked up among the known engines and fields; pass ``engine`` if the service has other
+        engines. The engine of a row is in the row, or is its key in a map.
 
     Raises
     ------
     ArgumentError
-        If ``at`` is not a valid path, or ``of`` is another word.
+        If ``at`` is not a valid path, or ``of`` is none of these words.
 
     Examples
     --------
@@ -94,7 +95,7 @@ class Rule:
 
     @property
     def kind(self) -> Literal["object", "map", "rows", "header"]:
-        """The kind of value at the path of the rule: ``object``, ``map``, ``rows``, ``header``."""
+        """What ``at`` leads to: an ``object``, a ``map``, a field of ``rows`` or a ``header``."""
         if self.at.startswith("header "):
             return "header"
         branches = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
@@ -105,18 +106,19 @@ class Rule:
 
     @property
     def header(self) -> str:
-        """The name of the header, in lower case."""
+        """The name of the response header that ``at`` leads to, in lower case."""
         return self.at.removeprefix("header ").strip().lower()
 
     @property
     def steps(self) -> Iterator[str]:
-        """The names of the fields on the path, from the outermost to the innermost."""
+        """The names of the fields on the path ``at``, from the outermost to the innermost."""
         return (step.name for step in parse_pattern(self.at) if isinstance(step, Field))
 
     def find(self, document: Any) -> dict[str, Any] | None:
-        """Return the object at the path of the rule; None if there is none.
+        """Return the object at the path ``at`` of a response; None if there is none.
 
-        A bare word, flag or null at the path is returned as an object, with it as the status.
+        A text, boolean or null at the path is returned as the status in an object, as in
+        ``{"status": "pending"}``.
         """
         value = self._value_at_path(document)
         if self.is_bare(document):
@@ -126,31 +128,32 @@ class Rule:
         return value
 
     def value_in(self, record: Mapping[str, Any]) -> Any:
-        """Return the status in an object, as the value that states its availability.
+        """Return the status in ``record``, or, if the rule has a ``total``, the word for its count.
 
-        If the rule has a ``total``, the status is a count; the word of `extent_word` is returned.
+        With a ``total``, the status is a count; `extent_word` gives the word.
         """
         value = record.get(self.status)
         return extent_word(value, record.get(self.total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
-        """Whether a response has a bare word, flag or null at the path, and not an object.
+        """Return whether a response has a text or boolean at the path ``at``, not an object.
 
-        A null counts if the rule gives it a meaning.
+        A null is treated like a text if it is among the rule's ``words``.
         """
         value = self._value_at_path(document)
         return isinstance(value, str | bool) or (value is None and "null" in self.words)
 
     def _value_at_path(self, document: Any) -> Any:
-        """Return the value at the path; an ellipsis if there is none, as it may be null."""
+        """Return the value at the path ``at``; ``...`` if there is none, as None means null."""
         for name in self.steps:
             document = document.get(name, ...) if isinstance(document, dict) else ...
         return document
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
-        """Return the meaning of a value by the rule's words, and the engine that the value names.
+        """Return the meaning of a value in the rule's ``words``, and the engine that it names.
 
-        The meaning is None if no word matches the value; the engine is None if none is named.
+        The meaning is None if no key of ``words`` matches the value. The engine is None if the key
+        that matches has no ``{engine}``.
 
         Examples
         --------
@@ -167,13 +170,13 @@ class Rule:
         return meaning, None
 
     def is_whole(self, value: Mapping[str, Any]) -> bool:
-        """Whether an object has all fields of the rule, with a text as its status."""
+        """Return whether an object has all four fields of the rule, and a text as its status."""
         names = (self.status, self.reason, self.sample_size, self.as_of)
         return isinstance(value.get(self.status), str) and all(name in value for name in names)
 
 
 def extent_word(count: object, total: object) -> str | None:
-    """Return a word for the part that a count is of a total: ``none``, ``some`` or ``full``.
+    """Return whether a count is ``none``, ``some`` or all (``full``) of a total.
 
     Return None if the total is not above 0, or if the values are not integers.
 
@@ -188,19 +191,22 @@ def extent_word(count: object, total: object) -> str | None:
 
 
 WINDOW = "{days}"
-"""The ``total`` of a rule whose counts are numbers of days in the request's window."""
+"""The ``total`` of a rule that stands for the number of days in the request's window."""
 
 
 @lru_cache(maxsize=1024)
 def _compile_word(word: str) -> re.Pattern[str] | None:
-    """Return the regular expression of a word with ``*`` or ``{engine}``; None for other words."""
+    """Return the regular expression for a key of `Rule.words` with ``*`` or ``{engine}``.
+
+    Return None for other keys.
+    """
     pattern = re.escape(word).replace(r"\*", ".*")
     pattern = pattern.replace(r"\{engine\}", r"(?P<engine>\S.*?)", 1)
     return re.compile(pattern, re.DOTALL) if pattern != re.escape(word) else None
 
 
 def to_rule_tuple(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
-    """Return the rules as a tuple, whether there is none, one or several.
+    """Return ``rules``, which may be None, one rule or a tuple of rules, as a tuple.
 
     Examples
     --------
@@ -223,7 +229,7 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
 
 
 def to_word(value: object) -> str:
-    """Return a value of a response as text, in the spelling of the keys of a rule's `words`.
+    """Return a value of a response as text, as the keys of `Rule.words` are stored.
 
     Examples
     --------

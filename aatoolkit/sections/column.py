@@ -1,14 +1,14 @@
 """Declare the columns of tables: the path to their values, dtype, unit and meaning.
 
 `Column` declares a column. The functions `count`, `fraction`, `text` and so on are short forms of
-it, one for each kind of value. Each takes the column's name, its description, the path to its
-values unless that is the name in camelCase, and the other parameters of `Column`. If a path is
-passed as the name, the name is made from it: ``count("totals.hitCount")`` declares the column
+`Column`, one for each kind of value. Each takes the column's name, its description, the path to its
+values (by default the name in camelCase), and the other parameters of `Column`. If a path is passed
+as the name, the name is made from the path: ``count("totals.hitCount")`` declares the column
 ``totals_hit_count``.
 
 >>> count("citation_count", "Citations of the domain.").unit
 'count'
->>> fraction("citation_share", "Its citations, of all.", over=("citations", "total")).aggregate
+>>> fraction("citation_share", "Its share of citations.", over=("citations", "total")).aggregate
 Aggregation(rule='ratio', over=('citations', 'total'))
 """
 
@@ -49,7 +49,7 @@ PARSES: Mapping[str, tuple[str, ...]] = {
     parse: tuple(name for name, dtype in DTYPES.items() if parse in dtype.parses)
     for parse in dict.fromkeys(parse for dtype in DTYPES.values() for parse in dtype.parses)
 }
-"""By each way of parsing (`Column.parse`), the dtypes that its values may have."""
+"""Maps each notation (`Column.parse`) to the dtypes that values in it may have."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,12 @@ class Column(Described):
         counted from 0 or 1; ``^#0`` is the position of the enclosing record. If the row is an
         array, ``[0]`` is its element at position 0, and ``[name]`` the element that the header
         calls ``name``. ``$.path[@0]`` is the element of another array at the same position as the
-        row. By default it is the label of the rows with the column's name, or else the column's
-        name in camelCase.
+        row. By default it follows from the column's name: it is the ``{}`` step or the position to
+        which the declaration of the rows gives this name, or else the field with this name in
+        camelCase.
     unit : str, optional
-        The unit; None if the values have none or another column states it.
+        The unit; None if the values have no unit. "per `metric`" means that the unit depends on
+        the value of the column ``metric`` in the same row.
     levels : tuple of str, optional
         The known values of a category.
     ordered : bool
@@ -83,14 +85,15 @@ class Column(Described):
     aggregate : Aggregation, optional
         The rule by which rows are aggregated; by default they are not.
     null : str, optional
-        The text that replaces null if the column belongs to the key.
+        For a column of the key: the text that replaces null.
     optional : bool
         Whether a response may lack the field altogether.
     parse : str, optional
         The notation of the values, if they are not plain JSON of the dtype: ``number`` (``1,204``,
         ``34.5%``, ``+2.1``, ``#3``, ``1.2k``), ``decimal comma`` (``1.204,5``), ``money``
-        (``$1,204.50``) and ``currency`` (the ``$`` of it), ``any`` (the text of a text, a number
-        or a flag), ``duration`` (``1m 30s``, ``PT90S``, ``00:01:30``; in seconds), ``parts``
+        (``$1,204.50``) and ``currency`` (the ``$`` in ``$1,204.50``), ``any`` (texts, numbers and
+        booleans, all kept as text), ``duration`` (``1m 30s``, ``PT90S``, ``00:01:30``; in seconds),
+        ``parts``
         (an object of ``num`` and ``den``, of ``numerator`` and ``denominator``, or of ``units``
         and ``nanos``), ``boolean`` (``yes``, ``off``, 1),
         ``YYYYMMDD`` (also ``2026/11/3``), ``DD/MM/YYYY`` and ``MM/DD/YYYY`` (also ``3.11.2026``),
@@ -106,11 +109,11 @@ class Column(Described):
         The factor that numbers are multiplied by, such as 0.01 for percent or cents.
     missing : tuple, optional
         Values that stand for a missing value, such as ``(-1, "n/a")``. They become missing in the
-        column, and are kept unchanged in ``extra``.
+        column, and are kept unchanged in ``tables.extra``, the values that no column has.
     valid : str, optional
-        The source of a flag that says whether the row has a value, as in a validity mask. If the
-        flag is false or 0, the value is treated like one of ``missing``. With ``!`` before the
-        source, true and 1 mark missing values instead.
+        The path (as in ``source``) to a boolean, 0 or 1 that says whether the value of the row is
+        valid. If it is false or 0, the value is treated like one of ``missing``. With ``!`` before
+        the path, true and 1 mean that the value is missing.
     units : mapping of str to str, optional
         If ``unit`` is "per `metric`": the unit for each value of the column ``metric``.
 
@@ -140,12 +143,12 @@ class Column(Described):
 
     @property
     def is_label(self) -> bool:
-        """Whether the values are keys or positions of the rows, and not values of a field."""
+        """Whether the column holds keys or positions of the rows instead of values of a field."""
         return (self.source or "").lstrip("^")[:1] in ("@", "#")
 
     @property
     def unit_by(self) -> str | None:
-        """The name of the column with the unit or metric of each row; None if there is none.
+        """The name of the column that determines the unit of each row; None if no column does.
 
         Examples
         --------
@@ -157,7 +160,7 @@ class Column(Described):
 
     @property
     def reading(self) -> Reading | None:
-        """How the values are parsed (a `Reading`); None if they are JSON values of the dtype."""
+        """How the values are parsed, as a `Reading`; None if the JSON values need no parsing."""
         if self.parse is None and self.scale is None and not self.missing:
             return None
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
@@ -216,7 +219,7 @@ def snake(name: str) -> str:
 
 
 class ShortForm(Protocol):
-    """The signature of the short forms of `Column`, such as `text`."""
+    """The signature of the functions that are short forms of `Column`, such as `text`."""
 
     __name__: str
 
@@ -242,7 +245,7 @@ def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortFor
 
 
 FORMS: dict[tuple[str, str | None], ShortForm] = {}
-"""By dtype and unit, the short forms of this module; drafts are written in them."""
+"""Maps dtype and unit to the short form of this module that a draft is written with."""
 
 text = _make_short_form("text", "A column of text.", "string")
 flag = _make_short_form("flag", "A column of booleans.", "boolean")
@@ -292,7 +295,9 @@ def fraction(
 ) -> Column:
     """Return a column of fractions from 0 to 1.
 
-    ``over`` names the columns of the numerator and the denominator, if there are such columns.
+    ``over`` names the columns of the numerator and the denominator, if there are such columns: the
+    fraction of several rows is then the ratio of their sums. Without ``over``, rows are not
+    combined.
     """
     rule = NONE if over is None else ratio(*over)
     return _make_column(
@@ -301,8 +306,9 @@ def fraction(
 
 
 def ref(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
-    """Return a text column that repeats, in each row, a field of the record around the row.
+    """Return a text column with a field of the record that encloses the row.
 
-    By default it is the field whose name is the column's name in camelCase.
+    ``source`` is the path to this field; by default it is the column's name in camelCase, with
+    ``^`` before it.
     """
     return _make_column(name, "string", doc, source or f"^{camel(name)}", **more)

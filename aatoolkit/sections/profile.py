@@ -1,7 +1,7 @@
 """Profiles: the declarations of the sections of one service.
 
-Profiles are values and not global settings: two clients can use two profiles at the same time.
-`Profile.load` reads a profile from the Python file in which a person keeps it.
+A profile is an object that is passed to a client, not a global setting: two clients can use two
+profiles at the same time. `Profile.load` reads a profile from a Python file.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Profile(Described, Mapping[str, Section]):
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
-        """Create a profile of tentative sections, which are looked up in a mapping when needed."""
+        """Create a profile of tentative sections, each looked up in ``sections`` when needed."""
         profile = cls(name, doc=doc, tentative=sections)
         profile._sections = sections
         return profile
@@ -226,7 +226,10 @@ def fingerprint(section: Section) -> str:
 
 
 def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
-    """Return a `ScopeError` for a name that is not declared; the message suggests similar names."""
+    """Return a `ScopeError` that says that ``name`` is not declared and suggests similar names.
+
+    ``kind`` says what the name should be of, such as ``section``; ``names`` are the declared names.
+    """
     text = str(name)[:80]  # it may be of any kind
     suggestions = near_matches(text, names)
     message = unknown(kind, text, names)

@@ -1,9 +1,10 @@
 """Convert declarations to JSON and back: whole profiles, and single tables.
 
 A study stores its profile as JSON, so that a replay reads the same tables without running Python
-code. A file with one table stores the declaration of this table, without the details of reading
-responses. A declaration becomes a dict of the fields that differ from their defaults. A path
-becomes a list: its text, and a dict of the keys that its ``{}`` steps are limited to.
+code. A file with one table stores the declaration of this table, without the details that are only
+needed to read responses. A declaration becomes a dict of the fields that differ from their
+defaults. A path becomes a list: the text of the path, and a dict of the keys to which a ``{}`` step
+is limited.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ _DECLARATION_FIELDS: Mapping[str, Any] = {
     "availability": Rule,
     "aggregate": Aggregation,
 }
-"""By field that holds one or several declarations, the class of these declarations."""
+"""Maps each field that holds one or more declarations to the class of these declarations."""
 
 _PATH_FIELDS = ("steps", "header")
 _PARSING_FIELDS = ("source", "null", "optional", "parse", "year", "scale", "missing", "valid")
 
 
 def is_json_storable(section: Section) -> bool:
-    """Whether a declaration can be stored as JSON, because no function computes its rows."""
+    """Return whether a section can be stored as JSON: its rows are not computed by a function."""
     return all(table.rows.function is None for table in section)
 
 
@@ -80,7 +81,8 @@ def load_profile(dumped_profile: Any) -> Profile:
 def dump_table(table: Table) -> dict[str, Any]:
     """Convert the declaration of a table to a JSON value, which describes the columns of a frame.
 
-    Details that only reading responses needs are left out: filters of rows, and parsing of values.
+    Details that are only needed to read responses are left out: filters of rows, and the parsing of
+    values.
     """
     dumped_table = _dump(table)
     unfiltered_rows = Rows(
@@ -129,7 +131,7 @@ def _dump(value: Any) -> Any:
 
 
 def _load(declaration_class: Any, field_values: Any) -> Any:
-    """Create a declaration of a class, such as `Table`, from the dict of its fields."""
+    """Create an object of ``declaration_class``, such as `Table`, from the dict of its fields."""
     if not isinstance(field_values, dict) or not {*field_values} <= {
         field.name for field in fields(declaration_class)
     }:

@@ -1,6 +1,7 @@
 """Look up the sections and tables of the default profile by name.
 
-`scope_options` declares the paths at which another service lists the values of filters.
+The default profile describes the reference service. For another service, `scope_options` declares
+the paths at which it lists the values of its filters.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ __all__ = [
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the API's sections, in alphabetical order, without ``scope_options``.
+    """Return the names of the default profile's sections, sorted, without ``scope_options``.
 
     Examples
     --------
@@ -80,8 +81,8 @@ def all() -> Mapping[str, Section]:
 def table(name: str) -> Table:
     """Return the declaration of a table by its name.
 
-    A table of another profile than the default one has the name ``profile#fingerprint:table``, as
-    in the metadata of frames.
+    The name of a table in another profile than the default one is ``profile#fingerprint:table``, as
+    it is written in the metadata of frames.
 
     Raises
     ------
@@ -98,7 +99,7 @@ def table(name: str) -> Table:
 
 
 def find_table(name: str) -> Table | None:
-    """Return the declaration of a table by its name; None if there is none.
+    """Return the declaration of a table by its name; None if no table has this name.
 
     Examples
     --------
@@ -193,10 +194,11 @@ def default_profile() -> Profile:
 
 
 def qualifier(section: Section, owner: str) -> str:
-    """Return the prefix of the names that a section's tables have in metadata; register the tables.
+    """Return the prefix that the names of a section's tables get in the metadata of frames.
 
     The prefix is empty if the section is in the default profile. Otherwise it consists of
-    ``owner``, which is the name of the section's profile, and a fingerprint of the section.
+    ``owner``, which is the name of the section's profile, and a fingerprint of the section; from
+    then on, `table` finds the tables by their names with the prefix.
 
     Examples
     --------
@@ -216,7 +218,10 @@ def qualifier(section: Section, owner: str) -> str:
 
 
 def remember(name: str, declared: Table) -> None:
-    """Register a table of another profile by its qualified name, and drop the oldest if needed."""
+    """Store a table of another profile, so that `table` finds it by its name in metadata.
+
+    If there are too many tables, the one stored first is dropped.
+    """
     if name not in _other_tables:
         with _lock:
             while len(_other_tables) >= _MAX_TABLES:
@@ -235,17 +240,17 @@ _lock = Lock()
 
 
 def scope_options(**paths: str) -> Section:
-    """Declare the paths at which the scope options of a service list the values of filters.
+    """Declare the section ``scope_options`` of a service, which lists the values of filters.
 
-    The section that is returned belongs in the service's profile. For a filter that is left out,
-    the path of the reference service is used.
+    Put the result into the profile of the service.
 
     Parameters
     ----------
     **paths : str
-        The path of the values by filter: ``engine``, ``topic``, ``category`` or ``brand``. Write
-        ``models[].key`` for a field of the objects in a list, ``themes[]`` for a list of text,
-        ``makers{}`` for the keys of an object.
+        For each filter (``engine``, ``topic``, ``category`` or ``brand``), the path to its values
+        in the response. Write ``models[].key`` for a field of the objects in a list, ``themes[]``
+        for a list of text, ``makers{}`` for the keys of an object. If a filter is left out, its
+        path is that of the reference service.
 
     Raises
     ------
@@ -271,9 +276,9 @@ def scope_options(**paths: str) -> Section:
 
 
 def _move_table(table: Table, name: str, path: str) -> Table:
-    """Return a table of the scope options whose values of a filter are at another path.
+    """Return a table of the scope options with the values of the filter ``name`` at ``path``.
 
-    All columns become optional. With an empty ``path``, the values keep their path.
+    If ``path`` is empty, the values keep their path. All columns become optional.
     """
     columns = tuple(replace(column, optional=True) for column in table.columns)
     if not path:

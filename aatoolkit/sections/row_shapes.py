@@ -25,14 +25,14 @@ class Rows:
     steps
         The path to the rows.
     labels
-        A name for the keys at each ``{}`` step of the path. A column with such a name holds these
-        keys.
+        One name for each ``{}`` step of the path. The column with this name holds the keys at this
+        step.
     positional
         For rows that are arrays: a name for each of their positions.
     one
         Whether the value at the path is a single row.
     function
-        A function that computes the rows, if they have none of the other shapes.
+        A function that computes the rows; None for rows that are read as they are.
     header
         For rows that are arrays: the path to the array with the names of their positions.
     without, only
@@ -62,18 +62,19 @@ class Rows:
         without: Mapping[str, tuple[Scalar, ...]] | None = None,
         only: Mapping[str, tuple[Scalar, ...]] | None = None,
     ) -> Rows:
-        """Return the rows with a filter, such as one that drops a row of totals.
+        """Return the same declaration of rows with a filter, such as one that drops total rows.
 
-        Rows that are left out can be rows of another table, which keeps them by ``only``. Otherwise
-        their values are in ``extra``, with the reason ``left out``.
+        Another table can have the dropped rows, by means of ``only``. If none has them, their
+        values are in ``tables.extra``, with the reason ``left out``.
 
         Parameters
         ----------
         without : mapping of str to tuple
-            Rows are left out if they have one of these values at this source. Sources are written
-            as those of columns. The value None stands for null and for an absent field.
+            Maps a source, written as that of a column, to values. Rows that have one of these
+            values at the source are dropped. None stands for null and for an absent field.
         only : mapping of str to tuple
-            Only rows that have one of these values at this source are kept.
+            Maps a source to values, too. Only rows that have one of these values at the source are
+            kept.
 
         Examples
         --------
@@ -114,7 +115,10 @@ def records(
 
 
 def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
-    """Declare rows that are the entries of an object; with several keys, of nested objects.
+    """Declare rows that are the entries of an object, or of nested objects if ``key`` is a tuple.
+
+    ``key`` names the column for the keys of the object, or the columns from the outermost to the
+    innermost object.
 
     Examples
     --------
@@ -126,7 +130,7 @@ def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
 
 
 def pairs(path: str, *names: str) -> Rows:
-    """Declare rows that are short arrays; ``names`` has the column for each of their positions.
+    """Declare rows that are short arrays; ``names`` are the columns, one for each position.
 
     Examples
     --------
@@ -139,8 +143,8 @@ def pairs(path: str, *names: str) -> Rows:
 def grid(rows: str, *, header: str) -> Rows:
     """Declare rows that are arrays, whose positions are named by another array, the header.
 
-    The source of a column is ``[name]``, with a name of the header; by default it is the name of
-    the column. The order of the header may differ between responses.
+    The source of a column is ``[name]``, where ``name`` is a name in the header, by default the
+    column's name. The order of the names in the header may differ between responses.
 
     Parameters
     ----------
@@ -168,9 +172,10 @@ def single(path: str = "") -> Rows:
 def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
     """Declare rows that a function computes from the value at a path.
 
-    The function is called with the decoded value and returns rows as dicts, from which columns are
-    read as from records; ``^`` leads to the record around the value. The value is also kept in
-    ``extra``, because the function may not use all of it.
+    The function ``rows`` is called with the decoded value and returns dicts, from which columns are
+    read as from the records of a response. In their sources, ``^`` leads to the record that
+    contains the value. The value itself is kept in ``tables.extra``, because the function may not
+    use all of it.
 
     Examples
     --------
@@ -187,5 +192,5 @@ def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> R
 
 
 def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the columns of a key as a tuple; a single name may be passed as text."""
+    """Return ``key``, which is the name of one column or a tuple of names, as a tuple."""
     return (key,) if isinstance(key, str) else (*key,)

@@ -1,12 +1,12 @@
 """Declare sections and tables: the rows and columns of a response, and their paths.
 
-A declaration is data, not code, which keeps the small differences of 17 sections visible. The rows
-of a table are at a path. A path consists of names joined by dots, with ``[]`` for the elements of
-an array, and ``{}`` for the entries of an object whose keys are data (``{a,b}`` for some of its
-keys only). The values of a column are at a path that starts at the row. With ``^`` it starts at the
-record that encloses the row, with ``$`` at the response. In a path from the response, ``[@0]`` is
-the element at the position of the row, and ``{@0}`` the entry with the key of the row, in the first
-array or object on the path to the row.
+A declaration is data, not code, so that the small differences between the sections are easy to see.
+The rows of a table are at a path. A path consists of names joined by dots, with ``[]`` for the
+elements of an array, and ``{}`` for the entries of an object whose keys are data (``{a,b}`` for
+the entries ``a`` and ``b`` only). The values of a column are at a path that starts at the row. A
+path with ``^`` starts at the record that encloses the row, a path with ``$`` at the response. In a
+path from the response, ``[@0]`` is the element at the row's position, and ``{@0}`` the entry with
+the row's key; 0 stands for the first array or object on the path to the row, 1 for the second.
 
 >>> Table(
 ...     "source_domain_engines",
@@ -84,8 +84,8 @@ class Table(Described):
     name : str
         The name of the table.
     doc : str
-        What a row is, in a sentence, such as "One row per cited domain."; if it is empty, it is
-        made from the key.
+        What a row is, in a sentence, such as "One row per cited domain."; by default the sentence
+        is made from the key.
     rows : Rows
         The path and shape of the rows: `records`, `keyed`, `grid`, `pairs`, `single` or `computed`.
     key : str or tuple of str
@@ -147,7 +147,7 @@ class Table(Described):
 
     @property
     def is_optional(self) -> bool:
-        """Whether a response may lack the table, as all its columns except the key are optional."""
+        """Whether a response may lack the table: all columns outside its key are optional."""
         value_columns = [column for column in self.columns if column.name not in self.key]
         return bool(value_columns) and all(column.optional for column in value_columns)
 
@@ -176,13 +176,13 @@ class Section(Described):
     *tables : Table
         The tables of the section; the first is its main table.
     kept : tuple of str
-        Paths of known fields that no table has. They are kept in ``extra`` and are not reported as
-        drift, i.e. as differences from the declaration.
+        Paths of known fields that no table has. They are kept in ``tables.extra``, and are not
+        reported as drift, i.e. as differences from the declaration.
     optional : tuple of str
         Paths of rows and fields that a response may lack; their absence is not reported as drift.
     availability : Rule or tuple of Rule, optional
         The rules that say where the service states the section's availability, one for each path.
-        They win over the general rules of detection.
+        They take precedence over the paths and names that the package knows.
     watched : tuple of str
         Paths that may be about availability but have no rule yet; ``tables.hints`` lists their
         values.
@@ -254,9 +254,9 @@ class Section(Described):
         return f"{self.name}: {self.doc}", [f"{table.name}: {table.doc}" for table in self.tables]
 
     def with_rule(self, **rule: Any) -> Section:
-        """Return the section with a further rule for its availability.
+        """Return the section with one more rule that says where its availability is stated.
 
-        It replaces an earlier rule with the same path ``at``. Rules with other paths are kept.
+        The new rule replaces an earlier rule with the same path ``at``; other rules are kept.
 
         Parameters
         ----------
@@ -292,13 +292,16 @@ class Section(Described):
 
 
 def is_on_path_of_rule(path: str, rule_path: str) -> bool:
-    """Whether a path is the path of a rule, leads to a value inside it, or is around it."""
+    """Return whether one of the two paths leads to the value at the other, or into this value."""
     path, rule_path = path.replace("{}", ""), rule_path.replace("{}", "")
     return f"{path}.".startswith(f"{rule_path}.") or f"{rule_path}.".startswith(f"{path}.")
 
 
 def make_pattern(rows: Rows, source: str) -> str:
-    """Return the path of a column's values from the response; ``source`` is that from the row."""
+    """Return the path from the top of the response to a column's values, in all rows.
+
+    ``source`` is the path from one row of ``rows`` to the column's value.
+    """
     if source.startswith("$"):
         return format_path(_widen_to_all_elements(parse_path(source[1:].lstrip("."))))
     steps = rows.steps
@@ -312,7 +315,10 @@ def make_pattern(rows: Rows, source: str) -> str:
 
 
 def _widen_to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return a path in which steps to single elements of arrays become steps to all elements."""
+    """Return a path with each step to a single element of an array widened to all its elements.
+
+    A step to the current row's entry of an object becomes a step to all entries.
+    """
     return tuple(
         Each() if isinstance(step, Each | Position | Named)
         else Entries(step.only) if isinstance(step, Entries) else step
@@ -321,7 +327,7 @@ def _widen_to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _find_enclosing_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return the path of the record that encloses the rows, i.e. the array element around them."""
+    """Return the path of the record that encloses the rows, i.e. the nearest array element."""
     array_indexes = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not array_indexes:
         raise ArgumentError(f"no record encloses {format_path(steps)!r}; leave out a ^")

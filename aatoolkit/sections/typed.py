@@ -210,7 +210,7 @@ def _format_tables(section: Section, class_name: str, frame_classes: Mapping[str
 
 
 def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
-    """Return the name of a class for each of ``names``, with ``suffix``; equal ones get numbers."""
+    """Map each of ``names`` to the name of a class that ends in ``suffix``; no two are equal."""
     class_names: dict[str, str] = {}
     for name in names:
         class_names[name] = fresh(f"{_make_class_name(name)}{suffix}", class_names.values())

@@ -1,38 +1,40 @@
-"""Statistics on frames: is it real, how sure is it, would more runs show it?
+"""Statistics on frames: is a difference real, how certain is a rate, would more runs show it?
 
-In come frames of counts, rates and means; out go frames whose rows say how sure a number is, with
-``n``, the number of prompts, the method in words and a verdict. What was not measured gives
-"cannot say" and the cause, never "no change".
+The functions take frames of counts, rates and means. They return frames whose rows say how certain
+a number is, with ``n``, the number of prompts, the method in words and a verdict. If something was
+not measured, the verdict is "cannot say" with the cause, never "no change".
 
     answers = aa.stats.answers(dataset["chats"])             one row per answer
-    answers.aa.interval("mentioned", cluster="prompt_id")    how sure is the rate
+    answers.aa.interval("mentioned", cluster="prompt_id")    how certain is the rate
     now.aa.compare(before, "mentioned", by="engine")         has it changed, and where
     dataset.compare()                                        the headline against the window before
     aa.stats.effect(answers, since=day, treated=prompts)     did the action work
     aa.stats.cited_and_mentioned(dataset["chats"])           do citations and mentions go together
-    answers.aa.stability(); aa.stats.samples(0.4, 0.05)      do repeats agree; how many it takes
+    answers.aa.stability()                                   do repeated answers agree
+    aa.stats.samples(0.4, 0.05)                              how many prompts are needed
 
-On frames also ``decompose``, ``changes``, ``rank``, ``overlap``, ``concentration``, on datasets
-``funnel``; ``.aa.plot()`` draws each result, ``.aa.explain(row, column)`` goes from a number to its
-formula, its counts and the bytes of the responses.
+There are also ``decompose``, ``changes``, ``rank``, ``overlap`` and ``concentration`` for frames,
+and ``funnel`` for datasets. ``.aa.plot()`` draws each result, ``.aa.explain(row, column)`` goes
+from a number to its formula, its counts and the bytes of the responses.
 
 Two questions look alike and have different answers. How do *these prompts* fare? Then only the
 answers to each are a sample (``panel="fixed"``). How do *prompts like these* fare? Then prompts are
 a sample too (``panel="sampled"``), and as answers to one prompt resemble each other, a hundred
-answers to five prompts may be worth as few as 34 independent ones (correlation 0.1) or 6 (0.8).
+answers to five prompts may be worth as few as 34 independent answers (if their correlation is 0.1)
+or 6 (if it is 0.8).
 
 "up" and "down" mean that a p-value is below 1 - ``level``. Which p-value that is depends on the
 function:
 
-- ``Dataset.compare``: for the planned comparison its own, unadjusted; for all other rows the
-  p-value adjusted over these rows;
+- ``Dataset.compare``: in the first row, the planned comparison, the p-value of this row,
+  unadjusted; in all other rows the p-value adjusted over these rows;
 - ``compare`` and ``overlap``: the p-value of the row, adjusted over all rows;
 - ``changes``: the p-value of "no change in the whole series";
 - ``effect``: the p-value of the effect, unadjusted; those of its checks are adjusted.
 
-"no evidence" means that no change was shown, not that there is none: ``detectable`` is what such a
-sample shows in four of five cases. "cannot say" means that no test was possible or that a check of
-its assumptions failed; ``why`` says which.
+"no evidence" means that no change was shown, not that there is none: ``detectable`` is the size of
+change that four of five such samples would show. "cannot say" means that no test was possible or
+that a check of its assumptions failed; ``why`` says which.
 
 Methods, assumptions and checks: ``help("aatoolkit.stats.results")``.
 """

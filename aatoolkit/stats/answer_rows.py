@@ -1,4 +1,4 @@
-"""One row per answer: ``aa.stats.answers``, and ``aa.stats.cited_and_mentioned``."""
+"""``aa.stats.answers``, one row per answer, and ``aa.stats.cited_and_mentioned``."""
 
 from __future__ import annotations
 
@@ -54,32 +54,35 @@ _TABLES = {
 
 
 def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.DataFrame:
-    """Return one row per sampled answer: whether it mentions a brand, and cites own pages.
+    """Return one row per answer: whether it mentions a brand and whether it cites an own page.
 
-    Runs without an answer are left out, as they do not belong to the denominator. The service
-    caps the number of ``chats``, so that a long window is a sample of its latest answers. If the
-    service states this, the availability of the columns is partial.
+    An own page is a page of the project's own sites. Runs that gave no answer are left out, so that
+    they do not count in the denominator of a rate. The service limits the number of ``chats``, so
+    that a long window is a sample of its latest answers. If the service states this, the
+    availability of the columns is partial.
 
     Parameters
     ----------
     chats : Tables
         The section ``chats``.
     brand : str, optional
-        The brand; by default that of the filter ``brand=`` that the answers were read with, or
-        without a filter any own brand of the project.
+        The brand to look for. By default it is the brand of the filter ``brand=`` that the answers
+        were read with. If they were read without this filter, any own brand of the project counts.
 
     Returns
     -------
     pandas.DataFrame
         ``chat_id``, ``prompt_id``, ``engine``, ``ran_at``, ``date``, ``mentioned``, ``brand``
-        (which one), ``position`` (where it is mentioned), and ``cited`` (whether an own page is
-        cited; missing if nothing says which sites are owned). Two brands in the same answers
-        compare: ``mine.aa.compare(theirs, "mentioned")``, paired by prompt.
+        (which brand was looked for), ``position`` (where in the answer it is mentioned), and
+        ``cited`` (whether an own page is cited; missing if nothing says which sites are owned). To
+        compare two brands in the same answers, make a frame for each of them:
+        ``mine.aa.compare(theirs, "mentioned")`` pairs the two by prompt.
 
     Raises
     ------
     AvailabilityError
-        If tables or columns are missing, no answer mentions the brand, or the filter names several.
+        If tables or columns are missing, if no answer mentions the brand, or if no ``brand`` is
+        given and the answers were read with several filters ``brand=``.
 
     Examples
     --------
@@ -160,18 +163,20 @@ def cited_and_mentioned(
 ) -> pd.DataFrame:
     """Test whether answers that cite own pages mention the brand more often, within prompts.
 
-    Each answer is in one of four cells: mentioned or not, cited or not. The Mantel-Haenszel odds
-    ratio compares within prompts, so that prompts which invite both mentions and citations do not
-    by themselves make the two look connected: OR = Σaᵢdᵢ/nᵢ / Σbᵢcᵢ/nᵢ (Mantel & Haenszel, *JNCI*
-    22, 1959), with the variance of its logarithm by Robins, Breslow & Greenland (*Biometrics* 42,
-    1986) and a z interval.
+    Each answer of a prompt i is of one of four kinds, with the numbers aᵢ (page cited and brand
+    mentioned), bᵢ (only cited), cᵢ (only mentioned) and dᵢ (neither), and nᵢ in all. The
+    Mantel-Haenszel odds ratio compares answers to the same prompt only. So prompts that invite both
+    mentions and citations do not by themselves make the two look connected: OR = Σaᵢdᵢ/nᵢ /
+    Σbᵢcᵢ/nᵢ (Mantel & Haenszel, *JNCI* 22, 1959), with the variance of its logarithm by Robins,
+    Breslow & Greenland (*Biometrics* 42, 1986) and a z interval.
 
     Answers to one prompt are assumed to be independent of each other. If runs of the same day
     resemble each other, the interval is too narrow.
 
-    It is an association, not an effect: an answer may cite a page because it speaks of the
-    brand. Do not use it if most prompts have answers of one kind only: such prompts tell nothing.
-    ``clusters`` is the number of the other prompts.
+    The result is an association, not an effect: an answer may cite a page because it speaks of the
+    brand. Only those prompts count of which some answers cite own pages and others do not, and some
+    mention the brand and others do not. ``clusters`` is their number. Do not use the test if most
+    prompts do not count.
 
     Parameters
     ----------
@@ -185,7 +190,7 @@ def cited_and_mentioned(
     Returns
     -------
     pandas.DataFrame
-        One row: ``both``, ``cited_only``, ``mentioned_only``, ``neither`` (answers),
+        One row: ``both``, ``cited_only``, ``mentioned_only``, ``neither`` (numbers of answers),
         ``mentioned_if_cited``, ``mentioned_if_not``, ``cited_if_mentioned``, ``cited_if_not``
         (rates), ``odds_ratio``, ``low``, ``high``, ``p``, ``n``, ``clusters``, ``verdict``,
         ``why`` and ``method``.
@@ -210,7 +215,7 @@ def cited_and_mentioned(
 
 @statistic("cited_and_mentioned", "rows")
 def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Return the association of citations and mentions; ``rows`` has one row per answer."""
+    """Return the result of `cited_and_mentioned` for ``rows``, which has one row per answer."""
     usable_rows = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
     prompt_codes, prompts = pd.factorize(rows["prompt_id"].iloc[usable_rows])
     cited_mask, mentioned_mask = (
@@ -218,7 +223,7 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     )
 
     def count(kind: str) -> Any:
-        """Return how many answers of one kind each prompt has, traced to their rows."""
+        """Return how many answers of ``kind``, such as ``cited_only``, there are to each prompt."""
         is_cited, is_mentioned = _KINDS[kind]
         mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
         counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)

@@ -129,7 +129,11 @@ def _change_row(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) 
 
 
 def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
-    """Return -2 log likelihood of a constant level, from sums of numerators and denominators."""
+    """Return -2 log likelihood of segments that each have one level, up to a constant.
+
+    ``y`` and ``n`` are the sums of numerators and denominators in each segment. ``kind`` is the
+    distribution, such as ``binomial``.
+    """
     miss_count = n - y
     if kind == MEANS:
         return -np.where(n > 0, y**2 / n, 0.0)
@@ -140,10 +144,11 @@ def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
 
 
 def _split(y: Numbers, n: Numbers, start: Integers, kind: str) -> tuple[Numbers, Integers]:
-    """Return for each series the gain and the day of the best split of one of its two segments.
+    """Return how much the best further split of each series improves its fit, and the day of it.
 
-    The gain is the decrease of -2 log likelihood. The segments are the days
-    before ``start`` and the days from ``start`` on; the first is empty if ``start`` is 0.
+    The rows of ``y`` and ``n`` are series, the columns are days. A series is already split in two
+    at its ``start`` (0 for a series in one piece), and the new split may be in either of the two
+    segments. The improvement is the decrease of -2 log likelihood.
     """
     rows, day_count = np.arange(len(y)), y.shape[1]
     sum_y, sum_n = (np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0))) for values in (y, n))
@@ -164,7 +169,11 @@ def _split(y: Numbers, n: Numbers, start: Integers, kind: str) -> tuple[Numbers,
 
 
 def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
-    """Return for each day the mean level of its segment; ``starts`` split each series."""
+    """Return the level of each day: the mean of the segment that the day is in.
+
+    The rows of ``y`` and ``n`` are series, the columns are days. Each of ``starts`` has, by series,
+    the first day of a further segment.
+    """
     segment_numbers = sum(np.arange(y.shape[1]) >= start[:, None] for start in starts)
     levels = np.zeros_like(y)
     for segment_number in range(len(starts) + 1):
@@ -175,7 +184,11 @@ def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 
 def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbers]]:
-    """Return the gain and daily levels of the best split into two segments, then into three."""
+    """Return two pairs: for the best split of each series in two segments, and in three.
+
+    A pair has the decrease of -2 log likelihood and the level of each day. The third segment is
+    made by splitting one of the first two.
+    """
     first_gain, first_day = _split(y, n, np.zeros(len(y), np.int64), kind)
     second_gain, second_day = _split(y, n, first_day, kind)
     two_levels = _levels_between(y, n, first_day, np.where(second_gain > 0, second_day, first_day))
@@ -183,7 +196,7 @@ def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbe
 
 
 def _reason_of_doubt(y: Numbers, n: Numbers, p: float, kind: str) -> str:
-    """Return why changes may be due to autocorrelation of days; "" if they are not."""
+    """Return why the changes found may be mere autocorrelation of days; "" if that is unlikely."""
     if p <= _CERTAIN_P:
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.
@@ -209,11 +222,12 @@ def _reason_of_doubt(y: Numbers, n: Numbers, p: float, kind: str) -> str:
 
 
 def _dispersion(y: Numbers, n: Numbers, levels: Numbers, kind: str) -> Numbers:
-    """Return the long-run dispersion of each series, relative to independent answers.
+    """Return how much larger the long-run variance of each series is than with independent answers.
 
-    Pearson's dispersion about the rates, times 1 + 2Σ(1-l/(L+1))·r_l with the autocorrelations r
-    of the residuals (Newey & West, *Econometrica* 55, 1987). The factor is needed because a flat
-    series whose neighbouring days are alike looks as if it had changed.
+    It is Pearson's dispersion about ``levels``, times 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the
+    autocorrelation of the residuals at lag l, up to a lag L (Newey & West, *Econometrica* 55,
+    1987). This factor is needed because a flat series whose neighbouring days are alike looks as if
+    it had changed.
     """
     residual = y - n * levels
     squares = np.maximum((residual**2).sum(1), _EPSILON)
@@ -224,32 +238,33 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, kind: str) -> Numbers:
 
 
 @lru_cache(maxsize=4)
-def _shuffled_days(days: int) -> Integers:
-    """Return permutations of the days as rows of an array; days are moved in blocks."""
+def _shuffled_days(day_count: int) -> Integers:
+    """Return permutations of the days, one per row; neighbouring days move together in blocks."""
     rng = np.random.default_rng(0)
-    block_length = max(2, round(days ** (1 / 3)))
-    order = np.empty((_PERMUTATIONS, days), np.int64)
+    block_length = max(2, round(day_count ** (1 / 3)))
+    order = np.empty((_PERMUTATIONS, day_count), np.int64)
     for permutation in order:
         offset = int(rng.integers(block_length))
         blocks = np.array_split(
-            np.roll(np.arange(days), -offset), np.arange(block_length, days, block_length)
+            np.roll(np.arange(day_count), -offset), np.arange(block_length, day_count, block_length)
         )
         shuffled_days = np.concatenate([blocks[block] for block in rng.permutation(len(blocks))])
-        permutation[:] = np.roll(shuffled_days, int(rng.integers(days)))
+        permutation[:] = np.roll(shuffled_days, int(rng.integers(day_count)))
     return order
 
 
 def _change_points(
     y: Numbers, n: Numbers, level: float, kind: str
 ) -> tuple[list[int], float, float]:
-    """Return the first days of new segments, the p-value of no change, and the dispersion.
+    """Return the first day of each new segment, the p-value of "no change", and the dispersion.
 
-    The statistic is the gain in likelihood of the best split, and of the best two, each divided by
-    the long-run variance of the days about it. The p-value ranks it among the series with days
-    shuffled in blocks; the better rank counts. If it is significant, a further segment is accepted
-    while it gains more than a quantile of the shuffled one-split statistic times the remaining
-    variance. For each number of segments, the best segmentation is found exactly (Auger & Lawrence,
-    *Bulletin of Mathematical Biology* 51, 1989).
+    Two statistics are computed: the gain in likelihood of the best split in two segments, and in
+    three, each divided by the long-run dispersion of the days about these segments. Each is ranked
+    among the same statistics of series whose days are shuffled in blocks. The better of the two
+    ranks gives the p-value. If it is significant, further segments are accepted as long as each
+    gains enough: more than the remaining dispersion times the ``level`` quantile of the first
+    statistic over the shuffled series. For each number of segments, the best segmentation is found
+    exactly (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
     """
     order = _shuffled_days(len(y))
     numerators, denominators = (np.concatenate([values[None], values[order]]) for values in (y, n))
@@ -282,7 +297,10 @@ def _change_points(
 
 
 def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int], float]]:
-    """Yield the starts and the cost of the best split in two segments, in three, and so on."""
+    """Yield the best segmentation in two segments, then in three, and so on: first days and cost.
+
+    The first days are those of all segments but the first. The cost is -2 log likelihood.
+    """
     sum_y, sum_n = (np.concatenate([[0.0], np.cumsum(values)]) for values in (y, n))
     day_count, days = len(y), np.arange(len(y) + 1)
     costs = _cost(sum_y - sum_y[:, None], sum_n - sum_n[:, None], kind)  # from a day to a day
@@ -302,11 +320,11 @@ def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int
 def _day_interval(
     y: Numbers, n: Numbers, low: int, high: int, dispersion: float, level: float, kind: str
 ) -> tuple[int, int]:
-    """Return the two ends of the credible interval of the day of a change, with a flat prior.
+    """Return the first and the last day of the credible interval of a day of change.
 
-    ``low`` and ``high`` are the days of the changes before and after it. The likelihood is
-    flattened by the dispersion of days relative to independent answers. The coverage of the
-    interval is checked only roughly.
+    The prior is flat. ``low`` is the day of the change before (or 0), ``high`` that of the change
+    after (or the number of days). The log likelihood is divided by ``dispersion``, as days differ
+    more than independent answers would. The coverage of the interval was checked only roughly.
     """
     y, n = y[low:high], n[low:high]
     head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]

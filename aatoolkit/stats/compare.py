@@ -1,4 +1,4 @@
-"""``df.aa.compare`` and ``df.aa.decompose``: whether two frames differ, and in what."""
+"""``df.aa.compare`` tests whether frames differ; ``df.aa.decompose`` splits a change in parts."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class ComparedRow(Comparison):
     unit : str or None
         The unit of the values.
     notes : tuple of str
-        Remarks that follow the reason, such as that a side was measured in part.
+        Texts that are appended to ``why``, such as that a frame was measured in part.
     """
 
     measure: str
@@ -133,10 +133,11 @@ def compare(
 def _kind_and_names(
     frames: Sequence[pd.DataFrame], metadata: Sequence[FrameMetadata], by: Sequence[str]
 ) -> tuple[str, tuple[str, str]]:
-    """Return what tells two frames apart: host, key column or filter, and its text in each frame.
+    """Return the column or filter in which two frames differ, and its value in each of them.
 
-    It has one text in each frame, such as ``("brand", ("Acme", "Globex"))``. If nothing has, the
-    frames are of two windows.
+    An example is ``("brand", ("Acme", "Globex"))``. The host, the columns of the key and the
+    filters are tried in this order. If none of them has one text in each frame, ``("host",
+    WINDOWS)`` is returned, and the frames are called by their windows.
     """
     reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
     scopes = [
@@ -171,8 +172,10 @@ def compare_measure(
 ) -> Iterator[ComparedRow]:
     """Yield the comparison of one measure in each group, with unadjusted p-values.
 
-    ``effect_and_df`` are the design effect that is assumed without clusters, and its degrees of
-    freedom. The other parameters are those of ``df.aa.compare``.
+    ``names`` are the names of the two frames in texts, and ``prompt`` is the column of prompts.
+    ``effect_and_df`` is used if there are no clusters: it is an assumed design effect and the
+    degrees of freedom with which this was estimated. The other parameters are those of
+    ``df.aa.compare``.
     """
     before, before_rules, refusal = window_before(now, before, measure, rules)
     pair, cluster = pairing(now, before, by, pair, cluster, prompt)
@@ -208,7 +211,10 @@ def compare_measure(
 
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
-    """Return the key column whose values must stay apart, such as the metric; "" if none."""
+    """Return the key column over whose values ``measure`` must not be combined; "" if none.
+
+    An example is the column ``metric`` of a table with one row per metric.
+    """
     if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
         return ""
     rule = rule_of(metadata, measure)[0]
@@ -223,7 +229,10 @@ def _compare_rows(
     refusal: str,
     error: AvailabilityError,
 ) -> Iterator[ComparedRow]:
-    """Yield comparisons of single rows, without a test, as a row has a value but no counts.
+    """Yield comparisons of single rows, without a test, for a measure that has no counts.
+
+    ``error`` says why it has no counts. ``refusal`` says why the frames cannot be compared; it is
+    empty if they can.
 
     Raises
     ------
@@ -271,9 +280,10 @@ def _compare_group(
     level: float,
     effect_and_df: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
-    """Return the change in a group, the method of its test, a reason, and notes.
+    """Return the change in a group, the method of its test, why there is no verdict, and notes.
 
-    The reason says why there is no verdict; it is empty if there is one.
+    The reason is an empty text if there is a verdict. ``groups`` has the position of the group in
+    each of the two ``sides``.
     """
     pairs = [side.pairs(group) for side, group in zip(sides, groups, strict=True)]
     notes: tuple[str, ...] = ()
@@ -341,7 +351,10 @@ def _compare_group(
 
 
 def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CLUSTERS) -> str:
-    """Return why a change has no interval and p-value; an empty text if it has both."""
+    """Return why a change has no interval and p-value; an empty text if it has both.
+
+    ``count`` is the number of clusters, which are called ``name`` in the text.
+    """
     if count < min_count:
         return (
             f"{count} {name} on one side or both; at least {min_count} are needed to test a change"
@@ -358,7 +371,7 @@ def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CL
 def _limitations(
     sides: Sequence[ClusterSums], groups: Sequence[int | None], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return why a group cannot be compared ("" if it can), and notes on partial sides."""
+    """Return why a group cannot be compared ("" if it can), and notes on partly measured sides."""
     reason = ""
     names_by_state: dict[str, list[str]] = {}
     for side, group, name in zip(sides, groups, names, strict=True):
@@ -385,10 +398,10 @@ def comparison_result(
     names: tuple[str, str],
     kind: str = "host",
 ) -> pd.DataFrame:
-    """Return comparisons as a frame with verdicts; the p-values are adjusted for all comparisons.
+    """Return comparisons as a frame with verdicts; p-values are adjusted for the number of tests.
 
-    A planned comparison comes first. The others are then sorted by verdict, and by the size of the
-    change.
+    The p-value of a planned comparison (``is_planned``) is not adjusted. If there is a planned
+    comparison, it comes first, and the others are sorted by verdict and by the size of the change.
     """
     is_plain = names == WINDOWS
     side, baseline, n_baseline = (

@@ -1,7 +1,8 @@
 """Estimate rates and means over clusters and their changes; adjust p-values.
 
-The arithmetic of ``df.aa.interval`` and ``compare``, functions of one group (see ``trace``). With
-Σy and Σn of each cluster *i* of *k*:
+This is the arithmetic of ``df.aa.interval`` and ``compare``. A cluster is a set of answers that
+resemble each other, such as the answers to one prompt. With the numerators yᵢ and the denominators
+nᵢ of the *k* clusters of a group:
 
     ŷ = Σyᵢ / Σnᵢ,     V = k/(k-1) · Σ(yᵢ - ŷnᵢ)² / (Σnᵢ)²,     deff = V / (ŷ(1-ŷ)/Σnᵢ)
 
@@ -12,13 +13,13 @@ and Methodology* 7, 2019) compare it with others and recommend it, but find it t
 clusters and a normal quantile. Korn & Graubard (*Survey Methodology* 24, 1998) use the effective
 sample size in Clopper and Pearson's interval in the same way.
 
-Its degrees of freedom are k-1 at most. With k-1 throughout, the coverage of 95 % intervals falls to
-82 % if rates are near 0 or clusters have very unequal numbers of runs, as then few clusters carry
-the result. So the degrees of freedom are the smallest of four effective numbers of clusters, each
-(Σx)²/Σx²: by answers (x = n; less 1), by variance (x = (y - ŷn)², Satterthwaite's approximation),
-by hits (x = y) and by misses (x = n - y): Carter, Schnepel & Steigerwald, "Asymptotic behavior of a
-t-test robust to cluster heterogeneity", *Review of Economics and Statistics* 99, 2017. The last
-three are our own use of it, checked by simulation.
+The degrees of freedom of Student's t are k-1 at most. With k-1 throughout, the coverage of 95 %
+intervals falls to 82 % if rates are near 0 or clusters have very unequal numbers of runs, as then
+few clusters carry the result. So the degrees of freedom are the smallest of four effective numbers
+of clusters, each (Σx)²/Σx²: by answers (x = n; less 1), by variance (x = (y - ŷn)², Satterthwaite's
+approximation), by hits (x = y) and by misses (x = n - y): Carter, Schnepel & Steigerwald,
+"Asymptotic behavior of a t-test robust to cluster heterogeneity", *Review of Economics and
+Statistics* 99, 2017. The use of the last three is our own, checked by simulation.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def check_level(level: float) -> None:
 
 
 def varies(error: Any, value: Any) -> Any:
-    """Return whether a standard error is finite and more than a rounding error of the value.
+    """Return whether a standard error is finite, and larger than a rounding error of ``value``.
 
     Clusters that do not differ at all give a standard error of 0. That does not make the value
     certain: there is too little to estimate an error from.
@@ -96,9 +97,9 @@ class Estimate:
     """The estimate of one group, or arrays with one estimate per group; NaN where there is none.
 
     ``deff`` is the design effect, ``df`` the degrees of freedom and ``q`` the quantile of Student's
-    t. Formulas use further names: ``z`` are the residuals of clusters, ``answers`` is the effective
-    sample size; if clusters are strata, ``within`` is the variance within each, and ``p`` its rate
-    with one answer at the overall rate added.
+    t. The texts of formulas also name numbers that are not kept here: ``z``, the residuals of
+    clusters; ``answers``, the effective sample size; and for ``panel="fixed"`` ``p``, the rate of
+    each cluster with one answer at the overall rate added, and ``within``, its variance.
     """
 
     value: Any
@@ -132,14 +133,14 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
 
 
 def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
-    """Estimate a rate or mean from the numerators y and denominators n of its clusters.
+    """Estimate the rate or mean of each group from the numerators y and denominators n of clusters.
 
-    ``groups`` sums over the clusters of each group (`GroupSums`). If clusters are a sample, their
-    differences are part of the error. If they are the population (``panel="fixed"``), only the
-    answers within each are a sample, and clusters are strata: the variance is
-    Σ(nᵢ/Σn)²·p̃(1-p̃)/nᵢ, where p̃ is the cluster's rate with one answer at the overall rate added.
-    Without this answer, a prompt whose answers always, or never, mention the brand would have a
-    variance of 0.
+    ``groups`` sums over the clusters of each group (`GroupSums`). If clusters are a sample
+    (``panel="sampled"``), their differences are part of the error. If they are the population
+    (``panel="fixed"``), only the answers within each are a sample, and clusters are strata: the
+    variance is Σ(nᵢ/Σn)²·p̃(1-p̃)/nᵢ, where p̃ is the cluster's rate with one answer at the overall
+    rate added. Without this answer, a prompt whose answers always, or never, mention the brand
+    would have a variance of 0.
     """
     size, clusters = groups.total(n), groups.count(n)
     value = groups.total(y) / size
@@ -183,11 +184,12 @@ class Change:
     """A change with its standard error, interval and p-value, and the values after and before it.
 
     ``jackknife`` is the standard error by the jackknife, which leaves out each cluster in turn.
-    ``heterogeneity`` is the standard error that a change of 1 has because clusters change
-    unequally. The fields are the names in formulas, which use further names: ``z`` are the
-    residuals of clusters, ``leave_one_out`` the differences without each cluster, ``m`` the sizes
-    of clusters. For totals ``answers1`` and ``answers0`` are the effective sample sizes, ``q`` is
-    the quantile and ``pooled_error`` the standard error of the test.
+    ``heterogeneity`` says how much clusters differ in their changes: a change d adds
+    (d·``heterogeneity``)² to the variance. Formulas call the fields by their names. They also name
+    numbers that are not kept here: ``z``, the residuals of clusters; ``leave_one_out``, by how much
+    the change differs without each cluster; ``m``, the sizes of clusters. If there are no clusters,
+    ``answers1`` and ``answers0`` are the effective sample sizes, ``q`` is the quantile and
+    ``pooled_error`` the standard error of the test.
     """
 
     change: Any = NAN
@@ -221,11 +223,11 @@ class Comparison:
     method : str
         How it was tested.
     why : str
-        The reason why there is no verdict; empty if there is one.
+        The reason why the verdict is "cannot say"; empty if the change could be tested.
     is_rate : bool
         Whether it is a change of a rate, which is written in percentage points.
     is_planned : bool
-        Whether its p-value is left out of the family of p-values that are adjusted.
+        Whether the comparison was planned in advance, so that its p-value is not adjusted.
     words : tuple of str
         The verdicts for an increase and for a decrease.
     """
@@ -243,8 +245,8 @@ class Comparison:
 class Sample:
     """The rate or mean of one sample of clusters, its variances and degrees of freedom.
 
-    ``variance`` is the linearised variance, ``jackknife`` the variance by the jackknife. ``z`` and
-    ``leave_one_out`` are the residuals and the leave-one-out differences of the clusters.
+    ``variance`` is the linearised variance, ``jackknife`` the variance by the jackknife. For each
+    cluster, ``z`` has its residual, and ``leave_one_out`` the value less the value without it.
     """
 
     value: Any = NAN
@@ -258,7 +260,10 @@ class Sample:
 
 
 def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: Any) -> Change:
-    """Return a change with its interval and p-value, by Student's t distribution."""
+    """Return ``change`` with its interval and p-value, by Student's t distribution.
+
+    ``fields`` are further fields of the returned `Change`.
+    """
     name_variables()
     half = t_quantile((1 + level) / 2, df) * error
     p = two_sided(change / error, df)
@@ -269,14 +274,17 @@ def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: 
 def _change_between(
     after: Sample, before: Sample, error: Any, df: Any, level: Any, **fields: Any
 ) -> Change:
-    """Return the change from sample ``before`` to ``after``, by Student's t distribution."""
+    """Return the change from sample ``before`` to ``after``, by Student's t distribution.
+
+    ``fields`` are further fields of the returned `Change`.
+    """
     fields |= {"after": after.value, "before": before.value}
     fields |= {"size_after": after.size, "size_before": before.size}
     return change_by_student_t(after.value - before.value, error, df, level, **fields)
 
 
 def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
-    """Return the rate or mean Σy/Σn of all clusters, named ``name`` in formulas; and also Σn."""
+    """Return the rate or mean Σy/Σn, which formulas call ``name``, and the sample size Σn."""
     size = total_of(n)
     value = total_of(y) / size
     name_all(**{name: value, f"size_{name}": size})
@@ -284,7 +292,10 @@ def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
 
 
 def _variances(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
-    """Return the linearised variance, from residuals ``z``, and the variance by the jackknife."""
+    """Return the linearised variance and the jackknife variance over ``k`` clusters.
+
+    ``z`` are the residuals of the clusters, ``leave_one_out`` the differences without each cluster.
+    """
     return k / (k - 1) * total_of(z**2), (k - 1) / k * total_of(leave_one_out**2)
 
 
@@ -293,9 +304,10 @@ def paired_change(
 ) -> Change:
     """Compute the change of a rate or mean over the clusters that both samples have.
 
-    With R = Σy/Σn of each side, zᵢ is (yᵢ - Rnᵢ)/Σn of the one side less that of the other. The
-    variance is V = k/(k-1)·Σzᵢ²: the linearised variance of a difference of ratios on one sample
-    of clusters (Kish 1965, 14.4). The test is Student's t with `degrees_of_freedom`.
+    On each side, R = Σy/Σn, and a cluster i has the residual (yᵢ - Rnᵢ)/Σn. With the differences zᵢ
+    of these residuals between the two sides, the variance is V = k/(k-1)·Σzᵢ²: the linearised
+    variance of a difference of ratios on one sample of clusters (Kish 1965, 14.4). The test is
+    Student's t with `degrees_of_freedom`.
     """
     after, before = estimate_sample(y1, n1, "after"), estimate_sample(y0, n0, "before")
     z, leave_one_out = after.z - before.z, after.leave_one_out - before.leave_one_out
@@ -320,7 +332,7 @@ def paired_change(
 def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
     """Compute the change of a count over the clusters that both samples have.
 
-    It is the mean change of a cluster times the number of clusters.
+    The change is the mean change per cluster times the number of clusters.
     """
     differences = y1 - y0
     name_variables()
@@ -333,11 +345,10 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
 
 
 def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
-    """Estimate the rate or mean of a sample of clusters; formulas call it ``name``.
+    """Estimate the rate or mean Σy/Σn of a sample of clusters; formulas call it ``name``.
 
-    It is the ratio Σy/Σn, with its linearised variance.
     If the clusters are the days of a time series (``is_series``), the variance is the long-run
-    variance, as neighbouring days may be alike.
+    variance, as neighbouring days may be alike; otherwise it is the linearised variance.
     """
     (value, size), k = _ratio(y, n, name), count_of(n)
     residual = y - value * n
@@ -367,9 +378,10 @@ def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
 def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df: Any) -> Change:
     """Compute the change between two rates, from totals without clusters.
 
-    With Newcombe's interval (*Statistics in Medicine* 17, 1998, method 10) and the test of two
-    proportions with their pooled variance. Sample sizes are divided by the design effect ``deff``
-    (Kish 1965); Student's t has the ``df`` degrees of freedom with which it was estimated.
+    The interval is Newcombe's (*Statistics in Medicine* 17, 1998, method 10); the test is that of
+    two proportions with their pooled variance. Both divide the sample sizes by the design effect
+    ``deff`` (Kish 1965), and use Student's t with ``df``, the degrees of freedom with which
+    ``deff`` was estimated.
     """
     (after, size1), (before, size0) = _ratio(y1, n1, "after"), _ratio(y0, n0, "before")
     answers1, answers0 = size1 / deff, size0 / deff
@@ -390,13 +402,14 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
 
 
 def degrees_of_freedom(m: Any, z: Any) -> Any:
-    """Compute the degrees of freedom of a variance over clusters, at least 1, or NaN.
+    """Return the degrees of freedom of a variance over clusters, at least 1; NaN if one dominates.
 
-    They are the smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers
-    (x = m), less 1, and by variance (x = z²; Satterthwaite). If clusters have very unequal numbers
-    of runs, a test at 5 % raises up to 11 % false alarms with k-1, and 5 % at most with this. If
-    one cluster has most of the answers, the result is NaN: the residual of that cluster is near 0,
-    and with 1 degree of freedom a test would raise up to 92 % false alarms.
+    ``m`` are the sizes and ``z`` the residuals of the clusters. The result is the smaller of two
+    effective numbers of clusters, each (Σx)²/Σx²: by answers (x = m), less 1, and by variance (x =
+    z²; Satterthwaite). If the k clusters have very unequal numbers of runs, a test at 5 % raises up
+    to 11 % false alarms with k-1 degrees of freedom, and 5 % at most with these. If one cluster has
+    most of the answers, its residual is near 0, and with 1 degree of freedom a test would raise up
+    to 92 % false alarms; so the result is NaN.
     """
     fourth_powers = total_of(z**4)
     of_answers = total_of(m) ** 2 / total_of(m**2) - 1
@@ -407,8 +420,8 @@ def degrees_of_freedom(m: Any, z: Any) -> Any:
 def long_run_factor(residual: Numbers) -> Numbers:
     """Return the factor by which dependence between days raises a variance: 1 + 2Σ(1-l/(L+1))·r_l.
 
-    Here r_l is the autocorrelation of the residuals, which are in order of time, at lag l (Newey &
-    West, *Econometrica* 55, 1987).
+    Each row of ``residual`` is a series of days in order of time, and r_l is its autocorrelation at
+    lag l; L is the largest lag (Newey & West, *Econometrica* 55, 1987).
     """
     day_count = residual.shape[1]
     sum_of_squares = np.maximum((residual**2).sum(1), 1e-300)
@@ -424,20 +437,22 @@ def long_run_factor(residual: Numbers) -> Numbers:
 
 
 def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity: Any = 0.0) -> Any:
-    """Compute the smallest change, up or down, that 80 % of such samples would show.
+    """Return the smallest change, up or down, that 80 % of such samples would show.
 
-    ``distance`` is the noncentrality at which Student's t has this power (by the normal
-    approximation of Johnson & Welch, *Biometrika* 31, 1940). It holds for a known standard error.
-    As the next sample will estimate its standard error, the change is k times the error, with
+    It is k times ``error``, the standard error by the jackknife (Efron & Stein, *Annals of
+    Statistics* 9, 1981); the linearised one is too small if cluster sizes differ. ``tests`` is the
+    number of tests that share the level. If the standard error were known, k would be the
+    noncentrality at which Student's t has a power of 80 % (``distance``; by the normal
+    approximation of Johnson & Welch, *Biometrika* 31, 1940). As the next sample will estimate its
+    own standard error, k is larger, such that
 
         P((Z + k·S₁)/S₂ > t) = 0.8,     Z normal, S₁² and S₂² of χ²/df, all independent:
 
-    k = distance/``typical``⁴, with an error of at most 4 % from 3 degrees of freedom on (levels 0.9
-    to 0.9999), and more below. ``error`` is the standard error by the jackknife (Efron & Stein,
-    *Annals of Statistics* 9, 1981), since the linearised one is too small if cluster sizes differ.
-    A change d that clusters do not share alike adds (d·``heterogeneity``)² to the variance. If
-    there are so few clusters that the standard error grows as fast as the change, no change would
-    show, and the result is larger than any possible change.
+    The solution is about k = distance/typical⁴ with typical = 1 - 2/(9·``df``). Its error is at
+    most 4 % from 3 degrees of freedom on (levels 0.9 to 0.9999), and larger below. A change d that
+    clusters do not share alike adds (d·``heterogeneity``)² to the variance. If there are so few
+    clusters that the standard error grows as fast as the change, no change would show, and the
+    result is larger than any possible change.
 
     Simulations (rates of 0.35 to 0.5, correlation 0 to 0.5) tested how often a sample shows a
     change of the size that was computed from it. With 12 clusters or more, whose sizes are alike
@@ -465,8 +480,8 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
         The p-values; NaN where there is none.
     method : {"holm", "bh", None}
         Holm's step-down method, which bounds the probability of any false alarm (*Scandinavian
-        Journal of Statistics* 6, 1979), or Benjamini and Hochberg's, which bounds the expected
-        share of false ones among the alarms (*JRSS B* 57, 1995).
+        Journal of Statistics* 6, 1979); Benjamini and Hochberg's, which bounds the expected share
+        of false alarms among all alarms (*JRSS B* 57, 1995); or None for no adjustment.
 
     Examples
     --------
@@ -491,8 +506,8 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
 def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", "down")) -> str:
     """Return the verdict on a change, in words.
 
-    If it is significant, the verdict is the first of ``words`` for an increase, and the second for
-    a decrease. Else it is "no evidence", or "cannot say" if there is no p-value.
+    For a significant change it is the first of ``words`` if the change is an increase, the second
+    if it is a decrease. Otherwise it is "no evidence", or "cannot say" if there is no p-value.
     """
     if not np.isfinite(p):
         return "cannot say"
@@ -504,7 +519,7 @@ def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", 
 def judge(
     rows: Sequence[Comparison], level: float, correct: str | None = "holm", noun: str = "change"
 ) -> list[dict[str, Any]]:
-    """Return for each comparison the columns of its result, from the change to the verdict.
+    """Return for each comparison a dict of result columns, from the change to the verdict.
 
     Parameters
     ----------
@@ -515,7 +530,7 @@ def judge(
     correct : {"holm", "bh", None}
         As for `adjust_p_values`.
     noun : str
-        The word for a change, such as gap.
+        The word for a change in texts, such as ``"gap"``.
     """
     confidence = setting("level", level)
     threshold = 1 - confidence

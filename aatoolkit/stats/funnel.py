@@ -1,6 +1,6 @@
 """``Dataset.funnel``: the stages from crawled to converted, joined by the path of a page.
 
-The column that a stage counts is found by the words of its name, in a table with a row per page.
+For each stage, the column with its counts is recognised by name, in a table with a row per page.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
-    """Return the column of numbers that has one of ``names``, in any spelling, or None.
+    """Return the column of numbers that is called like one of ``names``; None if there is none.
 
-    The names are tried in order. Columns with values of the window before are left out.
+    The names are tried in order, in any spelling. Columns about the window before are left out.
     """
     columns = metadata_of(frame).columns
     names_by_stem: dict[tuple[str, ...], str] = {}
@@ -108,7 +108,10 @@ def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
 def funnel_of(
     frames: Sequence[pd.DataFrame], names: Sequence[str], errors: Mapping[str, str], level: float
 ) -> pd.DataFrame:
-    """Return the funnel, with one row per path, from the tables that were read."""
+    """Return the funnel, with one row per path, from the tables that were read.
+
+    ``names`` are the sections of these tables. ``errors`` says why other sections give no table.
+    """
     tables = dict(zip(names, frames, strict=True))
     stages = {
         stage: _combined_stage(
@@ -195,7 +198,11 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
 def _verdict(
     path: object, values: Mapping[str, float], converted: float, stages: Mapping[str, Stage]
 ) -> str:
-    """Return a text that says which stages of a page were not measured, and why."""
+    """Return a text that says which stages of a page were not measured, and why.
+
+    If all stages were measured, the text says so. ``values`` has the page's count in each stage,
+    and ``converted`` its conversion rate.
+    """
     stages_by_reason: dict[str, list[str]] = {}
     for name, value in values.items():
         if np.isnan(value):
@@ -221,7 +228,10 @@ def _count_by_path(
     section: str,
     names: Sequence[str],
 ) -> Stage:
-    """Return a stage with the sum of a count for each path; it is missing if a count is missing."""
+    """Return a stage with the sum of its counts by path; a sum is NaN if a count is missing.
+
+    The counts are in the column of the table of ``section`` that is called like one of ``names``.
+    """
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
@@ -247,7 +257,7 @@ def _count_by_path(
 
 
 def _combined_stage(stages: Sequence[Stage]) -> Stage:
-    """Return one stage combined from several; a path in several has the count of the first."""
+    """Return one stage made of several; a path that several of them have keeps its first count."""
     stage, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
     for other_stage in other_stages:
         paths = stage.paths.append(other_stage.paths).unique()

@@ -2,7 +2,7 @@
 
 The headline measures are the mention rate, the average position and the share of voice. A service
 may have other names for these columns. So they are found by their standard names or by the counts
-that they are computed from, and the column of prompts by the key of the section ``prompts``.
+that they are computed from. The column of prompts is the key of the section ``prompts``.
 """
 
 from __future__ import annotations
@@ -82,7 +82,10 @@ def headline(
 
 
 def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
-    """Return the tables of a dataset that have the section, columns and key of a role."""
+    """Return the tables of a dataset that have the section, columns and key of a role.
+
+    ``role`` is a key of `_ROLES`, such as ``engines``.
+    """
     section, columns, key = _ROLES[role]
     if section not in data:
         return []
@@ -98,7 +101,10 @@ def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
 
 
 def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with recognised columns under standard names, such as ``mention_rate``."""
+    """Return a frame with recognised columns under standard names, such as ``mention_rate``.
+
+    Other columns keep their names.
+    """
     columns: dict[str, list[str]] = {}
     for name, column in metadata_of(frame).columns.items():
         columns.setdefault(_standard_name(name, declared(column)), []).append(name)
@@ -111,7 +117,7 @@ def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _standard_name(name: str, column: Column | None) -> str:
-    """Return the standard name of a column, found by its counts or words; else ``name``."""
+    """Return the standard name of a column recognised by its counts or words; else ``name``."""
     rule = column.aggregate if column else NONE
     stem, total_stem = (
         stem_of(count_name)[1] for count_name in rule.over or rule.counts or (rule.by or "", "")
@@ -136,7 +142,9 @@ def headline_of(
     planned_row = ComparedRow(measure=RATE, key=("all prompts", None), unit=FRACTION)
     effect_and_df = INDEPENDENT
     for question in _PLANNED_QUESTIONS:
-        comparisons = _answer(tables, question, has_before, level, effect_and_df, names_of_sides)
+        comparisons = _answer_question(
+            tables, question, has_before, level, effect_and_df, names_of_sides
+        )
         if isinstance(comparisons, list):
             planned_row = comparisons[0]
             effect_and_df = design_of(planned_row.change)
@@ -146,7 +154,9 @@ def headline_of(
     for question in _QUESTIONS:
         if any((row.key[0], row.measure) == (question.subject, question.measure) for row in rows):
             continue
-        comparisons = _answer(tables, question, has_before, level, effect_and_df, names_of_sides)
+        comparisons = _answer_question(
+            tables, question, has_before, level, effect_and_df, names_of_sides
+        )
         if isinstance(comparisons, list):
             for row in comparisons:
                 if question.is_total and rows[0].why and not row.why:
@@ -160,7 +170,7 @@ def headline_of(
     return comparison_result(rows, ("subject", "name"), metadata, "holm", level, names_of_sides)
 
 
-def _answer(
+def _answer_question(
     tables: Tables,
     question: HeadlineQuestion,
     has_before: bool,
@@ -168,7 +178,12 @@ def _answer(
     effect_and_df: tuple[Any, Any],
     names: Sequence[str],
 ) -> list[ComparedRow] | str:
-    """Return the comparisons that answer a question of the headline; else a reason as text."""
+    """Return the comparisons that a question asks for, or a text that says why there are none.
+
+    ``tables`` are named such as ``now.prompts``. ``effect_and_df`` is the design effect for totals
+    without numbers by prompt, with its degrees of freedom. ``names`` are the names of the two
+    sides.
+    """
     subject, measure, role, by, cluster, is_total = question
     section = _ROLES[role][0]
     frames = []
@@ -201,10 +216,10 @@ def _answer(
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:
         return f"the section {section} cannot be compared: {error}"
-    key = [(subject, row.key[0] if by else None) for row in rows]
+    keys = [(subject, row.key[0] if by else None) for row in rows]
     return [
         replace(row, measure=question.measure, key=key, unit=FRACTION if rules else row.unit)
-        for row, key in zip(rows, key, strict=True)
+        for row, key in zip(rows, keys, strict=True)
     ]
 
 
@@ -222,14 +237,21 @@ def _own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataF
 
 
 def _is_repeated(row: ComparedRow, planned: ComparedRow) -> bool:
-    """Return whether a row is about a brand's rate, and equals the planned comparison in values."""
+    """Return whether a row is a brand's mention rate with the values of the planned comparison.
+
+    Such a row would only repeat the planned comparison.
+    """
     return (row.key[0], row.measure) == ("brand", RATE) and all(
         getattr(row.change, side) == getattr(planned.change, side) for side in ("after", "before")
     )
 
 
 def design_of(change: Change) -> tuple[Any, Any]:
-    """Return the design effect of a change, at least 1, and its degrees of freedom."""
+    """Return the design effect of a change between two rates, and its degrees of freedom.
+
+    The design effect is the variance of the change, divided by that of as many independent answers;
+    it is at least 1.
+    """
     sizes = change.size_before, change.size_after
     pooled = (change.before * sizes[0] + change.after * sizes[1]) / (sizes[0] + sizes[1])
     simple = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])
@@ -246,8 +268,8 @@ def _key_figures(
     level: float,
     names: Sequence[str],
 ) -> list[ComparedRow]:
-    """Return comparisons, without a test, of the key figures that ``rows`` do not compare yet."""
-    compared_rows = _answer(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names)
+    """Return comparisons, without a test, of the key figures that ``rows`` does not compare yet."""
+    compared_rows = _answer_question(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names)
     if isinstance(compared_rows, str):
         return []
     metrics = {

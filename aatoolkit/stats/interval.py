@@ -1,7 +1,7 @@
 """Confidence intervals: ``df.aa.interval``, and the error bars of pictures.
 
 Also ``df.aa.stability``, the agreement of repeated answers, and ``aa.stats.samples``, the sample
-size that a margin of error takes.
+size that is needed for a margin of error.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class Bounds:
     method : str
         The kind of interval, in words; empty if there is none.
     result : pandas.DataFrame, optional
-        The result of `interval` that they were taken from.
+        The result of `interval` from which the ends were taken.
     """
 
     low: Numbers
@@ -206,9 +206,10 @@ def bounds(
 ) -> Bounds:
     """Return the confidence interval of each row of a frame, for its error bar.
 
-    It is the interval that the frame has (columns ``x_low`` and ``x_high``); else the one over
-    prompts, if ``rows`` has prompts; else Wilson's, which assumes that answers are independent.
-    ``method`` of the result says which it is.
+    If the frame already has intervals (columns ``x_low`` and ``x_high``), these are returned.
+    Otherwise, if ``rows`` has prompts, the interval treats prompts as clusters. Without prompts it
+    is Wilson's, which assumes that answers are independent. ``method`` of the result says which it
+    is.
 
     Parameters
     ----------
@@ -221,7 +222,7 @@ def bounds(
         prompt. If the counts of the prompts do not add up to the numbers of ``frame``, these get
         Wilson's interval.
     by : sequence of str
-        The columns of both frames that identify a row of ``frame``; none if it has one row.
+        The columns of both frames that identify a row of ``frame``; empty if it has only one row.
 
     Examples
     --------
@@ -260,8 +261,8 @@ def _prompt_bounds(
 ) -> Bounds | None:
     """Return an interval for each value of a column of ``frame``, with prompts as the clusters.
 
-    ``rows`` has the values of the column for single prompts. Return None if these values, pooled by
-    the columns ``keys``, differ from those in ``frame``.
+    ``rows`` has the values of the column for single prompts. If these values, combined over prompts
+    for each combination of the columns ``keys``, differ from those in ``frame``, return None.
     """
     intervals = interval(rows, column, by=keys or None, cluster=PROMPT)
     merged_frame = frame[keys].merge(intervals, how="left" if keys else "cross", on=keys or None)
@@ -348,9 +349,10 @@ def stability(
 
 
 def _icc(y: Any, n: Any) -> Any:
-    """Return the estimated intra-class correlation of the answers to one combination.
+    """Return the intra-class correlation of answers to one combination, such as prompt × engine.
 
-    See Ridout, Demétrio & Firth, *Biometrics* 55, 1999.
+    Each element of ``y`` and ``n`` is a combination that was asked repeatedly. The estimator is by
+    analysis of variance (Ridout, Demétrio & Firth, *Biometrics* 55, 1999).
     """
     k, size = count_of(n), total_of(n)
     mean = total_of(y) / size
@@ -364,9 +366,10 @@ def _icc(y: Any, n: Any) -> Any:
 def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
     """Return the two ends of the interval of the intra-class correlation ρ, by jackknife.
 
-    With Student's t on the scale of ½·log((1+(m-1)ρ)/(1-ρ)), for m answers to a combination (Fisher
-    1925, §38). On this scale the standard error does not depend on ρ. A bootstrap over clusters,
-    with percentiles, would be too narrow.
+    The jackknife leaves out each cluster in turn. It works on the scale of
+    ½·log((1+(m-1)ρ)/(1-ρ)), for m answers to a combination (Fisher 1925, §38), with Student's t: on
+    this scale the standard error does not depend on ρ. A bootstrap over clusters, with percentiles,
+    would be too narrow.
     """
     cluster_size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
     masks = (clusters != cluster for cluster in range(clusters.max() + 1))
@@ -393,12 +396,13 @@ def samples(
 ) -> pd.DataFrame:
     """Compute how many prompts a margin of error takes, for different numbers of runs per prompt.
 
-    With deff = 1 + (runs-1)·icc (Kish, *Survey Sampling*, 1965), k prompts of so many runs give the
-    half width t·√(rate(1-rate)·deff/(k·runs)), where t has k-1 degrees of freedom. More runs of the
-    same prompts help less and less: the half width never falls below that of k answers times √icc.
-    This holds for a rate over prompts like these. For changes, which compare each prompt with
-    itself, see ``df.aa.compare``. ``answers.aa.stability(by=["prompt_id"])`` estimates the
-    correlation of answers to one prompt, whatever the engine. Try both ends of its interval.
+    With the design effect deff = 1 + (runs-1)·icc (Kish, *Survey Sampling*, 1965), the half width
+    of the interval from k prompts is t·√(rate(1-rate)·deff/(k·runs)), where t has k-1 degrees of
+    freedom. More runs of the same prompts help less and less: the half width never falls below √icc
+    times that of k independent answers. The result holds for a rate over prompts like these. For
+    changes, which compare each prompt with itself, see ``df.aa.compare``.
+    ``answers.aa.stability(by=["prompt_id"])`` estimates the correlation of answers to one prompt,
+    whatever the engine, with an interval: try both ends of this interval as ``icc``.
 
     Do not use it for rates near 0 or 1 with few expected hits (k·runs·rate below 10), for
     which no half width of this form holds.
@@ -420,7 +424,7 @@ def samples(
     -------
     pandas.DataFrame
         One row per number of runs: ``runs``, ``prompts`` (the smallest number that suffices, at
-        least 5), ``answers``, ``deff``, ``margin`` (the margin of error of so many) and
+        least 5), ``answers``, ``deff``, ``margin`` (the half width with so many prompts) and
         ``verdict``.
 
     Raises

@@ -1,7 +1,8 @@
 """Comparisons of the members of a group, such as brands: ranks, concentration and overlap.
 
-``df.aa.overlap`` compares the overlap of the lists of two engines with that of repeated answers of
-one engine: means over prompts of the Jaccard index of all pairs of answers.
+``df.aa.overlap`` asks whether two engines list the same things. It compares the overlap of their
+answers with the overlap of repeated answers of one engine. Each is the mean over prompts of the
+Jaccard index of all pairs of answers.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ def rank(
 
 
 def _contributions(sums: ClusterSums) -> Numbers:
-    """Return an array of each cluster's contribution to each member's value.
+    """Return the residuals by which each cluster moves the value of each member, as an array.
 
     A member is one group that is compared, such as a brand. The array has a row per cluster and a
     column per member; each column has a mean of 0. The variances of the differences between members
@@ -172,13 +173,14 @@ def _contributions(sums: ClusterSums) -> Numbers:
 def _scaled_differences(
     contributions: Numbers, value: Numbers, is_ranked: Any, level: float
 ) -> tuple[Numbers, float]:
-    """Return each pair's difference divided by its critical value, and the critical p-value.
+    """Return the difference of each pair of members divided by its critical value, and a p-value.
 
-    A difference over 1 is significant. The critical p-value allows for all pairs: it is that of the
-    largest standardised difference in a multiplier bootstrap over clusters. Each difference is then
-    tested by Student's t with the degrees of freedom of its own variance (Satterthwaite), which a
-    few clusters may dominate. With k-1 degrees of freedom for all differences, the confidence sets
-    of ten tied members over 8 to 20 prompts would have a coverage of only 84 to 88 %.
+    A scaled difference over 1 is significant. The p-value is the critical one, which allows for all
+    pairs: it is that of the largest standardised difference in a multiplier bootstrap over
+    clusters. Each difference is then tested by Student's t with the degrees of freedom of its own
+    variance (Satterthwaite), which a few clusters may dominate. With k-1 degrees of freedom for all
+    differences, where k is the number of clusters, the confidence sets of ten tied members over 8
+    to 20 prompts would have a coverage of only 84 to 88 %.
     """
     k, member_count = contributions.shape
     drawn_values = np.random.default_rng(0).standard_normal((DRAWS, k)) @ contributions
@@ -279,7 +281,7 @@ _SUFFIXES = ("", "_low", "_high")
 
 
 def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
-    """Return the measures of concentration of counts, by column of the result.
+    """Return the concentration of the counts ``c``, whose sum is ``n``, as a dict by result column.
 
     The intervals are from multinomial samples (seed 0).
     """
@@ -316,7 +318,7 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
 
 
 def _top_share_low(counts: Numbers, top: int, rng: np.random.Generator, level: float) -> float:
-    """Return the lower bound of the share of the largest members.
+    """Return the lower bound of the share that the ``top`` largest members have of the sum.
 
     The largest members of a sample are partly the largest by chance, the more so the closer their
     counts are. So the largest members are found in a random half of the sample, and their share is
@@ -396,7 +398,10 @@ def _overlap_of_answers(
     rows = []
 
     def over_prompts(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
-        """Return the values of the prompts in a mask, each traced to the rows of its prompt."""
+        """Return the values of the prompts in a mask, each traced to the rows of its prompt.
+
+        ``pair`` are the two members, and ``noun`` says in words what the values are.
+        """
         numbers = np.flatnonzero(mask)
 
         def rows_of(position: int) -> Any:
@@ -463,7 +468,7 @@ def _overlap_of_answers(
 def mean_of(values: Any, level: Any, name: str) -> Change:
     """Return the mean over k prompts as a `Change`, with Student's t and k-1 degrees of freedom.
 
-    With too few prompts it has no standard error and no p-value.
+    If the prompts are too few or do not differ, the mean has no standard error and no p-value.
     """
     sample, numbers = estimate_sample(values, values * 0 + 1, name), plain_value(values)
     error, k = np.sqrt(sample.variance), sample.clusters
@@ -475,9 +480,10 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
 def _encode_answers(
     flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
-    """Return the answers as a frame of integer codes, the list of groups, and the list of prompts.
+    """Return the answers as a frame of integer codes, the list of members, and the list of prompts.
 
-    If an answer repeats a value, it is kept once.
+    A member is one value of the column ``between``, such as an engine. The frame has one row for
+    each value that an answer lists; a value that an answer repeats is kept once.
     """
     rows = flat.loc[flat[column].notna(), [cluster, between, repeat, column]]
     for name in (between, cluster, repeat):
@@ -492,12 +498,13 @@ def _encode_answers(
 
 
 def _overlap_of_prompt(
-    answer: pd.Series, member: pd.Series, value: pd.Series, members: int
+    answer: pd.Series, member: pd.Series, value: pd.Series, member_count: int
 ) -> tuple[Numbers, Integers]:
-    """Return the mean Jaccard index of pairs of answers to one prompt, by pair of groups.
+    """Return the mean Jaccard index of answers to one prompt by pair of members, and answer counts.
 
-    ``members`` is the number of groups, such as engines. The indices are a square array; also
-    return the number of answers of each group.
+    ``answer``, ``member`` and ``value`` are codes by row; each row is a value that an answer lists.
+    The indices are a square array, with a row and a column per member, such as an engine. The
+    counts are the numbers of compared answers of each member.
     """
     _, first_rows, rows = np.unique(answer, return_index=True, return_inverse=True)
     values, columns = np.unique(value, return_inverse=True)
@@ -505,7 +512,7 @@ def _overlap_of_prompt(
     has_value[rows, columns] = 1.0
     sampled_answers = []
     member_of_answer = member.to_numpy()[first_rows]
-    for code in range(members):  # all answers, or so many of a member, evenly spaced
+    for code in range(member_count):  # all answers, or so many of a member, evenly spaced
         positions = np.flatnonzero(member_of_answer == code)
         spaced_positions = np.linspace(0, len(positions) - 1, min(len(positions), MAX_REPEATS))
         sampled_answers += positions[spaced_positions.round().astype(np.int64)].tolist()
@@ -514,7 +521,7 @@ def _overlap_of_prompt(
     value_counts = has_value.sum(axis=1, dtype=np.float64)
     jaccard = shared_counts / (value_counts[:, None] + value_counts - shared_counts)
     np.fill_diagonal(jaccard, 0.0)  # an answer is no repeat of itself
-    groups = np.eye(members)[member_of_answer]
+    groups = np.eye(member_count)[member_of_answer]
     counts = groups.sum(axis=0)
     pairs = np.outer(counts, counts) - np.diag(counts)
     return np.where(pairs > 0, groups.T @ jaccard @ groups / pairs, np.nan), counts

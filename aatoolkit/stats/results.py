@@ -7,20 +7,21 @@ Rates and means of sampled prompts
     effective sample size (Kott & Carr 1997; compared by Franco, Little, Louis & Slud 2019),
     Student's t with the effective number of prompts.
 Changes between two samples
-    The same for differences, paired by prompt where both have it; Holm's or Benjamini and
-    Hochberg's adjustment; what 80 % power would have shown (Bloom 1995; Miller 2024).
+    The same for differences, over the prompts of both samples where they share prompts; Holm's or
+    Benjamini and Hochberg's adjustment; the change that is detectable with 80 % power (Bloom 1995;
+    Miller 2024).
 Effects of an action
     Difference in differences within prompts, clustered (Bertrand, Duflo & Mullainathan 2004), with
     pre-trend and placebo days (Roth 2022).
 Change points
-    Binomial likelihood, exact segmentation (Auger & Lawrence 1989), a test by shuffled blocks of
-    days with their long-run variance (Newey & West 1987).
+    Binomial, Poisson or normal likelihood, exact segmentation (Auger & Lawrence 1989), a test by
+    shuffled blocks of days with their long-run variance (Newey & West 1987).
 Ranks
-    Confidence sets from simultaneous pairwise differences (Mogstad et al. 2024), multiplier
-    bootstrap over prompts, of few prompts the quantile of Student's t as far out.
+    Confidence sets from simultaneous pairwise differences (Mogstad et al. 2024): a multiplier
+    bootstrap over prompts gives the critical p-value, and Student's t tests each difference at it.
 Overlaps
-    Jaccard index of pairs of answers, beside pairs of answers of one engine; Student's t over
-    prompts.
+    Jaccard index of pairs of answers of two engines, compared with that of pairs of answers of one
+    engine; Student's t over prompts.
 Decomposition, concentration, agreement, association
     Kitagawa 1955; Simpson 1949 and Hill 1973; intra-class correlation by analysis of variance
     (Ridout et al. 1999), jackknife; Mantel & Haenszel 1959 with the variance of
@@ -28,11 +29,11 @@ Decomposition, concentration, agreement, association
 
 Assumptions
 -----------
-Prompts are independent of each other: paraphrases of one question are one prompt. The prompts that
-were put to the engines are like the prompts that matter; nothing here corrects for how they were
-chosen. Both samples were made in the same way. If a function assumes more, such as independent
-answers, its ``method`` column and its documentation say so. The documentation also says when not to
-use it.
+Prompts are independent of each other: paraphrases of one question count as one prompt. The prompts
+that were put to the engines are like the prompts that matter; nothing here corrects for how they
+were chosen. Both samples of a comparison were made in the same way. If a function assumes more,
+such as independent answers, its ``method`` column and its documentation say so. The documentation
+also says when not to use it.
 
 Checks
 ------
@@ -269,20 +270,21 @@ def result(
     order: Any = None,
     **words: Any,
 ) -> pd.DataFrame:
-    """Return the frame of a result: the columns of the key, then those declared for the verb.
+    """Return the frame of a result: the columns of the key, then those declared for the statistic.
 
     Parameters
     ----------
     verb : str
         The name of the statistic; `TABLES` declares the columns of its result.
     values : mapping, or sequence of mapping
-        By column, its values or one value for all rows; or a sequence of rows, each a mapping.
-        Rows give the columns that any of them has; if there are no rows, all declared columns.
+        Either a dict of columns, each a list of values or one value for all rows; or a list of
+        rows, each a dict by column. From rows, the frame gets the columns that at least one of
+        them has; without any row, all declared columns.
     inputs : sequence of FrameMetadata
         The metadata of the frames that the result was computed from. The first describes the
         columns of the key.
     state : Availability
-        The availability of the numbers that it was computed from.
+        The availability of the numbers that the result was computed from.
     key : sequence of str
         The columns that identify a row.
     unit : str, optional
@@ -290,11 +292,12 @@ def result(
     level : float
         The confidence level.
     states : mapping of str to Availability, optional
-        The availability of some columns, instead of ``state``. If given, the reason for missing
-        numbers is ``NO_ROW``, not ``INSUFFICIENT_SAMPLE``, unless an availability has a cause of
-        its own.
+        The availability of some columns, where it differs from ``state``. If given, missing
+        numbers have the cause ``NO_ROW`` instead of ``INSUFFICIENT_SAMPLE``, unless their
+        availability has a cause already.
     order : sequence of int, optional
-        The positions of the rows in the order of the result; by default they stay in order.
+        For sorting: the position in ``values`` of each row of the result. By default rows are not
+        sorted.
     **words
         The texts that replace the placeholders in the declared names and meanings.
     """
@@ -370,9 +373,9 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return what is shown with the table of a result: marks of cells, and remarks below it.
+    """Return the marks of cells (always none) and the remarks below the table of a result.
 
-    No cell is marked. A remark says why rows have no verdict.
+    A remark says why rows have the verdict "cannot say".
     """
     notes = []
     if {"verdict", "why"} <= {*frame} and "why" not in names:
@@ -395,7 +398,7 @@ def _is_column(values: object) -> bool:
 
 
 def _key_column(values: Any) -> Any:
-    """Return a list as a column with an inferred dtype; return anything else unchanged."""
+    """Return a list as a column with an inferred dtype; return any other value unchanged."""
     if not isinstance(values, list):
         return values
     column = pd.Series(values, dtype=object)
@@ -404,7 +407,7 @@ def _key_column(values: Any) -> Any:
 
 
 def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
-    """Return values as a column of one of the dtypes in `TABLES`."""
+    """Return values as a column of ``dtype``, one of the dtypes in `TABLES`."""
     if dtype == "date":
         day_column = pd.Series(pd.to_datetime(list(values)))
         return day_column.dt.tz_localize(None).astype("datetime64[us]")
@@ -414,10 +417,11 @@ def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
 
 
 def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
-    """Return the availability of a result's column.
+    """Return the availability of a result's column, whose cells are ``values``.
 
-    It is unavailable if all values are missing, and partial if some are. Otherwise it is ``state``,
-    the availability of the input. ``cause`` is the cause of missing values.
+    It is unavailable if all values are missing, and partial if some are; ``cause`` is then the
+    cause, unless ``state``, the availability of the input, has one. If no value is missing, the
+    column is partial if ``state`` is, and otherwise available.
     """
     has_value = values.notna()
     if not len(values) or has_value.all():
@@ -444,7 +448,7 @@ def percent(value: Any) -> str:
 
 
 def amount(value: Any, is_fraction: bool) -> str:
-    """Return a value as text: a fraction as a percentage, another number with three digits."""
+    """Return a value as text: a fraction as a percentage, any other number with three digits."""
     return percent(value) if is_fraction else f"{value:.3g}"
 
 

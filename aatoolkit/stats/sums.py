@@ -1,7 +1,8 @@
 """Numerators and denominators by group and cluster, of one frame or of both sides of a change.
 
-A cluster is a set of rows that resemble each other, such as the answers to one prompt. The window
-before may also be in columns of the same frame, such as ``previous_rank``.
+A cluster is a set of rows that resemble each other, such as the answers to one prompt. The two
+sides of a change are two frames, or one frame that also has columns about the window before, such
+as ``previous_rank``.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class ClusterSums:
     frame : pandas.DataFrame
         The frame, with named index levels as columns.
     metadata : FrameMetadata
-        Its metadata.
+        The metadata of ``frame``.
     groups : Groups
         The groups, and the group of each row of the frame.
     labels : pandas.Index
@@ -63,7 +64,7 @@ class ClusterSums:
     cluster_column : str or None
         The column of the clusters; None if each row is a cluster of its own.
     group, cluster : array of int
-        The group and the cluster of each pair.
+        For each pair, the positions of its group in ``groups`` and of its cluster in ``labels``.
     y, n : array of float
         The numerator and the denominator of each pair.
     is_rate : bool
@@ -73,9 +74,9 @@ class ClusterSums:
     states : list of Availability
         The availability of the column in each group.
     rows, pair : array of int
-        The positions of the rows with a number, and the pair of each.
+        The positions of the rows with a number, and for each of them the position of its pair.
     plan : Plan
-        The rule of the column, and the columns that it needs.
+        How the column is aggregated: its rule, and the columns that the rule needs.
     """
 
     frame: pd.DataFrame
@@ -112,7 +113,7 @@ class ClusterSums:
 
     @cached_property
     def keys(self) -> dict[tuple[Any, ...], int]:
-        """The position of each group, by its key; a missing value in a key is None."""
+        """Maps the key of each group to its position; a missing value in a key is None."""
         rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
         return {
             tuple(row): position
@@ -120,7 +121,10 @@ class ClusterSums:
         }
 
     def row(self, pair: int) -> dict[str, Any]:
-        """Return a dict that identifies a pair: its cluster; without clusters, its group's key."""
+        """Return a dict of the values that identify a pair.
+
+        It has the value of the pair's cluster or, without clusters, the key of the pair's group.
+        """
         if self.cluster_column:
             return {self.cluster_column: self.labels[self.cluster[pair]]}
         return self.group_row(self.group[pair])
@@ -131,19 +135,19 @@ class ClusterSums:
 
     @property
     def by_group(self) -> GroupSums:
-        """The sums over the clusters of each group."""
+        """An object that sums values of the pairs by group, such as their numerators."""
         return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
-        """Return the positions of a group's pairs of group and cluster, by the cluster's label."""
+        """Return a dict from each cluster of a group, by label, to the position of its pair."""
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
         names = self.labels[self.cluster[start:end]].tolist()
         return dict(zip(names, range(start, end), strict=True))
 
     def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
-        """Return the numerators and denominators of ``pairs``, by default all, as `Traced`.
+        """Return the numerators and denominators of ``pairs``, by default all, for use in formulas.
 
-        In formulas they are called y and n, followed by the suffix.
+        They are `Traced` if there is a tracer, with the names y and n, followed by the suffix.
         """
         positions = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 
@@ -157,9 +161,9 @@ class ClusterSums:
 
 
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Return for each side the positions of the clusters that both sides have.
+    """Return for each of two sides the positions of the pairs whose clusters both sides have.
 
-    ``sides`` has for each side the positions of its clusters, by label.
+    ``sides`` maps, on each side, the label of each cluster to the position of its pair.
     """
     return [[pairs[name] for name in sides[0] if name in sides[1]] for pairs in sides]
 
@@ -175,14 +179,14 @@ def cluster_sums(
 ) -> ClusterSums:
     """Return the sums of the numerator and denominator of a column, by group and cluster.
 
-    Without ``cluster`` each row is a cluster. With ``counts`` the column may be a count: then its
-    sums by group and cluster are the numerators (by group, without ``cluster``), and all
-    denominators are 1. If the count of a row is missing, the sum that it belongs to is left out.
+    Without ``cluster`` each row is a cluster. With ``counts=True`` the column may also be a count:
+    its sums by group and cluster (by group alone without ``cluster``) are then the numerators, and
+    all denominators are 1. A sum of counts is left out if the count of one of its rows is missing.
 
     Raises
     ------
     AvailabilityError
-        If the column is no rate or mean, or a row with a number has no cluster.
+        If the column is no rate, mean or allowed count, or a row with a number has no cluster.
     """
     flat_frame = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat_frame)
@@ -250,12 +254,14 @@ def cluster_sums(
 
 
 def refuse_missing(column: str, is_missing: Any) -> None:
-    """Raise if rows with a value have no value in the column by which they are grouped.
+    """Raise if some rows with a value cannot be grouped by ``column``, since it is missing in them.
+
+    ``is_missing`` is the mask of these rows.
 
     Raises
     ------
     AvailabilityError
-        If some rows with a value have none in the column.
+        If the mask selects any row.
     """
     if count := int(is_missing.sum()):
         reason = f"{count} rows with a value have no {column}; drop them, or name another column"
@@ -269,8 +275,8 @@ def _states(
 ) -> list[Availability]:
     """Return the availability of each group: partial if some of its rows have no number.
 
-    ``mask`` selects the rows that are used. ``totals`` are those of several responses, if the
-    column is a rate or share of these; a group that a response lacks is then unavailable.
+    ``mask`` selects the rows that are used. ``totals`` are given if the column is a rate or share
+    over several responses: a group that has no row in one of these responses is then unavailable.
     """
     codes, states = groups.combined(cells)
     used_rows, expected_rows = groups.count(mask), groups.count(cells.applicable)
@@ -292,7 +298,7 @@ SEVERAL = "one answer can hold several of what it is a share of, so nothing says
 
 
 def without_counts(rule: Aggregation) -> str:
-    """Return the reason why a column has no interval: its rule names no counts."""
+    """Return a text that says why a column with this rule has no interval: it has no counts."""
     return f"its rule ({rule}) has no numerator and denominator"
 
 
@@ -305,8 +311,8 @@ _NOW_WORDS = frozenset(("after", "now", "current"))
 def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
     """Return whether a column name is about the previous window, and the stem of the name.
 
-    The stem is a tuple of its words, without a final s. Words for a window or for counting, such as
-    ``count``, are left out.
+    The stem is a tuple of the words in the name, without a final s. Words for a window or for
+    counting, such as ``previous`` and ``count``, are left out.
 
     Examples
     --------
@@ -321,9 +327,9 @@ def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def previous_names(frame: pd.DataFrame) -> dict[str, str]:
-    """Return a dict of columns with values of the window before, and their columns of this window.
+    """Return a dict from each column about the window before to its counterpart about this window.
 
-    They are recognised by the words of their declared names, in any language of the lexicon.
+    The columns are recognised by the words in their declared names, in any language of the lexicon.
 
     Examples
     --------
@@ -357,12 +363,12 @@ def window_before(
 ) -> tuple[pd.DataFrame, Rules | None, str]:
     """Return the frame of the window before, its rules, and why the sides cannot be compared.
 
-    The reason is an empty text if they can be compared.
-    Without ``before`` the frame is made of the columns of ``now`` that hold values of the window
-    before, such as ``previous_rank``. These have the rules of the columns of ``now``, as their own
-    rules may differ: the responses that a profile was drafted from may have proved more about one
-    count than about the other. A rate without a value for the window before is computed from its
-    counts.
+    The reason is an empty text if they can be compared. If ``before`` is given, it is the frame.
+    Otherwise the frame is made of the columns of ``now`` that hold values of the window before,
+    such as ``previous_rank``. A count among them gets the rule of its counterpart in ``now``, even
+    if another rule is declared for it: the responses that a profile was drafted from may have
+    proved more about one of the two. A rate without a column for the window before is computed from
+    its counts.
 
     Raises
     ------
@@ -408,10 +414,10 @@ def window_before(
 
 
 def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
-    """Return the aggregation rule that a column declares, and the frame's columns of its counts.
+    """Return the declared aggregation rule of a column, and the frame's columns with its counts.
 
-    The counts are numerator and denominator. They are ``("",)`` if the rule has none, or the frame
-    lacks one of them.
+    The counts are the numerator and the denominator. If the rule names no counts, or the frame
+    lacks one of them, the second result is ``("",)``.
     """
     column, table = declared(metadata.columns[measure]), metadata.columns[measure].table
     rule = column.aggregate if column else NONE
@@ -443,27 +449,28 @@ def pairing(
     keys: Sequence[str],
     pair: str | None,
     cluster: str | None,
-    by: str,
+    prompt: str,
 ) -> tuple[str | None, str | None]:
     """Return the column that pairs the rows of both frames, and the column of clusters.
 
-    At least one of them is None. By default the frames are paired by prompt (``by``) if they share
-    prompts; otherwise prompts are the clusters, if both frames have the column.
+    At least one of them is None. If ``pair`` or ``cluster`` is given, they are returned. By default
+    the frames are paired by ``prompt``, the column of prompts, if they share prompts; otherwise
+    prompts are the clusters, if both frames have the column.
     """
     frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
     for frame in frames:
         check_columns(frame, [column] if column else [])
-    if column or by in keys or not all(by in frame.columns for frame in frames):
+    if column or prompt in keys or not all(prompt in frame.columns for frame in frames):
         return pair, cluster
     hosts = [{source.host for source in metadata_of(frame).sources} - {None} for frame in frames]
     if all(hosts) and not hosts[0] & hosts[1]:
-        return None, by  # an id names another prompt at another host
-    shared_prompts = {*frames[0][by].dropna()} & {*frames[1][by].dropna()}
-    return (by, None) if shared_prompts else (None, by)
+        return None, prompt  # an id names another prompt at another host
+    shared_prompts = {*frames[0][prompt].dropna()} & {*frames[1][prompt].dropna()}
+    return (prompt, None) if shared_prompts else (None, prompt)
 
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
-    """Return the names of the sides: their hosts if each has a different one, else `WINDOWS`."""
+    """Return the names of the two sides: their hosts if each has its own, else `WINDOWS`."""
     hosts, hosts_before = (
         {source.host for metadata in side for source in metadata.sources} for side in (now, before)
     )
@@ -477,7 +484,10 @@ def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) ->
 
 
 def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
-    """Return why two frames cannot be compared: they share answers; empty if they do not."""
+    """Return a text that says which answers two frames share, so that they cannot be compared.
+
+    The text is empty if they share no answers.
+    """
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
     is_same_in_rows = _is_of_same_answers(sides[0], measure)
     overlaps = [

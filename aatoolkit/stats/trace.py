@@ -1,13 +1,14 @@
 """Numbers that remember how they were computed, and the distributions that formulas need.
 
-Formulas are functions of arrays. To explain a result its statistic runs once more while `TRACER`
-is set. Then `leaf`, `column_values` and `setting` return `Traced` numbers, each of which stands for
-cells of a frame or for an argument; the formulas return trees of such numbers;
-and `plain_columns` hands the columns of the result to the tracer. Without a tracer all of them
-return plain numbers.
+Formulas are functions of arrays. To explain a result, its statistic runs once more while a tracer,
+an object that records numbers, is set as `TRACER`. Then `leaf`, `column_values` and `setting`
+return `Traced` numbers, which stand for cells of a frame or for arguments. Formulas of such numbers
+return `Traced` numbers, too, each of which knows its operands; and `plain_columns` hands the
+columns of the result to the tracer. Without a tracer, all these functions return plain numbers.
 
-A formula of one group sums over its clusters with `total_of` and `count_of`. One that also runs
-on many groups at once has a parameter ``g``: `GroupSums`, or `SingleGroup`.
+A formula of one group sums over its clusters with `total_of` and `count_of`. A formula that may
+also run on many groups at once has a parameter for the object that sums: `GroupSums`, or
+`SingleGroup`.
 """
 
 from __future__ import annotations
@@ -69,14 +70,15 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     value : float or array
         The number, or numbers.
     op : str
-        The operation that computed it.
+        The operation that computed the value.
     args : tuple
         The operands.
     name : str
-        Its name in the formulas that use it.
+        The name of the value in formulas that use it.
     cells : callable, optional
-        A function of a position. For a leaf it explains the element at this position, or the number
-        if it is a single one. For sums by group it returns the key of the group.
+        A function of a position. For a number that no formula computes (a leaf), it explains the
+        element at this position, or the number if it is a single one. For sums by group it returns
+        the key of the group.
     description : str
         For a random number: how it was drawn.
     index : array of int, optional
@@ -130,17 +132,17 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def plain_value(value: Any) -> Any:
-    """Return the plain number or array in a `Traced` one; return a plain one unchanged."""
+    """Return the number or array that a `Traced` holds; return any other value unchanged."""
     return value.value if isinstance(value, Traced) else value
 
 
 def number(value: Any) -> float:
-    """Return a number, `Traced` or not, as a float."""
+    """Return a plain or `Traced` number as a float."""
     return float(plain_value(value))
 
 
 def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of numbers so that its result is `Traced` if an argument is."""
+    """Decorate a function of numbers so that its result is `Traced` if an argument is `Traced`."""
 
     @wraps(function)
     def call(*args: Any) -> Any:
@@ -156,13 +158,16 @@ def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def named(result: T, suffix: str = "") -> T:
-    """Name the `Traced` numbers in a dataclass after its fields, unless named; return it."""
+    """Name the `Traced` numbers in a dataclass after its fields, and return the dataclass.
+
+    Numbers that have a name keep it. Each new name ends with ``suffix``.
+    """
     name_all(**{f"{name}{suffix}": value for name, value in vars(result).items()})
     return result
 
 
 def name_all(**values: Any) -> None:
-    """Give names, which formulas show, to `Traced` numbers that have none yet."""
+    """Give `Traced` numbers that have no name yet the names under which they are passed."""
     for name, value in values.items():
         if isinstance(value, Traced) and not value.name:
             value.name = name
@@ -175,16 +180,15 @@ def name_variables() -> None:
 
 
 def setting(name: str, value: Any) -> Any:
-    """Return an argument of a statistic, or a constant, as `Traced` if there is a tracer."""
+    """Return an argument or constant of a statistic; as `Traced` if there is a tracer."""
     return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 
 def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Record how ``value`` was computed from random draws, if computations are being traced.
+    """Return a value that was computed from random draws; as `Traced` if there is a tracer.
 
-    The draws were made before. Return ``value`` as `Traced` if there is a tracer, else ``value``
-    itself. ``description`` says how it was drawn, and with which seed; ``inputs`` are the numbers
-    that it depends on.
+    ``description`` says how it was drawn, and with which seed; ``inputs`` are the numbers that it
+    depends on.
     """
     if TRACER.get() is None:
         return value
@@ -197,9 +201,9 @@ def alias(name: str, value: Any) -> Any:
 
 
 def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
-    """Return numbers that no formula computes, such as cells, as `Traced` if there is a tracer.
+    """Return numbers that no formula computes, such as cells; as `Traced` if there is a tracer.
 
-    ``explain(tracer, position)`` returns the explanation of one of them.
+    ``explain(tracer, position)`` returns the explanation of the number at a position.
     """
     tracer = TRACER.get()
     if tracer is None:
@@ -216,8 +220,8 @@ def traced_to_rows(
 ) -> Any:
     """Return ``values``; if there is a tracer, as `Traced` to rows and columns of a frame.
 
-    ``rows_of(position)`` returns, for the number at a position, the positions of the rows that it
-    was computed from, a text that says how, and a dict of the values that identify it.
+    ``rows_of(position)`` returns three things about the value at a position: the positions of the
+    rows that it was computed from, a text that says how, and a dict of the values that identify it.
     """
 
     def explain(tracer: Any, position: int) -> Any:
@@ -227,7 +231,10 @@ def traced_to_rows(
 
 
 def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
-    """Return the numbers of a column in some rows; if there is a tracer, `Traced` to the cells."""
+    """Return the numbers of a column in the rows at the positions ``rows``.
+
+    If there is a tracer, they are `Traced` to these cells.
+    """
     values = as_floats(frame[column])[rows]
 
     def explain(tracer: Any, i: int) -> Any:
@@ -242,10 +249,10 @@ def trace_frame(
     rows: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return ``frame`` itself; a tracer, if any, traces its cells to the cells of ``source``.
+    """Return ``frame``, and tell the tracer, if any, that its cells come from ``source``.
 
-    ``rows`` are the positions in ``source`` of the rows of ``frame``. ``names`` has the names of
-    columns in ``source`` by their names in ``frame``.
+    ``rows`` are the positions in ``source`` of the rows of ``frame``. ``names`` maps column names
+    in ``frame`` to column names in ``source``.
     """
     tracer = TRACER.get()
     if tracer is not None:
@@ -254,9 +261,9 @@ def trace_frame(
 
 
 def plain_columns(values: Mapping[str, Any], order: Any = None) -> Mapping[str, Any]:
-    """Hand the columns of a result to the tracer, and return them as plain numbers.
+    """Hand the columns of a result to the tracer, if any, and return them as plain numbers.
 
-    ``order`` has the positions of rows in the order of the result, if it differs.
+    If the rows will be sorted, ``order`` has for each row of the result its position in ``values``.
     """
     tracer = TRACER.get()
     return values if tracer is None else tracer.keep(values, order)
@@ -291,7 +298,7 @@ class SingleGroup:
 
     @staticmethod
     def spread(value: Any) -> Any:
-        """Return a number of the group, such as its mean, unchanged: all clusters share it."""
+        """Return ``value``, a number of the group such as its mean, since all clusters share it."""
         return value
 
 
@@ -306,7 +313,7 @@ class GroupSums:
     size : int
         The number of groups.
     key_of : callable, optional
-        A function that returns the key of the group at a position.
+        A function that returns the key of the group at a position, as a dict.
     """
 
     group: Integers
@@ -314,7 +321,7 @@ class GroupSums:
     key_of: Callable[[int], dict[str, Any]] | None = None
 
     def total(self, values: Any) -> Any:
-        """Return the sum over the clusters of each group, as an array by group.
+        """Return the sums of ``values`` over the clusters of each group, as an array by group.
 
         ``values`` has a value for each cluster.
         """
@@ -322,7 +329,10 @@ class GroupSums:
         return self._traced(values, sums, STACKED)
 
     def count(self, values: Any) -> Any:
-        """Return the number of clusters of each group."""
+        """Return the number of clusters of each group, as an array by group.
+
+        ``values`` is used only for its formula: the count is `Traced` if ``values`` is.
+        """
         counts = np.bincount(self.group, minlength=self.size).astype(np.float64)
         return self._traced(values, counts, COUNTED)
 
@@ -337,9 +347,11 @@ class GroupSums:
 
 
 def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced, int | None]]:
-    """Yield once each named number that the formula of a number uses, with a position.
+    """Yield the named numbers in the formula of ``node``, each only once, with their positions.
 
-    The position is that of an element, or None if the formula uses all elements of an array.
+    ``node`` is a single number, or the element of an array at ``position``. The position of a
+    number that is yielded says which element of it is used; it is None for a single number or all
+    elements.
     """
     seen_keys = set()
     pending = [*reversed(_operands(node, position))]
@@ -358,7 +370,10 @@ def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced
 
 
 def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]]:
-    """Return the operands of a number, each with its position in an array or None."""
+    """Return the operands of a number, each with the position of the element that is used, or None.
+
+    None means that the operand is a single number, or that all its elements are used.
+    """
     if node.op == TAKEN:
         index = node.index if position is None else [node.index[position]]
         return [(node.args[0], int(element)) for element in index]
@@ -371,7 +386,7 @@ def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]
 
 
 def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
-    """Return the operands of a number; for ``where`` only the operand of the branch taken."""
+    """Return the operands of a number; for ``where`` only the one that the condition chose."""
     if node.op != "where":
         return node.args
     condition = np.asarray(plain_value(node.args[0]))
@@ -380,15 +395,16 @@ def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
 
 
 def formula_text(node: Traced, position: int | None = None, *, in_numbers: bool = False) -> str:
-    """Return the formula of a number as text, with the names or the values of its operands.
+    """Return the formula of a number as text, with the names of its operands or with their values.
 
-    With values, a sum is written as its total.
+    With values (``in_numbers``), a sum is written as its total. ``position`` is that of an element,
+    if ``node`` is an array.
     """
     return _write_formula(node, position, in_numbers=in_numbers, is_outermost=True)[0]
 
 
 def _short_text(value: Any) -> str:
-    """Return a number as text with twelve significant digits, without rounding errors of sums."""
+    """Return a number as text with at most twelve digits, which hides rounding errors of sums."""
     rounded_value = float(f"{float(value):.12g}")
     is_whole = rounded_value.is_integer() and abs(rounded_value) < 1e15
     return str(int(rounded_value)) if is_whole else str(rounded_value)
@@ -397,7 +413,11 @@ def _short_text(value: Any) -> str:
 def _write_formula(
     node: Any, position: int | None, *, in_numbers: bool, is_outermost: bool = False
 ) -> tuple[str, int]:
-    """Return a formula as text, and the precedence of its outermost operator."""
+    """Return a formula as text, and the precedence of its outermost operator.
+
+    An operand is put in brackets if its precedence is too low. ``is_outermost`` writes the formula
+    of ``node`` even if ``node`` has a name.
+    """
     op = node.op if isinstance(node, Traced) else ""
     is_sum = op in (TOTAL, COUNT, STACKED, COUNTED)
     is_atom = not op or (node.name and not is_outermost)
@@ -484,7 +504,7 @@ def two_sided(t: float, df: float) -> float:
 
 
 def _quantiles(probability: float, df: Numbers) -> Numbers:
-    """Return the quantile at ``probability``, above 0.5, of Student's t for each of ``df``."""
+    """Return the quantile of Student's t at ``probability``, above 0.5, for each of ``df``."""
     finite_df, z = np.minimum(df, _NORMAL_DF), _NORMAL_DIST.inv_cdf(probability)
     t = z + (z**3 + z) / (4 * finite_df)
     for _ in range(_MAX_STEPS):
@@ -512,9 +532,10 @@ def t_quantile(probability: float, df: float) -> float:
 
 @traceable
 def t_quantiles(probability: float, df: Numbers) -> Numbers:
-    """Return t quantiles for many degrees of freedom, which are rounded down to a tenth.
+    """Return the t quantile for each of ``df``, degrees of freedom that are rounded down for speed.
 
-    Intervals with these quantiles are a little too wide at most, never too narrow.
+    They are rounded down to a tenth, or from 200 on to an integer. So intervals with these
+    quantiles are at most a little too wide, never too narrow.
 
     Examples
     --------

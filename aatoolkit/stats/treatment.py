@@ -79,29 +79,30 @@ def effect(
         effect = Σ_T wᵢ(rᵢ₁ - rᵢ₀) / Σ_T wᵢ - Σ_C wᵢ(rᵢ₁ - rᵢ₀) / Σ_C wᵢ
         wᵢ = nᵢ₁nᵢ₀/(nᵢ₁ + nᵢ₀)
 
-    which is the coefficient of "treated and after" in the regression of answers on prompts, period
-    and this indicator (Angrist & Pischke,
-    *Mostly Harmless Econometrics*, 2009, 5.2). Its variance is clustered by prompt
-    (Bertrand, Duflo & Mullainathan, *Quarterly Journal of Economics* 119, 2004): k/(k-1) ·
-    Σwᵢ²(dᵢ-d)²/(Σwᵢ)² of each group with dᵢ = rᵢ₁ - rᵢ₀, added; Student's t has Welch's degrees
-    of freedom, fewer where few prompts carry the answers or the variance.
+    where Σ_T is the sum over treated prompts, and Σ_C that over control prompts. This is the
+    coefficient of "treated and after" in the regression of answers on prompts, period and this
+    indicator (Angrist & Pischke, *Mostly Harmless Econometrics*, 2009, 5.2). Its variance is
+    clustered by prompt (Bertrand, Duflo & Mullainathan, *Quarterly Journal of Economics* 119,
+    2004): it is the sum of the variances of both groups, which are k/(k-1) · Σwᵢ²(dᵢ-d)²/(Σwᵢ)²
+    for the k prompts of a group, with dᵢ = rᵢ₁ - rᵢ₀ and their weighted mean d. Student's t has
+    Welch's degrees of freedom, fewer where few prompts carry the answers or the variance.
 
-    It rests on one assumption that no data after the day can show: that without the action both
-    groups would have moved alike. Two checks use the days before alone. They stand below the
-    effect, with p-values adjusted by Holm's method:
+    The estimate rests on one assumption that no data after the day can prove: that without the
+    action both groups would have moved alike. Two checks use only the days before. In the result
+    they are the rows below the effect, with p-values adjusted by Holm's method:
 
     - ``pre-trend``: the difference of the linear trends within prompts, over as many days as lie
       between the middles of the two periods. This is the effect that would be found if the trend
       merely went on.
     - ``placebo``: the same estimate as if something had been done on an earlier day.
 
-    If one of them differs from 0, the verdict is "cannot say". It is also "cannot say" if a steady
-    trend of the treated prompts alone is not excluded: the effect must be larger than the trends
-    within both periods, continued, by a one-sided test at 10 % (in the spirit of Rambachan & Roth,
-    *Review of Economic Studies* 90, 2023). A step of 10 points passes that test with some thousands
-    of answers; a mere trend passes it in 8 % of cases at most. As intervals are read only if the
-    checks pass, their coverage is not exactly ``level`` (Roth, *American Economic Review:
-    Insights* 4, 2022), and an effect that builds up slowly looks like a trend.
+    If a check differs significantly from 0, the verdict is "cannot say". It is also "cannot say" if
+    a steady trend of the treated prompts alone may explain the effect: the effect must be larger
+    than the trends within both periods, continued, by a one-sided test at 10 % (in the spirit of
+    Rambachan & Roth, *Review of Economic Studies* 90, 2023). A step of 10 points passes that test
+    with some thousands of answers; a mere trend passes it in 8 % of cases at most. An effect that
+    builds up slowly looks like a trend. As intervals are read only if the checks pass, their
+    coverage is not exactly ``level`` (Roth, *American Economic Review: Insights* 4, 2022).
 
     Do not use it where
 
@@ -111,7 +112,7 @@ def effect(
     - all treated prompts are of one topic: a shock to that topic looks like an effect, and no
       number of prompts shows it.
 
-    With fewer than 5 prompts in a group nothing is said.
+    With fewer than 5 prompts in a group the verdict is "cannot say".
 
     Parameters
     ----------
@@ -125,9 +126,10 @@ def effect(
     control : dict, str or list, optional
         The prompts that the action should not move; by default all others.
     column : str
-        A column of true and false, or whose rule is a ratio or a mean.
+        A column of booleans, or a column whose aggregation rule is a ratio or a mean.
     cluster : str
-        The column of what is observed repeatedly and compared with itself, such as ``prompt_id``.
+        The column whose values are observed before and after, such as ``prompt_id``: each value
+        is compared with itself.
     date : str
         The column of days.
     level : float
@@ -139,12 +141,12 @@ def effect(
     -------
     pandas.DataFrame
         The effect first, then its checks: ``kind``, ``on``, ``treated_before``,
-        ``treated_after``, ``control_before``, ``control_after`` (means over the answers of
-        prompts with both periods), ``change`` (the difference in differences), ``low``, ``high``,
-        ``p``, ``p_adjusted`` (of the checks), ``detectable`` (of a check after its adjustment),
-        ``n``, ``clusters`` (prompts of the smaller group), ``verdict`` ("up", "down", "no
-        evidence", "cannot say"; of checks "differs", "no evidence" or "cannot say"), ``why`` and
-        ``method``.
+        ``treated_after``, ``control_before``, ``control_after`` (means over the prompts with
+        answers in both periods, weighted by w), ``change`` (the difference in differences),
+        ``low``, ``high``, ``p``, ``p_adjusted`` (of the checks), ``detectable`` (of a check with
+        its p-value adjusted), ``n``, ``clusters`` (prompts of the smaller group), ``verdict``
+        ("up", "down", "no evidence", "cannot say"; of checks "differs", "no evidence" or "cannot
+        say"), ``why`` and ``method``.
 
     Raises
     ------
@@ -225,10 +227,10 @@ def effect(
 
 
 def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
-    """Return a difference in differences as a `Comparison`, to be judged and shown in the result.
+    """Return a difference in differences as a `Comparison`, from which `judge` makes the verdict.
 
-    Its p-value is adjusted together with those of the other checks, except that of the effect
-    itself (``is_planned``).
+    The p-values of the checks are adjusted for their number; that of the effect is not
+    (``is_planned``).
     """
     shortages = [
         f"{side.mean_change.clusters:.0f} {group} {cluster} have answers before and after"
@@ -257,7 +259,10 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
 def _selected_prompts(
     flat: pd.DataFrame, cluster: str, selection: Selection, group: str
 ) -> set[Any]:
-    """Return the prompts that a selection names; raise if it names only some rows of a prompt."""
+    """Return the prompts that a selection names; raise if it selects only some rows of a prompt.
+
+    ``group`` is the name of the group in error messages.
+    """
     conditions = selection if isinstance(selection, Mapping) else {cluster: selection}
     check_columns(flat, [str(name) for name in conditions])
     mask = np.ones(len(flat), bool)
@@ -296,7 +301,10 @@ def _day_of_action(since: object) -> pd.Timestamp:
 
 @dataclass(frozen=True)
 class PromptDays:
-    """Numerators y and denominators n of a group: one entry per prompt and day with answers."""
+    """The numerators y and denominators n of a group, with one entry per prompt and day.
+
+    ``prompt`` and ``day`` are those of each entry; ``prompts`` is the number of all prompts.
+    """
 
     group: str
     prompt: Integers
@@ -306,7 +314,7 @@ class PromptDays:
     prompts: int
 
     def select(self, mask: Any) -> PromptDays:
-        """Return the entries that a mask selects."""
+        """Return the entries that ``mask`` selects."""
         positions = np.flatnonzero(mask)
         day, y, n = (take(values, positions) for values in (self.day, self.y, self.n))
         return PromptDays(self.group, self.prompt[mask], day, y, n, self.prompts)
@@ -317,7 +325,7 @@ class PromptDays:
         return plain_value(self.day)  # type: ignore[no-any-return]
 
     def by_prompt(self, values: Any) -> Any:
-        """Return, as an array by prompt, the sum of the ``values`` of each prompt."""
+        """Return an array with the sum of ``values`` over the entries of each prompt."""
         return GroupSums(self.prompt, self.prompts).total(values)
 
 
@@ -325,8 +333,8 @@ class PromptDays:
 class GroupChange:
     """The mean change within the prompts of a group, with its means before and after.
 
-    ``n`` is the number of answers. ``left_out_count`` is the number of prompts with answers in one
-    period only, which are left out. In formulas ``m`` are the weights of prompts.
+    ``n`` is the number of answers. ``left_out_count`` is the number of prompts that have answers
+    only before or only after, and are left out. In formulas ``m`` are the weights of prompts.
     """
 
     mean_change: Sample = Sample()  # noqa: RUF009
@@ -338,7 +346,10 @@ class GroupChange:
 
 @dataclass(frozen=True)
 class DoubleDifference:
-    """A difference in differences; without a standard error if a group has too few prompts."""
+    """A difference in differences, i.e. the change of the treated less that of the control group.
+
+    It has no standard error if a group has too few prompts, or if nothing differs between them.
+    """
 
     kind: str
     day: pd.Timestamp | None
@@ -349,7 +360,10 @@ class DoubleDifference:
 def _sums_of_group(
     sums: ClusterSums, group: str, names: set[Any], dates: pd.Series, day: pd.Timestamp
 ) -> PromptDays:
-    """Return the sums of the prompts ``names`` by prompt and day; ``day`` is counted as day 0."""
+    """Return the numerators and denominators of the prompts ``names`` by prompt and day.
+
+    Days are counted from ``day``, which is day 0. ``dates`` has the date of each group of ``sums``.
+    """
     codes = sums.labels.get_indexer(pd.Index(list(names)))
     pairs = np.flatnonzero(np.isin(sums.cluster, codes))
     days_from_action = (dates - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
@@ -369,7 +383,7 @@ def _difference(
     """Return the difference between the changes of two groups, with Welch's test.
 
     ``kind`` names the comparison in the result: ``effect``, or one of its checks such as
-    ``pre-trend`` and ``placebo``.
+    ``pre-trend`` and ``placebo``. ``day`` is its day; None for a trend.
     """
     sides = dict(zip(GROUPS, groups, strict=True))
     for name, side in sides.items():
@@ -388,7 +402,10 @@ def _difference(
 
 
 def change_within(panel: PromptDays, day: float) -> GroupChange:
-    """Return the mean change within prompts that have answers before ``day`` and from it on."""
+    """Return the mean change within prompts, from the days before ``day`` to ``day`` and later.
+
+    Prompts that have answers in only one of the two periods are left out.
+    """
     sides = [panel.select(panel.days >= day), panel.select(panel.days < day)]
     sums = [side.by_prompt(values) for side in sides for values in (side.y, side.n)]
     has_late, has_early = (plain_value(sums[i]) > 0 for i in (1, 3))
@@ -409,7 +426,10 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
 def _placebo_checks(
     panels: Sequence[PromptDays], day: pd.Timestamp, level: Any
 ) -> list[DoubleDifference]:
-    """Return the checks, which use only the days before: the pre-trend and placebo effects."""
+    """Return the checks of an effect by the days before it: a trend and placebo effects.
+
+    If there are too few days before, there are no checks.
+    """
     panels_before = [panel.select(panel.days < 0) for panel in panels]
     days = np.unique(np.concatenate([panel.days for panel in panels]))
     days_before, days_after = days[days < 0], days[days >= 0]
@@ -431,10 +451,10 @@ def _placebo_checks(
 
 
 def slope_within(panels: Sequence[PromptDays], span: Any) -> GroupChange:
-    """Return the linear trend within prompts, as the change over ``span`` days.
+    """Return the mean linear trend within prompts, as the change over ``span`` days.
 
-    With several panels of the same prompts, such as two periods, it is the trend that all panels
-    have in common.
+    The panels are of the same prompts, such as one for each of two periods. With several panels,
+    the result is the trend that they have in common.
     """
     sums = []
     for panel in panels:
@@ -472,7 +492,8 @@ def _reason_to_doubt(
 ) -> str:
     """Return why an effect is doubtful; "" if it is not.
 
-    It is doubtful if the groups differed before already, or if a continued trend explains it.
+    It is doubtful if the groups already developed differently before, or if the trends within both
+    periods, continued, may explain it.
     """
     effect_estimate, *checks = estimates
     failed_checks = [

@@ -1,7 +1,7 @@
 """Compare the responses and tables of two studies; store and compare the results of an analysis.
 
-`Results` are frames that are stored in a study under a name, and sealed with it. When a notebook is
-rerun, the frames that it computes are compared with them.
+`Results` are frames that an analysis stores in its study, each under a name. When a notebook is
+rerun from the study, the frames that it computes are compared with the stored ones.
 """
 
 from __future__ import annotations
@@ -62,12 +62,13 @@ class StudyDiff:
     same : int
         The number of requests that have the same response, byte for byte, in both studies.
     changes : pandas.DataFrame
-        One row per difference. ``kind`` is ``response`` (its status or SHA-256 differs),
-        ``availability`` (of a ``column``), ``drift`` (only one response differs from its
-        declaration in this way; ``column`` is a JSON path), ``row`` (only one study has the
-        ``key``) or ``cell``. ``host``, ``section``, ``scope``, ``table``, ``key`` and ``column``
-        say where the difference is. ``before`` and ``after`` are the values as text, missing if a
-        study has no value; ``change`` is the difference of numbers.
+        One row per difference. ``kind`` is ``response`` (its status or SHA-256 differs, or only one
+        study has it), ``availability`` (of a column), ``drift`` (only one of two responses deviates
+        from its declaration at the JSON path ``column``), ``row`` (only one study has a row with
+        this ``key``) or ``cell`` (a value of a row differs). ``host``, ``section``, ``scope``,
+        ``table``, ``key`` and ``column`` say where the difference is. ``before`` and ``after`` are
+        the values as text, missing if a study has no value. For numbers, ``change`` is the value
+        after minus the value before.
     """
 
     same: int
@@ -96,9 +97,9 @@ class StudyDiff:
 
 
 def sentences(changes: pd.DataFrame) -> list[str]:
-    """Return a sentence for each of the first `MAX_LISTED` differences, beginning with numbers.
+    """Return sentences on at most `MAX_LISTED` differences, the largest changes of numbers first.
 
-    Changes of numbers are in order of size, relative to the largest change of their column.
+    The size of a change is relative to the largest change in the same column.
     """
     lines = []
     sizes = changes["change"].abs()
@@ -120,7 +121,7 @@ def sentences(changes: pd.DataFrame) -> list[str]:
 def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
     """Return the rows and cells that differ between two frames, as rows of `StudyDiff.changes`.
 
-    Rows are matched by the columns ``key``; by their position if the key is empty or not unique.
+    Rows are matched by the columns ``key``, or by position if the key is empty or not unique.
     """
     frames = [flattened(frame) for frame in (before, after)]
     comparable_frames = [
@@ -166,13 +167,13 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
 
 
 def _row_labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
-    """Return one label per row: the values of the key as text, such as ``brand=Acme, rank=1``."""
+    """Return one label per row with its key columns as text, such as ``brand=Acme, rank=1``."""
     key_texts = [f"{name}=" + frame[name].astype("string").fillna("nothing") for name in key]
     return pd.Index([", ".join(words) for words in zip(*key_texts, strict=True)], dtype="string")
 
 
 def _as_comparable(column: pd.Series) -> pd.Series:
-    """Return a column in a form that can be compared: categories and lists become text."""
+    """Return ``column`` with categories and lists as text, so that values can be compared."""
     dtype = column.dtype
     is_list = isinstance(dtype, pd.ArrowDtype) and pa.types.is_list(dtype.pyarrow_dtype)
     if is_list or dtype.kind == "O":  # a category is one of objects
@@ -181,7 +182,7 @@ def _as_comparable(column: pd.Series) -> pd.Series:
 
 
 def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate frames of differences; set the columns and dtypes of `StudyDiff.changes`."""
+    """Concatenate frames of differences into one with the form of `StudyDiff.changes`."""
     dtypes = dict.fromkeys(_DIFF_COLUMNS, "string") | {"change": "Float64"}
     converted_frames = [
         frame.reindex(columns=[*_DIFF_COLUMNS]).astype(dtypes) for frame in frames if len(frame)
@@ -194,7 +195,7 @@ def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def compare(before: Study, after: Study) -> StudyDiff:
-    """Return the differences between two studies.
+    """Return the differences from the study ``before`` to the study ``after``.
 
     Raises
     ------
@@ -270,7 +271,7 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
 
 
 def key_of(*frames: pd.DataFrame) -> list[str]:
-    """Return the key columns of a table; empty if a frame lacks one, or has equal keys."""
+    """Return the key columns of the first frame if they identify rows in all frames; else []."""
     key = [*metadata_of(frames[0]).key]
     has_key = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
     return key if has_key else []
@@ -284,9 +285,10 @@ _MAX_LENGTH = 100
 class Results(MutableMapping[str, pd.DataFrame]):
     """The results of an analysis, stored in a study: a mapping from names to frames.
 
-    ``study.results["by type"] = frame`` stores a result while the study is recorded. When the
-    notebook is rerun, its frame is compared with the stored one, which the rerun cannot read. To
-    store another frame under a name, delete the result of that name first.
+    ``study.results["by type"] = frame`` stores a result while the study is recorded. In a rerun of
+    the notebook, the same line stores nothing in the study; its frame is afterwards compared with
+    the stored one, which the rerun itself cannot read. To store another frame under a name, first
+    delete the result with this name.
 
     Parameters
     ----------
@@ -299,7 +301,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun_files(self) -> FolderFiles | None:
-        """The files of the results computed so far, if this process reruns the study; else None."""
+        """The files with the results that a rerun in this process has computed; else None."""
         study, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
         if not study or not folder or open_files(study).read(SEAL) != self._study._seal():
             return None
@@ -364,7 +366,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
 
 def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
-    """Return a result as a DataFrame; raise `StudyError` if the result or its name is invalid."""
+    """Return ``frame`` as a DataFrame; raise `StudyError` if it or ``name`` is not valid."""
     if (
         not isinstance(name, str)
         or not 0 < len(name.strip()) <= _MAX_LENGTH
@@ -381,7 +383,13 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
 
 
 def _update_list(folder: Path, name: str, entry: dict[str, Any] | None) -> None:
-    """Set the entry of a result in ``results.json`` in a folder; remove it if ``entry`` is None."""
+    """Set the entry of the result ``name`` in ``results.json``; if ``entry`` is None, remove it.
+
+    Raises
+    ------
+    StudyError
+        If another result has this name.
+    """
     results = results_in(folder)
     old_entry = results.pop(name, None)
     if entry is not None:
@@ -408,7 +416,7 @@ def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
 def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
     """Return the entries of ``results.json`` by name of result; None if the text is damaged.
 
-    An entry has the hash, the number of rows, and the versions of the software.
+    An entry has the result's hash, its number of rows, and the versions of the software.
     """
 
     def read(body: Any) -> dict[str, dict[str, Any]] | None:
@@ -420,7 +428,7 @@ def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
 
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the entries in the ``results.json`` of a folder, by name; empty without this file."""
+    """Return the entries in the ``results.json`` of a folder, by name; empty without entries."""
     file = folder / RESULTS
     return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
 
@@ -446,7 +454,7 @@ def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
 
 @dataclass(frozen=True)
 class ResultComparison:
-    """The comparison of one result in a study with the same result of a rerun notebook.
+    """The comparison of a result in a study with the result of the same name in a rerun.
 
     Attributes
     ----------
@@ -456,8 +464,8 @@ class ResultComparison:
         ``same``, ``differs``, ``missing`` (sealed, but not computed by the rerun) or ``new``
         (computed by the rerun, but not sealed).
     differences : tuple of str
-        Sentences on what differs: columns and their dtypes, how many rows and cells, and the first
-        of these.
+        Sentences on what differs: columns and dtypes, how many rows and cells differ, and the first
+        of these rows and cells.
     """
 
     name: str
@@ -468,10 +476,10 @@ class ResultComparison:
 def compare_results(
     name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare the stored result ``name`` with the result of a rerun; one of the two may be missing.
+    """Compare the sealed result ``name`` with that of a rerun; one of the two may be None.
 
-    Rows are matched by the key columns of the table; without a key, by the named levels of the
-    index; without these, by position.
+    Rows are matched by the key columns of the frames; without a key, by the named levels of the
+    index; without named levels, by position.
     """
     if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
         status = "new" if sealed is None else "missing" if rerun is None else "same"

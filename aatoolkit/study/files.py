@@ -1,7 +1,8 @@
 """The files of a study, in a folder or a zip file, with their checksums.
 
-Links are listed and never followed. A zip file is read without unpacking it: its members are the
-files that ``SHA256SUMS`` lists, and every byte that is used is compared with that list.
+Symbolic links are listed as files and never followed. A zip file is read without unpacking it: its
+members are the files that ``SHA256SUMS`` lists, and every byte that is used is compared with this
+list.
 
 The manifest has a line for each response; the line also has the SHA-256 of the previous line.
 `Record` is one line; `Writer` appends lines, safely across threads and processes.
@@ -90,7 +91,7 @@ def result_file(digest: str) -> str:
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Return whether a study can have a file with this name; with ``folder``, in that folder.
+    """Return whether a study can have a file of this name; if ``folder`` is given, in it only.
 
     Examples
     --------
@@ -101,7 +102,10 @@ def is_study_file(name: str, folder: str = "") -> bool:
 
 
 def parse_json(text: bytes, parse: Callable[[Any], T], kind: str = "") -> T | None:
-    """Decode the text of a JSON file of a study, and return ``parse(value)``; None if damaged."""
+    """Decode the text of a JSON file of a study, and return ``parse(value)``; None if damaged.
+
+    With ``kind``, a text also counts as damaged if its format is not ``kind`` in this version.
+    """
     try:
         body = decode.decode(text)
         is_of_kind = not kind or (body["format"], body["version"]) == (f"aatoolkit-{kind}", VERSION)
@@ -111,7 +115,7 @@ def parse_json(text: bytes, parse: Callable[[Any], T], kind: str = "") -> T | No
 
 
 def format_json(kind: str, **content: Any) -> bytes:
-    """Return a JSON file of a study, with the name and the version of its format."""
+    """Return the text of a JSON file of a study: format ``kind``, its version, and ``content``."""
     return canonical({"format": f"aatoolkit-{kind}", "version": VERSION, **content}) + b"\n"
 
 
@@ -143,7 +147,7 @@ class FolderFiles:
         self.path = path
 
     def names(self) -> list[str]:
-        """Return the sorted names of all files and unknown folders; names of folders end in "/"."""
+        """Return the sorted names of all files, and of folders that no study has, ending in "/"."""
         try:
             return sorted(_walk(self.path, ""))
         except OSError as error:
@@ -151,11 +155,11 @@ class FolderFiles:
             raise unusable_study(self.path, problem) from None
 
     def has(self, name: str) -> bool:
-        """Whether a file exists."""
+        """Return whether the study has a file ``name``."""
         return os.path.lexists(self.path / name)
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file."""
+        """Return the content of the file ``name``."""
         file = self.path / name
         # If the file was replaced by a link or a pipe meanwhile, it is not followed or waited for.
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -198,11 +202,11 @@ class ZipFiles:
         return sorted(self._names)
 
     def has(self, name: str) -> bool:
-        """Whether a file exists."""
+        """Return whether the study has a file ``name``."""
         return name in self._names
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file."""
+        """Return the content of the file ``name``."""
         try:
             return self._zip.read(name)
         except KeyError:
@@ -217,7 +221,7 @@ StudyFiles = FolderFiles | ZipFiles
 
 
 def _member_problems(members: list[zipfile.ZipInfo]) -> Iterator[str]:
-    """Yield a sentence on each file in a zip file that does not belong in a packed study."""
+    """Yield a sentence on each file in a zip file that no study has, or that is too large."""
     for member in members:
         name = member.filename
         if not is_study_file(name):
@@ -246,19 +250,25 @@ def sha256_of(data: bytes) -> str:
 
 
 def format_seal(digests: Mapping[str, str]) -> bytes:
-    """Return the content of ``SHA256SUMS`` for hashes by file name, as ``sha256sum`` writes it."""
+    """Return the content of ``SHA256SUMS``, in the format of the command ``sha256sum``.
+
+    ``digests`` maps each file name to the hash of the file.
+    """
     lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL)
     return "".join(lines).encode()
 
 
 def parse_seal(text: bytes) -> dict[str, str]:
-    """Return the hashes in ``SHA256SUMS`` by file name; damaged lines are ignored."""
+    """Map each file name in ``SHA256SUMS`` to its hash; damaged lines are ignored."""
     matches = map(_SEAL_LINE.fullmatch, text.decode("utf-8", "replace").split("\n"))
     return {match[2]: match[1] for match in matches if match}
 
 
 def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
-    """Return the error that a study cannot be used because of a problem."""
+    """Return an error which says that the study at ``path`` cannot be used because of ``problem``.
+
+    ``problems`` are all problems, if ``problem`` is only the first.
+    """
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
         path=path,
@@ -267,7 +277,10 @@ def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
 
 
 def _walk(folder: Path, prefix: str) -> Iterator[str]:
-    """Yield the names of all files and unknown folders in a folder; names of folders end in "/"."""
+    """Yield the names of all files below ``folder``, and of folders that no study has.
+
+    The names begin with ``prefix``; those of folders end in "/".
+    """
     with os.scandir(folder) as entries:
         for entry in entries:
             name = prefix + entry.name
@@ -286,7 +299,7 @@ _RESPONSE_FACTS = ("sha256", "size", "stale", "status")
 
 @lru_cache(maxsize=1)
 def versions() -> Mapping[str, str]:
-    """Return the versions of the packages that record and normalise responses, by their names."""
+    """Return the versions in use of Python, pandas, pyarrow and this package, by name."""
     return {
         "aatoolkit": __version__,
         "pandas": pd.__version__,
@@ -301,7 +314,7 @@ def request_of(url: str) -> Request:
     Raises
     ------
     ValueError
-        If it is not a URL of the API.
+        If ``url`` is not a URL of the API.
     """
     parts = urlsplit(url)
     params = parse_qsl(parts.query, keep_blank_values=True)
@@ -320,19 +333,19 @@ class Record:
     status : int
         The HTTP status of the response.
     sha256 : str
-        The SHA-256 of its body, under which the body is stored.
+        The SHA-256 of the response's body, which is stored in a file of this name.
     size : int
-        The length of its body in bytes.
+        The length of the body in bytes.
     headers : mapping of str to str
         The response headers that are stored.
     fetched_at : datetime.datetime
-        When the service sent it, in UTC.
+        When the service sent the response, in UTC.
     stale : bool
-        Whether it came from a cache after it had expired.
+        Whether the response came from a cache after it had expired.
     error : str or None
-        The type of the error that reading the response raises; None if it is usable.
+        The name of the error's type, if reading the response raises an error; else None.
     versions : mapping of str to str
-        The versions of the software that recorded it.
+        The versions of the software that recorded the response.
     previous : str or None
         The SHA-256 of the previous line of the manifest.
 
@@ -410,15 +423,15 @@ class Record:
         return self.url, self.fetched_at, self.status, self.sha256
 
     def response(self, body: bytes) -> Response:
-        """Return the recorded response, which has the given body."""
+        """Return the recorded response with its ``body``, which the record does not hold."""
         return Response(self.request, self.status, self.headers, self.fetched_at, body)
 
     def payload(self, body: bytes) -> Payload:
-        """Return the payload of the recorded response, which has the given body."""
+        """Return the recorded response with its ``body`` as a `Payload`."""
         return Payload._of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
-        """Return the error to raise for the recorded response; None if it is usable."""
+        """Return the error to raise for the recorded response; None if the response is usable."""
         if self.error is None:
             return None
         from aatoolkit.http.judge import judge  # imported late: a browser has no cache of responses
@@ -533,7 +546,7 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
 
 
 def _manifest_error(problem: str) -> StudyError:
-    """Return the error that the manifest is damaged in some way."""
+    """Return an error which says that the manifest is damaged, and how."""
     return StudyError(f"the manifest is damaged: {problem}", problems=(f"{MANIFEST}: {problem}",))
 
 
@@ -561,7 +574,8 @@ class Writer:
         StudyError
             If the manifest is damaged.
         NotWritten
-            If it cannot be written: the disk is full, a permission is missing, and the like.
+            If the response cannot be written: the disk is full, a permission is missing, and the
+            like.
         """
         with self.locked() as manifest:
             if record.identity in self._identities:
@@ -576,9 +590,10 @@ class Writer:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[int]:
-        """Lock the manifest for the block, read new lines by others, and yield its file handle.
+        """Lock the manifest for a ``with`` block, and yield its file descriptor.
 
-        An unfinished line, left by a killed writer, is removed.
+        First the lines that other writers have added are read, and an unfinished line that a killed
+        writer left is removed.
         """
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         try:
@@ -615,14 +630,14 @@ class Writer:
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
-        """Remember, of a line in the manifest, its hash, its length and its record's identity."""
+        """Take note of a line that is now in the manifest: its hash, its length and its record."""
         self._previous = sha256_of(line)
         self._bytes_read += len(line) + 1
         self._identities.add(record.identity)
 
 
 def unseal(folder: Path) -> None:
-    """Delete the files ``SHA256SUMS`` and ``tables.json`` of a study, before the study changes."""
+    """Delete the files ``SHA256SUMS`` and ``tables.json`` of a study that is about to change."""
     for name in (SEAL, TABLES):
         (folder / name).unlink(missing_ok=True)
 

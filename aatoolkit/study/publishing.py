@@ -5,10 +5,9 @@ each row; a Frictionless ``datapackage.json``, an RO-Crate, a codebook, a citati
 checksums. The same responses and versions give the same bytes, and the folder is written completely
 or not at all.
 
-Each row has ``response``, which refers to the table ``responses``; the table ``availability`` says
-what each response could measure. If a column is left out, everything that may quote it is left out
-as well. The documents are templates at the end of this module, filled with facts about the
-publication.
+Each row has a number ``response``, which refers to the table ``responses``; the table
+``availability`` says what each response could measure. If a column is left out, everything that may
+quote it is left out as well. The documents are made from the templates at the end of this module.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ import pandas as pd
 from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import writing_folder
-from aatoolkit._util.text import counted, json_text, some_of, visible
+from aatoolkit._util.text import counted, json_text, visible
 from aatoolkit.errors import NotWritten, did_you_mean, near_matches, warn
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
@@ -89,7 +88,7 @@ _FILTER_LINE = "responses | filter_{0} | string | What {0} was narrowed to, if i
 
 
 def _read_own_columns() -> dict[str, dict[str, Column]]:
-    """Return the columns of the tables ``responses`` and ``availability``: by table, by name."""
+    """Map the tables ``responses`` and ``availability`` to their declared columns by name."""
     columns: dict[str, dict[str, Column]] = {table: {} for table in _TABLES}
     text = _COLUMNS.replace("FILTERS", "\n".join(map(_FILTER_LINE.format, FILTERS)))
     for line in text.strip().splitlines():
@@ -121,7 +120,7 @@ class PublishedTable:
     name
         The table's name.
     doc
-        A sentence on what one row is.
+        A sentence that says what one row describes.
     frame
         The rows.
     section
@@ -135,18 +134,18 @@ class PublishedTable:
 
     @cached_property
     def metadata(self) -> FrameMetadata:
-        """The metadata of the frame: what is known of its columns."""
+        """The metadata of the frame, such as the availability of its columns."""
         return metadata_of(self.frame)
 
     @cached_property
-    def facts(self) -> list[dict[str, Any]]:
+    def codebook_rows(self) -> list[dict[str, Any]]:
         """The rows of the codebook, one dict per column: dtype, unit, availability and so on."""
         declarations = _OWN_COLUMNS.get(self.name, _OWN_COLUMNS["responses"])
-        facts = []
+        rows = []
         for name, metadata in self.metadata.columns.items():
             column = declared(metadata) or declarations.get(name) or Column(name, "string")
             rule = column.aggregate
-            facts.append(
+            rows.append(
                 {
                     "table": self.name,
                     "column": name,
@@ -160,10 +159,10 @@ class PublishedTable:
                     "rows": len(self.frame),
                 }
             )
-        return facts
+        return rows
 
     def path(self, file_format: str) -> str:
-        """Return the path of the table's file in the publication; the format is its suffix."""
+        """Return the path of the table's file in the publication; its suffix is ``file_format``."""
         folder = "data" if file_format == "parquet" else file_format
         return f"{folder}/{re.sub(r'[^A-Za-z0-9_-]', '_', self.name)}.{file_format}"
 
@@ -237,7 +236,7 @@ def publish(
 
 
 def _check_folder(out: Path) -> None:
-    """Raise `NotWritten` if a folder has files that do not belong to a publication."""
+    """Raise `NotWritten` if the folder has files that no earlier publication wrote there."""
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     sums = (out / SUMS).read_text("utf-8") if SUMS in files else ""
     other_files = files - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
@@ -250,7 +249,7 @@ def _check_folder(out: Path) -> None:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file in a folder: a dict from relative path to hash."""
+    """Map the relative path of every file in a folder to the file's SHA-256."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
@@ -261,7 +260,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 def _facts(
     about: About, tables: Sequence[PublishedTable], redacted_names: list[str]
 ) -> dict[str, Any]:
-    """Return the values to fill into README, citation and the other documents, by name."""
+    """Return what README, citation and the other documents say of the publication, by name."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
     moments = responses["fetched_at"].dt.tz_convert("UTC")
@@ -346,7 +345,10 @@ def _sort_key(payload: Payload | None) -> tuple[str, ...]:
 
 
 def _row_of(payload: Payload | None, source: Source, reason: str | None = None) -> dict[str, Any]:
-    """Return a response as a row of the table ``responses``: a dict from column to value."""
+    """Return a response as a row of the table ``responses``: a dict from column to value.
+
+    ``reason`` says why the response cannot be used; None if it can.
+    """
     assert payload is not None
     scope = payload.scope
     filters = {} if scope is None else scope._filters
@@ -383,9 +385,9 @@ def _table_about_responses(name: str, rows: list[dict[str, Any]]) -> PublishedTa
 def _combined_table(
     name: str, section: str, tables_by_number: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
-    """Return one table with the rows of all responses, and host, filters and time in each row.
+    """Return the table ``name`` over all responses, with host, filters and time in each row.
 
-    ``tables_by_number`` is a mapping from a response's number in ``responses`` to its tables.
+    ``tables_by_number`` maps the number of a response in the table ``responses`` to its tables.
     """
     section_tables = {
         number: tables
@@ -474,7 +476,10 @@ def _redact(
 def _columns_of(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[ColumnSet, ColumnSet]:
-    """Return two sets: all redacted columns, and those named one by one, not by ``texts``."""
+    """Return all columns to leave out, and those of them that ``redacted_names`` names itself.
+
+    The other columns are left out because ``redacted_names`` has the group ``texts``.
+    """
     dtypes = {
         (table.name, str(name)): str(dtype)
         for table in published_tables
@@ -485,25 +490,27 @@ def _columns_of(
     columns = [(table, name) for table, name in dtypes if table != "availability"]
     names = {name for _, name in columns} | {*FILTERS}
     text_columns, named_columns = ColumnSet(), ColumnSet()
-    for word in redacted_names:
-        if word == TEXTS:
+    for redacted_name in redacted_names:
+        if redacted_name == TEXTS:
             text_columns |= {
                 (table, column)
                 for (table, column), dtype in dtypes.items()
                 if _TEXT_COLUMNS.fullmatch(column) and _is_text(dtype)
             }
-        elif word in names:
+        elif redacted_name in names:
             named_columns |= {
-                (table, column) for table, column in columns if column in (word, f"filter_{word}")
+                (table, column)
+                for table, column in columns
+                if column in (redacted_name, f"filter_{redacted_name}")
             }
-        elif tuple(word.split(".", 1)) in dtypes:
-            named_columns.add(tuple(word.split(".", 1)))  # type: ignore[arg-type]
+        elif tuple(redacted_name.split(".", 1)) in dtypes:
+            named_columns.add(tuple(redacted_name.split(".", 1)))  # type: ignore[arg-type]
         else:
             suggestions = near_matches(
-                word, [TEXTS, *sorted(names), *sorted(map(".".join, dtypes))]
+                redacted_name, [TEXTS, *sorted(names), *sorted(map(".".join, dtypes))]
             )
             hint = did_you_mean(suggestions, "check its spelling")
-            raise NotWritten(f"there is no column {word!r} to leave out; {hint}")
+            raise NotWritten(f"there is no column {redacted_name!r} to leave out; {hint}")
     return text_columns | named_columns, named_columns
 
 
@@ -512,10 +519,10 @@ def _warn_of_copies(
     redacted_tables: list[PublishedTable],
     named_columns: Collection[tuple[str, str]],
 ) -> None:
-    """Warn if the words of a redacted text are also in a text, or a URL, of a column that remains.
+    """Warn if a redacted text is also part of a text or URL in a column that remains.
 
-    If a column was redacted as one of ``texts``, its texts of up to three words do not count: the
-    title of a page may be just the name of a brand.
+    If a column was redacted only as one of ``texts``, its texts of up to three words do not count:
+    the title of a page may be just the name of a brand.
     """
     hidden_texts = {
         words
@@ -531,12 +538,12 @@ def _warn_of_copies(
             if any(words in text for words in hidden_texts):
                 column_names.append(f"{table.name}.{name}")
     if column_names:
-        places = f"{counted(len(column_names), 'column')}: {some_of(column_names)}"
+        places = f"{counted(len(column_names), 'column')}: {', '.join(column_names)}"
         warn(f"text that is left out is also in {places}; leave that out too")
 
 
 def _texts_of(column: pd.Series) -> Iterator[str]:
-    """Yield the distinct texts in a column, also those in lists; nothing for other dtypes."""
+    """Yield the distinct texts in a column of texts or of lists of texts; else nothing."""
     dtype = str(column.dtype)
     if _is_text(dtype):
         texts = column.dropna()
@@ -546,7 +553,7 @@ def _texts_of(column: pd.Series) -> Iterator[str]:
 
 
 def _words_of(text: str) -> str:
-    """Return the words of a text or a URL in lower case, each between two spaces."""
+    """Return a text or URL as lower-case words, with a space before and after each word."""
     return re.sub(r"[\W_]+", " ", f" {unquote(text).casefold()} ")
 
 
@@ -559,14 +566,14 @@ def _is_text(dtype: str) -> bool:
 
 
 def _fill(template: str, **facts: Any) -> dict[str, Any]:
-    """Fill a JSON template with values by name, and return its object without empty fields."""
+    """Fill a JSON template with ``facts``, and return the JSON object without empty fields."""
     text = Template(template).substitute({name: json_text(fact) for name, fact in facts.items()})
     return {name: value for name, value in json.loads(text).items() if value}
 
 
 def _codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     """Return the codebook: a frame with one row per column, in the order of the tables."""
-    frame = pd.DataFrame([facts for table in tables for facts in table.facts])
+    frame = pd.DataFrame([row for table in tables for row in table.codebook_rows])
     dtypes = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
     return frame.astype({str(name): dtypes.get(str(name), "string") for name in frame})
 
@@ -622,7 +629,7 @@ def _data_package(
 
 
 def _crate_metadata(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the metadata of an RO-Crate 1.1: the files, and the responses they came from."""
+    """Return the metadata of an RO-Crate 1.1: the files, and the responses as their sources."""
     files = [
         {"@id": path, "@type": "File", "contentSize": str((folder / path).stat().st_size)}
         | {"sha256": sha256}
@@ -652,7 +659,7 @@ def _table_entry(table: PublishedTable, sha256: str) -> dict[str, Any]:
         "reference": {"resource": "responses", "fields": ["response"]},
     }
     is_referring = "response" in table.frame and table.name != "responses"
-    fields = [_column_entry(table.frame[facts["column"]], facts) for facts in table.facts]
+    fields = [_column_entry(table.frame[row["column"]], row) for row in table.codebook_rows]
     return _fill(
         _RESOURCE_TEMPLATE,
         name=re.sub(r"[^a-z0-9._-]", "_", table.name.lower()),
@@ -666,12 +673,12 @@ def _table_entry(table: PublishedTable, sha256: str) -> dict[str, Any]:
     )
 
 
-def _column_entry(values: pd.Series, facts: dict[str, Any]) -> dict[str, Any]:
+def _column_entry(values: pd.Series, codebook_row: dict[str, Any]) -> dict[str, Any]:
     """Return the entry of a column in ``datapackage.json``, as JSON values."""
     field_type = _FIELD_TYPES.get(str(values.dtype), "string")
-    if facts["dtype"] == "list<string>":
+    if codebook_row["dtype"] == "list<string>":
         field_type = "any"  # Frictionless does not accept a Parquet list as an array
-    return _fill(_FIELD_TEMPLATE, **facts, kind=field_type)
+    return _fill(_FIELD_TEMPLATE, **codebook_row, kind=field_type)
 
 
 _FIELD_TYPES = {

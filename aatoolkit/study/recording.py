@@ -1,6 +1,6 @@
-"""Record the responses of clients into a study, replay them, and normalise them.
+"""Record the responses of clients into a study, replay them, and derive their tables.
 
-To explain a number, both a study and an archive return its response as a `StoredResponse`.
+Both a study and an archive return a `StoredResponse` when a number is to be explained.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ RERUN_RESULTS = "AATOOLKIT_RERUN_RESULTS"
 def path_of_rerun(variable: str = RERUN_STUDY) -> Path | None:
     """Return the path in an environment variable; None if the variable is not set.
 
-    By default, this is the path of the study that a notebook in this process is rerun from.
+    The default variable is set while a notebook is rerun. Its value is then the path of the study
+    from which the notebook reads.
     """
     path_text = os.environ.get(variable)
     return Path(path_text) if path_text else None
@@ -79,7 +80,7 @@ class StudyResponses:
             study._sweep()  # remove what a killed writer left
 
     def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
-        """Record a response in the study; for an error response, ``error`` is the error's type."""
+        """Record a response in the study; ``error`` is the name of the error's type, if any."""
         record = Record.of(response, stale=stale, error=error)
         self._study._recording().append(record, response.body)
 
@@ -107,7 +108,7 @@ class Recorder:
         Raises
         ------
         FetchError
-            If there is no usable response. An error that the request itself caused is stored too.
+            If there is no usable response. Most error responses are stored too; see `_body_of`.
         DecodeError
             If the response contains the token; it is not stored.
         """
@@ -132,13 +133,16 @@ class Recorder:
 
 
 def response_of(payload: Payload) -> Response:
-    """Return the response, as stores keep it, of a payload."""
+    """Convert a payload to a `Response`, the form in which responses are stored."""
     request, moment = request_of(payload.url), payload.fetched_at
     return Response(request, payload.status, payload.headers, moment, payload.body)
 
 
 def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
-    """Raise `DecodeError` if body, URL or headers of a response contain the source's token."""
+    """Raise `DecodeError` if the body, URL or headers of a response contain the client's token.
+
+    ``source`` is the client's source of responses, which knows the token.
+    """
     repeats_token = getattr(source, "repeats_token", None)
     text = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
     if repeats_token is not None and repeats_token(text):
@@ -151,7 +155,11 @@ def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
 
 
 def _body_of(error: FetchError) -> bytes | None:
-    """Return the body of an error if the request caused it; None for other errors."""
+    """Return the body of an error response that a study records; None for other errors.
+
+    Not recorded are errors about the token or the rate limit, redirects, and bodies that cannot be
+    decoded, except empty ones.
+    """
     if isinstance(error, StatusError):
         is_about_client = isinstance(error, NotAuthorized | RateLimited)
         is_redirect = 300 <= (error.status or 0) < 400
@@ -270,7 +278,7 @@ def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
 
 
 def readable_tables(study: Study, record: Record) -> Dataset:
-    """Return the tables of a recorded response as a dataset; it is empty for an error."""
+    """Return the tables of a recorded response as a dataset; an empty one if it has an error."""
     try:
         return quietly(study.tables, record)
     except StudyError:
@@ -283,7 +291,7 @@ def readable_tables(study: Study, record: Record) -> Dataset:
 
 
 def table_hashes(dataset: Dataset) -> Hashes:
-    """Return the row count and the logical hash of every table, by ``section.table``."""
+    """Map ``section.table`` to the row count and logical hash of each table of a dataset."""
     return {
         f"{section}.{name}": (tables.rows[name], logical_hash(tables[name]))
         for section, tables in dataset.items()
@@ -321,7 +329,7 @@ def parse_tables(text: bytes) -> list[Hashes]:
 
 
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
-    """Return the content of ``profiles.json`` for profiles by base URL."""
+    """Return the content of ``profiles.json``; ``profiles`` maps base URLs to profiles."""
     dumped_profiles = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
     return format_json("profiles", profiles=dumped_profiles)
 
@@ -340,14 +348,14 @@ def parse_profiles(text: bytes) -> Mapping[str, Profile]:
 
 @dataclass(frozen=True, eq=False)
 class StoredResponse:
-    """A stored response, as it is needed to explain a number.
+    """A response in a study or archive, with what is needed to explain its numbers.
 
     Parameters
     ----------
     source : Source
         The source (host, section, hash and so on) of the response.
     read_payload : callable
-        A function that returns the response, after it compared its bytes with their hash.
+        A function that compares the bytes of the response with their hash, and returns it.
     options : ReadingOptions
         The options with which the response is normalised.
     """
@@ -358,7 +366,10 @@ class StoredResponse:
 
     @property
     def body(self) -> bytes | None:
-        """The bytes of the response; if it is a combined view, the bytes of this one section."""
+        """The bytes of the response; if it is a combined view, those of the source's section.
+
+        None if the combined view does not contain the section.
+        """
         payload = self.read_payload()
         if self.source.sha256 in (None, payload.sha256):
             return payload.body
@@ -366,7 +377,7 @@ class StoredResponse:
         return None if tables is None or tables.payload is None else tables.payload.body
 
     def tables(self) -> Tables | None:
-        """Normalise the response again, and return its tables.
+        """Derive the tables of the source's section from the response again, and return them.
 
         Return None if the response does not contain the section.
         """
@@ -375,10 +386,11 @@ class StoredResponse:
 
 
 def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
-    """Yield the recorded responses that may be the source of a frame.
+    """Yield the recorded responses that ``source``, the source of a frame, may describe.
 
-    A source without a hash is matched by host, section and filters. Combined views (one response
-    with all sections) are tried last: each must be normalised to know the hash of its sections.
+    They have the hash of ``source`` or, if it has none, its host, section and filters. Combined
+    views (one response with all sections) come last: their tables must be derived to compare the
+    hash of a section.
     """
     combined_views = []
     for record in study.records:
@@ -407,6 +419,8 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
 
 def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
     """Return the tables of the recorded response that has the table ``table``.
+
+    With ``host`` or ``scope``, only responses of this host or scope are searched.
 
     Raises
     ------

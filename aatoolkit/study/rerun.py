@@ -1,7 +1,7 @@
 """Run a notebook again from a study, and compare its results with those stored in the study.
 
-It checks whether an analysis can be reproduced. It is no sandbox: the notebook is a program that
-runs with the user's rights.
+A rerun checks whether an analysis can be reproduced. It is no sandbox: the notebook is a program
+that runs with the user's rights.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Rerun:
     problem : str or None
         Why the notebook did not run to its end, or how it changed the study.
     cell : int or None
-        The code cell that did not end, counted from 1; None if the notebook ran to its end.
+        The number of the code cell that failed or did not end, counted from 1; None if the notebook
+        ran to its end.
     """
 
     notebook: str
@@ -163,9 +164,9 @@ def _read_notebook(path: Path) -> Any:
 def _execute(
     book: Any, folder: Path, study_path: Path, results_folder: str, seconds: float
 ) -> tuple[str | None, int | None]:
-    """Execute a notebook in a new kernel; return the error and which code cell, from 1, raised it.
+    """Execute a notebook in a new kernel; return the error, and the number of its code cell.
 
-    Both are None if the notebook ran to its end.
+    Code cells are counted from 1. Error and number are None if the notebook ran to its end.
     """
     import nbclient
     import nbformat
@@ -248,7 +249,7 @@ def _enter() -> None:
 
 
 def _mask_tokens(text: str) -> str:
-    """Return a text with the tokens of this process masked."""
+    """Return ``text`` without the tokens in the environment of this process."""
     tokens = [os.environ.get(TOKEN, "")]
     with contextlib.suppress(KeyError, OSError, ValueError):
         tokens.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text("utf-8").strip())

@@ -151,15 +151,15 @@ class Study(metaclass=Chaptered):
         """Create a study in a new or empty folder, or resume one that the same call created.
 
         So a cell of a notebook can be run again: if the folder has an unsealed study with the same
-        title, description and creators, recording resumes. While a notebook is rerun, this opens
-        the study that it is rerun from.
+        title, description and creators, recording resumes. In a notebook that `rerun` runs, this
+        opens the study that is rerun, and records nothing.
 
         Parameters
         ----------
         path : str or path
             The folder.
         title, description : str, optional
-            What the study is about.
+            What the study is about. The default title is the name of the folder.
         creators : iterable of str
             The authors.
         resume : bool
@@ -169,7 +169,8 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If the folder holds a sealed or another study or other files, or cannot be written to.
+            If the folder holds a sealed study, another study or other files; or if it cannot be
+            written to.
         """
         if rerun_path := path_of_rerun():
             return cls(rerun_path)
@@ -221,7 +222,7 @@ class Study(metaclass=Chaptered):
     def resume(cls, path: str | os.PathLike[str]) -> Study:
         """Open a study to record more responses; the first new response removes the seal.
 
-        While a notebook is rerun, this opens the study that it is rerun from.
+        In a notebook that `rerun` runs, this opens the study that is rerun, and records nothing.
 
         Raises
         ------
@@ -273,7 +274,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """All records, in the order of recording.
+        """All records, one for each stored response, in the order of recording.
 
         Raises
         ------
@@ -283,7 +284,7 @@ class Study(metaclass=Chaptered):
         return tuple(self._parse_once(MANIFEST, self._read(MANIFEST), parse_lines))
 
     def _parse_once(self, name: str, source: S, parse: Callable[[S], T]) -> T:
-        """Return ``parse(source)``; the result is cached by ``name`` until the source changes."""
+        """Return ``parse(source)``; cache the result under ``name`` until ``source`` changes."""
         if name not in self._cache or self._cache[name][0] != source:
             self._cache[name] = source, parse(source)
         return self._cache[name][1]  # type: ignore[no-any-return]
@@ -292,7 +293,7 @@ class Study(metaclass=Chaptered):
     def _current(self) -> tuple[Record, ...]:
         """The records that a replay uses, one per request, in a fixed order.
 
-        If a request has several responses, this is the last usable response; if none is usable, the
+        Of several responses to a request, this is the last usable one or, without a usable one, the
         last error.
         """
         return self._parse_once("latest", self.records, _latest)
@@ -322,9 +323,9 @@ class Study(metaclass=Chaptered):
 
     @property
     def digest(self) -> str | None:
-        """The SHA-256 of the file ``SHA256SUMS``, for citation.
+        """The SHA-256 of the file ``SHA256SUMS``, to cite the study by; None if it is not sealed.
 
-        It has the hash of every other file. None if the study is not sealed, i.e. lacks the file.
+        ``SHA256SUMS`` has the hash of every other file, so the digest stands for the whole study.
         """
         seal = self._seal()
         return None if seal is None else sha256_of(seal)
@@ -345,7 +346,7 @@ class Study(metaclass=Chaptered):
         return body
 
     def _payload(self, record: Record) -> Payload:
-        """Return the payload of a recorded response; if it is an error, raise the error."""
+        """Return the payload of a recorded response; if an error was recorded, raise the error."""
         body = self._body(record)
         error = record.to_error(body)
         if error is not None:
@@ -370,21 +371,22 @@ class Study(metaclass=Chaptered):
         return tables_of(self._payload(record), self._options_of(record))
 
     def _options_of(self, record: Record) -> ReadingOptions:
-        """Return the options with which a recorded response is normalised."""
+        """Return the options with which tables are derived from a recorded response."""
         return ReadingOptions(self._profiles.get(record.base_url))
 
     # -- recording and replaying ---------------------------------------------------------------
 
     @property
     def _is_rerun(self) -> bool:
-        """Whether this process reruns a notebook; then nothing is recorded."""
+        """Whether this process reruns a notebook from this study, so that nothing is recorded."""
         return self._writer is None and path_of_rerun() is not None
 
     def record(self, source: Recorded) -> Recorded:
         """Return a copy of a project or client that records every response in the study.
 
-        The client's profile, if it has one, is stored too: a replay uses it. While a notebook is
-        rerun, projects and clients replay the study anyway, and the source itself is returned.
+        The client's profile, if it has one, is stored too: a replay uses it. In a notebook that
+        `rerun` runs, projects and clients replay the study anyway, and ``source`` itself is
+        returned.
 
         Parameters
         ----------
@@ -394,8 +396,8 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If the study was opened for replay, or the source is recorded already. Also if the
-            project has an alias: it would hide the host in tables, but not in the study.
+            If the study was opened for replay, or ``source`` is recorded or replayed already. Also
+            if the project has an alias, which would hide the host in tables, but not in the study.
 
         Examples
         --------
@@ -404,8 +406,8 @@ class Study(metaclass=Chaptered):
         >>> with aa.Study.create(f"{tempfile.mkdtemp()}/mine") as study:
         ...     client = study.record(aa.demo().client)
         ...     collected = client.collect(["acme.example", "globex.example"], sections="domains")
-        >>> study._hosts
-        ('acme.example', 'globex.example')
+        >>> sorted(record.host for record in study.records)
+        ['acme.example', 'globex.example']
         """
         if self._is_rerun:
             return source
@@ -435,19 +437,23 @@ class Study(metaclass=Chaptered):
         profile: ProfileSource | None = None,
         **settings: Any,
     ) -> Project:
-        """Return the project of a host: it records from the service, or it replays the study.
+        """Return the project of a host, which records into the study or replays it.
+
+        The project records if the study was opened by `create` or `resume`. If it was opened by
+        ``Study(path)``, the project replays: it reads from the study alone.
 
         Parameters
         ----------
         host : str
             The project's domain.
         base_url : str, optional
-            The service. A replay needs it only if the study has responses of several services.
+            The address of the service; to record, by default ``AATOOLKIT_BASE_URL``. A replay needs
+            it only if the study has responses of several services.
         profile : Profile, module, str or path, optional
             The declarations of the service, as for `Client`. By default, a replay uses the profile
             with which the study was recorded.
         **settings
-            Settings of the client, as for ``aa.project``; not for a replay.
+            Settings of the client that records, as for ``aa.project``; a replay takes none.
 
         Raises
         ------
@@ -494,9 +500,9 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If this study was opened for replay, or the other is damaged. Without ``replace``, also
-            if the two differ in the response to a request, in a profile or in a result. The message
-            names the first of them.
+            If this study was opened for replay, or the other study is damaged. Without ``replace``,
+            also if the two differ in the response to a request, in a profile or in a result; the
+            message names the first of these differences.
 
         Examples
         --------
@@ -529,7 +535,7 @@ class Study(metaclass=Chaptered):
         return self
 
     def _conflicts(self, other: Study) -> Iterator[str]:
-        """Yield the responses, profiles and results that differ and prevent a merge, as text."""
+        """Yield the name of each response, profile or result that differs in the two studies."""
         own_records = {record.request.key: record for record in self._current}
         for record in other._current:
             own_record = own_records.get(record.request.key, record)
@@ -545,7 +551,7 @@ class Study(metaclass=Chaptered):
                 yield f"the result {visible(name)!r}"
 
     def _recording(self) -> Writer:
-        """Return the writer of a study that is recorded; raise `StudyError` for a replayed one."""
+        """Return the writer of this study; raise `StudyError` if it was opened for replay."""
         if self._writer is None:
             raise StudyError(
                 "this study was opened for replay; to go on recording use Study.resume(path)",
@@ -554,7 +560,7 @@ class Study(metaclass=Chaptered):
         return self._writer
 
     def _store_profile(self, base_url: str, profile: Profile) -> None:
-        """Store the profile of the service at a base URL; the manifest must be locked."""
+        """Store the profile of a service; the caller must have locked the manifest."""
         unportable_names = sorted(name for name in profile if not is_json_storable(profile[name]))
         if unportable_names:
             warn(
@@ -570,7 +576,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def results(self) -> Results:
-        """The results of the analysis: a mapping from names to frames, to compare reruns with.
+        """The named results of the analysis, a mapping from name to frame, to compare reruns with.
 
         ``study.results["by type"] = frame`` stores a result while the study is recorded; call
         `seal` after the last one, or leave the ``with`` block. A name has at most 100 characters.
@@ -584,8 +590,8 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If the study was opened for replay, another result has the name, or ``results.json`` or
-            the result is not what was sealed.
+            If a result is stored although the study was opened for replay, or another result has
+            the name; or if ``results.json`` or the result is not what was sealed.
         ItemNotFound
             If there is no such result.
         NotWritten
@@ -606,7 +612,7 @@ class Study(metaclass=Chaptered):
     # -- sealing and checking ------------------------------------------------------------------
 
     def seal(self) -> str:
-        """Seal the study: write the hashes of all tables and files, so changes are detected.
+        """Seal the study: write the hashes of all tables and files, to detect later changes.
 
         A response recorded later removes the seal again.
 
@@ -642,7 +648,7 @@ class Study(metaclass=Chaptered):
         return str(self.digest)
 
     def _sweep(self) -> None:
-        """Remove the unfinished files of killed writers, and files of no record or result."""
+        """Delete unfinished files of killed writers, and files that no record or result names."""
         for folder in (self.path, self.path / RESPONSES, self.path / RESULT_FILES):
             sweep(folder)
         recorded_names = {body_file(record.sha256) for record in self.records}
@@ -653,19 +659,19 @@ class Study(metaclass=Chaptered):
                 (self.path / name).unlink()
 
     def verify(self, *, replay: bool = False) -> Verification:
-        """Check every byte against the seal: nothing altered, removed, added or swapped.
+        """Check against the seal that no file was altered, removed, added or swapped.
 
         Parameters
         ----------
         replay : bool
-            Whether to also normalise the responses again, and compare the hashes of the tables
+            Whether to also derive the tables from the responses again, and compare their hashes
             with the sealed ones.
 
         Returns
         -------
         Verification
-            True if the study is as it was sealed. Compare its ``digest`` with the cited one, as
-            somebody could have changed the study and sealed it again.
+            A result that is true if the study is as it was sealed. Also compare its ``digest`` with
+            the cited one, as somebody could have changed the study and sealed it again.
 
         Examples
         --------
@@ -680,9 +686,9 @@ class Study(metaclass=Chaptered):
         return verify(self._files, self._hashes if replay else None)
 
     def diff(self, other: Study) -> StudyDiff:
-        """Return the differences between this study and a later one.
+        """Return the differences between this study and ``other``, a later one.
 
-        Before that, every response is compared with its hash.
+        Before that, every response in both studies is compared with its hash.
 
         Raises
         ------
@@ -693,11 +699,11 @@ class Study(metaclass=Chaptered):
         --------
         >>> import tempfile
         >>> import aatoolkit as aa
-        >>> studies = [aa.Study.create(f"{tempfile.mkdtemp()}/s") for _ in range(2)]
-        >>> for study, days in zip(studies, (7, 7)):
-        ...     tables = study.record(aa.demo()).read("domains", days=days)
-        >>> studies[0].diff(studies[1])
-        <StudyDiff: the responses to 1 request are the same>
+        >>> old, new = (aa.Study.create(f"{tempfile.mkdtemp()}/s") for _ in range(2))
+        >>> for seed, study in enumerate((old, new)):
+        ...     tables = study.record(aa.demo(seed=seed)).read("domains", days=7)
+        >>> old.diff(new).changes["kind"].unique().tolist()
+        ['response', 'row', 'cell']
         """
         return compare(self, other)
 
@@ -737,8 +743,9 @@ class Study(metaclass=Chaptered):
         out : str or path
             The folder; it must be new or empty. It is written completely or not at all.
         redact : str or iterable of str
-            Columns to leave out: names, ``table.column``, or ``texts`` for all text columns.
-            The service's notes on availability are then left out too, as they may quote a column.
+            Columns to leave out: ``column``, ``table.column``, or ``texts`` for all columns of free
+            text such as prompts. The service's notes on availability are then left out too, as they
+            may quote a column.
         excel, csv : bool
             Whether to also write an Excel workbook (``pip install "aatoolkit[excel]"``), and CSV
             files. Both are safe to open: no cell is a formula.
@@ -762,12 +769,12 @@ class Study(metaclass=Chaptered):
         NotWritten
             If a column to leave out does not exist, the study has no response, ``responses`` and
             ``redact`` are combined, or the folder cannot be written to, is not empty, or has files
-            of no publication. Then nothing is changed.
+            that no publication wrote. Then nothing is changed.
 
         Warns
         -----
         AAToolkitWarning
-            If text that is left out of one column is also in another.
+            If a text that is left out with one column also occurs in a column that remains.
 
         Examples
         --------
@@ -868,7 +875,7 @@ class Study(metaclass=Chaptered):
         NotWritten
             If ``out`` cannot be written.
         PackageMissing
-            If nbclient or ipykernel is not installed; it says what to install.
+            If nbclient or ipykernel is not installed; the message says what to install.
         """
         from aatoolkit.study.rerun import rerun
 
@@ -885,7 +892,7 @@ class Study(metaclass=Chaptered):
         host: str | None = None,
         scope: Scope | None = None,
     ) -> Explanation:
-        """Explain a number of a recorded response, down to its bytes.
+        """Explain where a number in a recorded table comes from, down to the response's bytes.
 
         Before that, the bytes are compared with their hash, and the manifest with the seal.
 
@@ -944,9 +951,9 @@ class Study(metaclass=Chaptered):
         return self._files.read(SEAL) if self._files.has(SEAL) else None
 
     def _check(self, purpose: str) -> None:
-        """Raise `StudyError` if files of the study were changed after it was sealed.
+        """Raise `StudyError` unless the study is sealed, and unchanged since then.
 
-        The message says that only an unchanged study can be used for ``purpose``.
+        ``purpose`` completes the message, such as "published".
         """
         verification = self.verify()
         if not verification:
@@ -954,10 +961,9 @@ class Study(metaclass=Chaptered):
             raise unusable_study(self.path, problem, *map(str, verification.problems))
 
     def _read(self, name: str) -> bytes:
-        """Return the content of a file.
+        """Return the content of the file ``name``.
 
-        If the study is sealed, i.e. has the file ``SHA256SUMS``, the content is first compared with
-        its hash in that file.
+        If the study is sealed, the content is first compared with its hash in ``SHA256SUMS``.
         """
         while True:
             seal = self._seal()
@@ -972,15 +978,15 @@ class Study(metaclass=Chaptered):
                 raise self._unusable(f"{name} does not match the seal; verify it")
 
     def _hashes(self, record: Record) -> Hashes:
-        """Return row count and hash of each table of a recorded response; empty for errors."""
+        """Map each table of a recorded response to its row count and hash; empty for an error."""
         return table_hashes(readable_tables(self, record))
 
     def _unusable(self, problem: str) -> StudyError:
-        """Return the error that this study cannot be used because of a problem."""
+        """Return an error which says that this study cannot be used because of ``problem``."""
         return unusable_study(self.path, problem)
 
     def __enter__(self) -> Study:
-        """Return the study; the end of the ``with`` block seals it, unless an error is raised."""
+        """Return the study; it is sealed when the ``with`` block ends without an error."""
         return self
 
     def __exit__(
@@ -1003,7 +1009,7 @@ class Study(metaclass=Chaptered):
 
 
 def _latest(records: Iterable[Record]) -> tuple[Record, ...]:
-    """Return a record for each request, sorted: the last usable one, else the last error."""
+    """Return one record per request, sorted: the last usable one or, if none is, the last."""
     latest: dict[tuple[str, ...], Record] = {}
     for record in records:
         latest_record = latest.get(record.request.key)

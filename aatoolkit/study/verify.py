@@ -41,8 +41,8 @@ class Problem:
     Attributes
     ----------
     kind : str
-        ``altered``, ``missing``, ``added``, ``unreadable``, ``broken chain``, ``not sealed``,
-        ``other tables``.
+        ``altered``, ``missing``, ``added``, ``unreadable``, ``broken chain`` (of the manifest),
+        ``not sealed``, or ``other tables`` (those derived now differ from the sealed ones).
     file : str
         The file that has the problem.
     message : str
@@ -59,14 +59,14 @@ class Problem:
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """The result of verifying a study; true if nothing was altered.
+    """The result of verifying a study; true if the study is sealed and there is no problem.
 
     Attributes
     ----------
     path : Path
         The study.
     digest : str or None
-        The SHA-256 of its seal; None if there is a problem.
+        The digest of the study, which is the SHA-256 of its seal; None if there is a problem.
     files, records : int
         The number of files and records checked.
     problems : tuple of Problem
@@ -81,7 +81,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was altered."""
+        """Whether the study is sealed, and there is no problem."""
         return not self.problems
 
     def __bool__(self) -> bool:
@@ -105,8 +105,8 @@ def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) 
     files
         The files of the study.
     rehash
-        A function that returns the hashes of a record's tables, to compare these too; None to
-        check bytes only.
+        A function that derives the tables of a record and returns their hashes, which are then
+        compared with the sealed ones; None to check bytes only.
     """
     # For each file only the first problem is kept, which is the most specific.
     problems = {}

@@ -43,6 +43,14 @@ def test_rows_are_read_by_a_field_of_theirs() -> None:
     assert read(coded, {"rows": rows}) == {("row", "rows[0]"): "unavailable (pending)"}
 
 
+def test_a_day_on_which_measuring_began_is_no_matter_of_lists_without_elements() -> None:
+    rule = Rule(at="coverage{}", words={"off": "not_connected", "on": "available"})
+    days = [{"date": "2026-01-01", "n": 1}, {"date": "2026-01-02", "n": 2}]
+    answer = {"coverage": {"alpha": "on"}, "missingFields": ["sales"], "sales": None, "rows": days}
+    signals = detect({**answer, "tags": []}, rule).signals
+    assert [signal.target for signal in signals] == [s.target for s in detect(answer, rule).signals]
+
+
 def test_a_field_within_a_cell_is_about_the_cell() -> None:
     rule = Rule(at="rows[].score.flag", words={"x": "forbidden"})
     rows = [{"score": {"value": 1, "flag": "x"}}, {"score": {"value": 2}}]

@@ -147,6 +147,9 @@ def test_the_body_of_an_error_is_more_precise_than_its_status() -> None:
     assert statements_in({"code": "processing"}, status=409) == {"section": "pending"}
     fine = {"availability": "available", "hasData": True}
     assert statements_in(fine, status=403) == {"section": "forbidden"}
+    aside = {"detail": "plan required", "note": {"message": "GA4 is not connected elsewhere."}}
+    (signal,) = detect(aside, status=403).signals
+    assert str(signal.availability) == "unavailable (withheld): plan required"
 
 
 def test_a_code_about_a_source_outweighs_a_sentence_that_names_the_domain() -> None:

@@ -45,6 +45,11 @@ def test_the_rows_of_another_profile_add_up_too() -> None:
     assert total["citation_count"].item() == sum(counts)
 
 
+def test_a_split_is_by_one_filter(project: aa.Project) -> None:
+    with pytest.raises(ScopeError, match="takes the name of one filter"):
+        project.read("ranking", split=["engine", "topic"])
+
+
 def test_an_engine_that_could_not_report_is_named_and_its_cells_are_not_zero(
     project: aa.Project,
 ) -> None:

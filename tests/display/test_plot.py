@@ -451,6 +451,8 @@ def test_rows_are_named_by_what_identifiers_stand_for() -> None:
     bare = {*alone["fanout_query_prompts"].aa.plot().spec.beside[1].words}
     assert bare <= {*read("prompts")["prompt_id"]}
     assert {name.text for name in read("prompts").aa.plot().spec.y.names} <= prompts
+    evidence = read("action_evidence").aa.plot()
+    assert {*evidence.spec.beside[1].words} == {"prompts", "competitors"}
     frame = pd.DataFrame({"topic": pd.array(["CRM", None], dtype="string"), "n": [1, 3]})
     axes = frame.aa.plot(x="topic", y="n")
     assert "(none)" in labels(axes)
@@ -574,6 +576,11 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     assert "USD" in "".join(read("shopping_offers").aa.plot().spec.beside[-1].words)
     level = read("overview_trend").aa.changes("mention_rate").aa.plot()
     assert re.match("No change detected: [0-9]+% to [0-9]+%, no evidence", level.spec.headline)
+
+
+def test_ranks_have_whole_ticks() -> None:
+    axes = shared_dataset()["prompts"]["prompt_engines"].aa.rank("mentioned", "engine").aa.plot()
+    assert all(tick.get_text().isdigit() for tick in axes.get_xticklabels())
 
 
 def test_the_groups_without_a_name_are_not_all() -> None:

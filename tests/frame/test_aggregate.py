@@ -337,6 +337,14 @@ def test_days_without_answers_are_no_part_of_any_rate_or_mean() -> None:
     assert "skip_missing" not in repr(weeks)
 
 
+def test_a_count_that_the_response_says_is_unavailable_is_not_nothing_to_count() -> None:
+    trend = aa.demo().read("overview", days=90, engine="copilot")["overview_trend"]
+    total = trend.aa.aggregate(columns=["mention_count", "mention_rate"], status=True)
+    for name in ("mention_count", "mention_rate"):
+        assert total[f"{name}_availability"].tolist() == ["unavailable"]
+        assert total[f"{name}_availability_reason"].item().startswith("No answers were collected")
+
+
 def test_a_period_of_which_nothing_was_measured_is_unavailable() -> None:
     hours = aa.demo().read("crawl", days=90)["crawl_timeseries"]
     weeks = hours.aa.aggregate("bot", "requests", freq="W")

@@ -109,6 +109,16 @@ def test_what_holds_of_one_engine_no_longer_concerns_the_others() -> None:
     assert again.aa.availability.loc["occurrences", "status"] == "partial"
 
 
+def test_rows_that_came_without_a_number_say_why() -> None:
+    frame = aa.demo().read("ranking", split="engine", engine=["chatgpt", "copilot"]).main
+    completed = frame.aa.complete(engine=["chatgpt", "copilot"])
+    assert len(completed) == len(frame)
+    states = completed.groupby("engine", observed=True)["availability"].unique()
+    assert [*states["chatgpt"]] == ["available"]
+    assert [*states["copilot"]] == ["unavailable"]
+    assert completed["availability_reason"].notna().sum() == (frame["engine"] == "copilot").sum()
+
+
 def test_what_was_observed_of_an_engine_stays_whatever_is_stated_of_it() -> None:
     tables = aa.demo().read("fanouts")
     support = tables["fanout_engine_support"]

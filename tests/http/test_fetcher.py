@@ -198,7 +198,7 @@ def test_offline_opens_no_socket(
     assert ask(reader).stale
     error = fails(errors.NotCached, reader, params={"section": "urls"})
     assert error.section == "domains"
-    assert "never cached for this account" in str(error)
+    assert "never cached for this token" in str(error)
     error = fails(errors.NotCached, fetcher(token=None, offline=True))
     assert "without a token (none is set)" in str(error)
     assert "refresh" in str(fails(errors.NotCached, reader, refresh=True))

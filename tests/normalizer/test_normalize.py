@@ -658,3 +658,27 @@ def test_a_member_of_a_map_that_is_null_is_a_row_of_which_nothing_is_known() -> 
     assert tables.main["engine"].tolist() == ["chatgpt", "gemini"]
     assert tables.main["visit_count"].isna().tolist() == [False, True]
     assert tables.rebuild() == answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_ignored"),
+    [
+        ({"filters": {"engine": None, "topic": None}}, True),
+        ({"meta": {"query": {"engines": [], "days": 30}}}, True),
+        ({"filters": {"engine": ["chatgpt"]}}, False),
+        ({"filters": {"topic": None}}, False),
+        ({"status": "partial", "reason": "It has no engine.", "filters": {"engine": None}}, False),
+    ],
+)
+def test_a_filter_that_the_answer_repeats_as_null_may_have_been_ignored(
+    answer: Any, is_ignored: bool
+) -> None:
+    columns = (aa.Column("brand", "string"), aa.Column("n", "Int64"))
+    table = aa.Table("mine", "Synthetic.", aa.sections.records("rows"), "brand", columns)
+    payload = payload_of(
+        {"rows": [{"brand": "a", "n": 3}], **answer}, scope=aa.Scope(engine="chatgtp")
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        aa.normalize(aa.Section("mine", "Synthetic.", table), payload)
+    assert any("may have ignored engine='chatgtp'" in str(w.message) for w in caught) == is_ignored

@@ -1,20 +1,21 @@
-"""Detect the availability that a response states, without documented names or shapes.
+"""Detect what a response says about the availability of its data, even in undocumented fields.
 
-The input is a decoded response with its HTTP status and headers, the scope options, and a `Rule` if
-the service is known. The output is signals and hints, each with the JSON path of its evidence. A
-signal is a statement about availability that was read; a hint points out a value that may be such a
-statement, but was not read. This package knows no sections, tables or pandas:
-`normalizer.column_availability` assigns signals to columns.
+The input is a decoded response with its HTTP status and headers, the scope options (the service's
+list of engines and other filter values), and a `Rule` if the service is known. The output is
+signals and hints, each with the JSON path of its evidence. A signal is a statement about
+availability that was read; a hint points out a value that may be such a statement, but was not
+read. This package does not use sections, tables or pandas: `normalizer.column_availability` assigns
+the signals to columns.
 
 ``facts``
-    The values of a response by path, collected once; the classes of signals and hints.
+    The values of a response by path, collected once; the classes `Signal` and `Hint`.
 ``words``
-    The meanings of words, keys, values and objects, by the lexicon.
+    What texts, keys, values and objects mean for availability.
 ``rules``
     The general rules, which apply to any service: tables of the keys and values that state
-    availability, and the functions that read statements, maps, lists and objects.
+    availability, and the functions that read such values.
 ``declared``
-    The rules that the profile of a known service declares.
+    Reading by the rules that the profile of a known service declares.
 ``places``
     The search for hints.
 ``detection``

@@ -1,7 +1,7 @@
 """Read availability from a response by the rules that the service's profile declares.
 
-A rule says at which path the service states availability: the path of an object, a map, a header,
-or a field of rows.
+A `Rule` says where the service states availability: in an object, a map, a header, or a field of
+rows at a given path. It also gives the meanings of the service's own words.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from aatoolkit.sections.availability_rule import REFERENCE, WINDOW, Rule, extent
 FieldNames = tuple[str, ...]
 
 _NEUTRAL_NAMES = frozenset({REFERENCE.status, REFERENCE.engines, REFERENCE.fields, "state"})
-"""FieldNames of fields that say nothing about their flag; the parent field's name does instead."""
+"""Names of fields that do not tell what their boolean means; the parent's name does instead."""
 
 _UNKNOWN_WORD = "a word that the rule of this place does not know"
 
@@ -48,12 +48,13 @@ class RuleValue(NamedTuple):
     Attributes
     ----------
     scope, target : str
-        What the value is about, as in `Signal`. The scope may also be ``entry``, an engine or field
-        in a map, or ``part``, one engine of a row.
+        What the value is about, as in `Signal`. The scope may also be ``entry``, if the target is
+        a key of a map (an engine or a field), or ``part``, if the value is about one engine of the
+        row that is the target.
     value : object
         The value.
     names : tuple of str
-        The names of the fields on the path, from the outermost to the innermost.
+        The names of the fields on the path to the value, from the outermost to the innermost.
     path : str
         The JSON path of the value.
     """
@@ -68,8 +69,9 @@ class RuleValue(NamedTuple):
 def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
     """Add signals by the declared rules; return whether the general rules must be skipped.
 
-    They must be if a rule about an object has read something, because such a rule covers the whole
-    response. A rule about rows, a map or a header replaces the general rules only at its own path.
+    The general rules must be skipped if a rule about an object has read something, because such a
+    rule covers the whole response. A rule about rows, a map or a header replaces the general rules
+    only at its own path.
     """
     covers_response, joint_statements = False, []
     signal_count_before = len(facts.signals)
@@ -121,20 +123,25 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
 
 
 def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
-    """Read a day on which measuring began, if it is not the first of the days that were asked for.
+    """Add a signal that the section is ``partial`` if measuring began after the first day.
 
-    It must be beside a statement that a rule reads, and the rows must have every day in between:
-    weeks, and days of other events, do not show what was asked for.
+    The first day is that of the request.
+
+    The day on which it began must be in an object on the path of a rule. Nothing is read unless the
+    response has every day from its first to its last, because weekly rows or days of single events
+    do not show which days were requested.
     """
     days = facts.days
     moments = [*filter(None, map(parse_moment, days))]
     if not moments or (max(moments) - min(moments)).days + 1 != len(days):
         return
     for member in facts.facts:
+        if member.in_list or not len(member.values):
+            continue
         parent = member.values.path(0).rpartition(".")[0]
         is_stated = any(f"$.{rule.at}.".startswith(f"{parent}.") for rule in rules)
         day = str(member.values.values[0])[:10]
-        if member.in_list or not (is_stated and fits(member.key, "begun") and day in days):
+        if not (is_stated and fits(member.key, "begun") and day in days):
             continue
         if day > min(days) or len(days) < (facts.days_asked or 0):
             facts.add("section", None, PARTIAL, member.values.path(0), "through", day)
@@ -143,16 +150,17 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
 def _explain(
     state: Availability, target: str | None, causes: Mapping[str | None, Availability]
 ) -> Availability:
-    """Return ``state``; if it is ``unavailable`` without a cause, the target's from ``causes``.
+    """Return ``state`` or, if it is ``unavailable`` without a cause, ``causes[target]`` if given.
 
-    ``causes`` has availabilities with a cause, by target (the path of a field, or an engine).
+    ``causes`` maps targets (the path of a field, an engine, or None for the section) to
+    availabilities with a cause.
     """
     lacks_cause = state.status == Status.UNAVAILABLE and state.cause is None
     return causes.get(target, state) if lacks_cause else state
 
 
 def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
-    """Return a value without the fields at a path; only objects and lists on it are copied."""
+    """Return ``value`` without the fields at the path ``steps``; ``value`` itself is unchanged."""
     first_step, *further_steps = steps
     is_last = not any(isinstance(step, Field | Named) for step in further_steps)
     if isinstance(value, list) and isinstance(first_step, Each) and not is_last:
@@ -172,21 +180,21 @@ def state_by(
 ) -> Availability | None:
     """Return the availability that a rule reads from a value; None if the value states nothing.
 
-    The meaning is looked up in the rule's ``words``, then among the words that the package knows,
-    and for a flag by the name of its field. A value without a meaning gives ``unknown``, with the
-    value as the reason.
+    The meaning is looked up first in the rule's ``words``. Otherwise a text is looked up among the
+    words that the package knows, and a boolean gets the meaning of its field's name, such as
+    ``hasData``. A value without a meaning gives ``unknown``, with the value as the reason.
 
     Parameters
     ----------
     rule : Rule
-        The rule; its ``words`` are the service's words with their meanings.
+        The rule; its ``words`` map the service's words to their meanings.
     value : object
-        A word, flag or code, or an object that holds one under the key that is the rule's
-        ``status``.
+        A text, boolean or number, or an object that has such a value under the key
+        ``rule.status``.
     names : tuple of str
         The names of the fields on the path to the value, from the outermost to the innermost.
     reason : object
-        The reason that the service gives; ignored unless it is a text.
+        The reason that the service gives for ``value``; ignored unless it is a text.
 
     Examples
     --------
@@ -237,7 +245,7 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
             scope, target = ("section", None) if rule.of == "section" else ("entry", name)
             yield RuleValue(scope, target, item, names, holder.child(name, item).path)
         return
-    days = facts.days_asked if rule.total == WINDOW else None
+    window_days = facts.days_asked if rule.total == WINDOW else None
     *parent_steps, last_step = parse_pattern(rule.at)
     rows = facts.vector.descend(
         [*parent_steps, last_step] if isinstance(last_step, Each) else parent_steps
@@ -263,7 +271,7 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
                 yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))
         elif type(item) in (str, int, bool) or (item is None and "null" in rule.words):
             if rule.total and item is not None:
-                item = extent_word(item, record.get(rule.total, days))
+                item = extent_word(item, record.get(rule.total, window_days))
                 if item is None:
                     continue
             subject = None
@@ -284,19 +292,19 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
 
 
 JointStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
-"""A statement about the whole section, joined from statements about engines or rows.
+"""A statement about the whole section, combined from the availabilities of its engines or rows.
 
-It is a tuple: the list of pairs of target and availability, the path, the name of the rule, and the
-evidence.
+It is a tuple: the list of pairs of target (engine or row) and availability, the JSON path of the
+evidence, the name of the rule, and the evidence.
 """
 
 
 def _read_rule_values(
     facts: Facts, rule: Rule, rule_values: Sequence[RuleValue]
 ) -> list[JointStatement]:
-    """Add a signal for each value that a rule reads; return their statement about the section.
+    """Add a signal for each value that has a meaning; return what all together say of the section.
 
-    It is a list of one `JointStatement`, or an empty list if the values do not decide the
+    The result is a list of one `JointStatement`, or an empty list if the values do not decide the
     availability of the whole section.
     """
     signal_count_before = len(facts.signals)
@@ -347,7 +355,7 @@ def _read_rule_values(
 
 
 def _is_about_all_engines(rule: Rule) -> bool:
-    """Whether a rule reads the availability of all engines, not only of those that lack data."""
+    """Return whether a rule reads the status of every engine, not only of those that lack data."""
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
     may_list_lacks = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
@@ -355,7 +363,10 @@ def _is_about_all_engines(rule: Rule) -> bool:
 
 
 def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availability | None:
-    """Return the availability that a value means; if it is unknown, add a hint and return None."""
+    """Return the availability that a value means; add a hint and return None if it is not known.
+
+    No hint is added for a boolean if the rule gives a meaning only to the other boolean.
+    """
     state = state_by(rule, rule_value.value, rule_value.names)
     if state is None or state.status != Status.UNKNOWN:
         return state
@@ -367,7 +378,7 @@ def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availa
 
 
 def _read_object(facts: Facts, rule: Rule, statement_object: Mapping[str, Any]) -> None:
-    """Add signals for an object that states the availability of the section, fields and engines."""
+    """Add signals read from the object at the rule's path: about section, fields and engines."""
     names = (*rule.steps,)
     object_path = "$" + "".join(map(key_step, names))
     rule_values = []

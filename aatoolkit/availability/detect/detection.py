@@ -1,36 +1,38 @@
-"""Detect availability in a response whose metadata has no documented name or shape.
+"""Detect what a response says about the availability of its data, even in undocumented fields.
 
 Sources are read in this order; each signal keeps the name of the rule that read it:
 
 1. the HTTP status, and headers about availability;
-2. the declared rules of a known service (`declared`). If there are none, the rule of the reference
-   service is applied to every response that has exactly its object, and nothing else of such a
-   response is read;
-3. members of the envelope, i.e. of the objects about the whole response (`rules.ENVELOPE`); errors
-   in the body of a successful response are among them;
-4. fields of records about their own record (`rules.ROWS`);
-5. the scope options: engines that are not configured or that never ran (``options``).
+2. the values that the declared rules of a known service point to (`declared`). If no rules are
+   declared, and the body has the ``availability`` object that the API documents, this object is
+   read, and nothing else of the body;
+3. the keys of the objects about the whole response (`rules.ENVELOPE`), including an error in the
+   body of a successful response;
+4. fields of a record that say whether its own data are available (`rules.ROWS`);
+5. the scope options: engines that are not configured or that never ran.
 
-Inside lists of records, ``status``, ``state`` and ``availability`` describe business objects, such
-as orders. A number is never a status. Objects that repeat the request (``filters``) state nothing.
+Inside lists of records, ``status``, ``state`` and ``availability`` are not read, because they
+describe business objects, such as orders. Nor are objects that repeat the request (``filters``).
 If no rule reads anything, there is no signal, and the availability is ``unknown``: it is never
 taken for available, and missing data are never taken for zero. An unknown word under a key that
-names availability gives ``unknown`` too; it is kept verbatim, and a
+names availability gives ``unknown`` too; the word is kept verbatim, and a
 `~aatoolkit.errors.SchemaDriftWarning` is issued once.
 
 How the HTTP status decides whether a reply counts as a section's response:
 
 =============================  ==========================================================
-200, 201, 203                  a response; an error in its body is read as such
-202, 204, 205                  no response: ``pending``, ``unavailable``; a body is not needed
-402, 403, 404, 409, 410, 422,  no response, if its body says why the section could not be
-423, 424, 425, 428, 451, 501,  measured: a plan that lacks it, a source that is not
-503                            connected, a first run to come, …; else an error
+200, 201, 203                  a response; an error in the body is read as availability
+202, 204, 205                  no response, even without a body: 202 means ``pending``,
+                               204 and 205 mean ``unavailable``
+402, 403, 404, 409, 410, 422,  no response, if the body says why the section could not be
+423, 424, 425, 428, 451, 501,  measured (the plan does not include it, a source is not
+503                            connected, the first run is still to come, …); else an error
 206, 400, 401, 429, others     an error: it is about the call, the account or the service
 =============================  ==========================================================
 
-"No response" gives typed, empty tables whose availability has the reason, and "an error" is raised.
-A 404 about the host, a 403 about rights and a 503 that only states "unavailable" are errors.
+"No response" gives typed, empty tables whose availability has the reason; "an error" is raised as
+an exception. A 404 that says that the host is unknown, a 403 that says that the user lacks rights
+and a 503 that only says "unavailable" are errors.
 """
 
 from __future__ import annotations
@@ -79,7 +81,7 @@ from aatoolkit.sections.availability_rule import Rule, to_rule_tuple
 
 
 def _add_engines_without_data(facts: Facts, options: ScopeOptions) -> None:
-    """Add a signal for each engine that, by the scope options, never ran or is not configured.
+    """Add a signal for each engine that the scope options list as not configured or never run.
 
     Engines are left out if the response itself states their availability.
     """
@@ -107,14 +109,16 @@ def detect(
     vector: Vector | None = None,
     days: int | None = None,
 ) -> Detection:
-    """Return the statements of a response about the availability of its data. Never raises.
+    """Return what a response says about the availability of its data.
+
+    If detection fails, a warning is issued, and no error is raised.
 
     Parameters
     ----------
     document : object
         The decoded response; None if it has no body.
     rule : Rule or tuple of Rule, optional
-        The declared rules of a known service, which win over the general rules.
+        The rules that the profile of a known service declares; they win over the general rules.
     status : int
         The HTTP status of the response.
     headers : mapping of str to str, optional
@@ -123,9 +127,9 @@ def detect(
         The project's scope options, i.e. the service's response that lists the values of filters;
         it lists the engines and says which of them never ran.
     vector : Vector, optional
-        The response as a vector, to be reused if the caller has already made one.
+        The response as a `Vector`, if the caller has already made one.
     days : int, optional
-        The length of the request's window in days.
+        The number of days that were asked for.
 
     Returns
     -------
@@ -136,10 +140,10 @@ def detect(
     Warns
     -----
     SchemaDriftWarning
-        If a word of availability is not known.
+        If a word that states availability is not known.
     SchemaDriftWarning
         If detection itself failed, which is a fault of this package. The signals read before the
-        failure are kept, and the failure is among the hints. The response is not affected.
+        failure are kept, and the failure is among the hints. ``document`` is not changed.
 
     Examples
     --------
@@ -205,8 +209,8 @@ def _add_signals(
 ) -> bool:
     """Add the signals of a response to ``facts``, read by the declared and the general rules.
 
-    Return True if no rules are declared and the response has the ``availability`` object that the
-    API documents; nothing else of such a response is read.
+    Return whether the response was read only by the rule of the documented ``availability`` object,
+    which applies if no rules are declared.
     """
     if read_status(facts, status):
         return False
@@ -226,11 +230,11 @@ def _add_signals(
 
 
 def _add_signal_if_no_engine_has_data(facts: Facts) -> None:
-    """Add a signal that the whole section is unavailable if the response says so of every engine.
+    """Add a signal about the whole section if the response says that no engine has data.
 
-    A map of only the engines that lack data, such as ``nullReasons``, is not enough, because it
-    says nothing about the other engines. The whole section is also pending if the response is empty
-    and all its statements are ``pending``.
+    A map of only the engines that lack data, such as ``nullReasons``, is not enough by itself,
+    because it says nothing about the other engines. A signal ``pending`` is also added if the
+    response is empty and all its statements are ``pending``.
     """
     signals = facts.signals
     states = [signal.availability for signal in signals]
@@ -249,7 +253,7 @@ def _add_signal_if_no_engine_has_data(facts: Facts) -> None:
 
 
 def _is_of_each_engine(signal: Signal) -> bool:
-    """Whether a signal comes from a map or list with the state of every engine."""
+    """Return whether a signal was read from a map or list that covers every engine."""
     if signal.scope != "engine" or signal.rule != "map":
         return False
     key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
@@ -257,7 +261,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
 
 
 def _describe_failure(error: Exception) -> str:
-    """Return a message with the type, file and line of an error, but without response data."""
+    """Return a message about a failed detection: the error's type, file and line, but no data."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"availability could not be read in full ({type(error).__name__} in "
@@ -295,9 +299,10 @@ _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0"
 
 
 def read_status(facts: Facts, status: int) -> bool:
-    """Add a signal for the HTTP status; return True if the body is then not to be read.
+    """Add a signal for the HTTP status; return whether the body must not be read afterwards.
 
-    No signal is added for a status that says nothing about availability, such as 200.
+    No signal is added, and False returned, for a status that says nothing about availability,
+    such as 200.
     """
     if status < 400 and status not in STATUSES:
         return False
@@ -313,7 +318,9 @@ def read_status(facts: Facts, status: int) -> bool:
 
 
 def explains_absence(status: int, body: Any) -> bool:
-    """Whether an error response explains why its section could not be measured.
+    """Return whether an error response explains why its section could not be measured.
+
+    Other error responses are about the call itself, such as a wrong parameter or missing rights.
 
     Examples
     --------
@@ -347,7 +354,7 @@ def explains_absence(status: int, body: Any) -> bool:
 
 
 def _names_parameter(body: Any, depth: int = 0) -> bool:
-    """Whether an error body names a parameter or lists allowed values, as errors of requests do."""
+    """Return whether an error body names a request parameter or lists the values it may have."""
     if not isinstance(body, dict) or depth > 2:
         return False
     keys = {fold(name) for name in body} & {"parameter", "param", "allowed", "suggestions"}
@@ -358,7 +365,7 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
 
 
 def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
-    """Add signals for headers about availability: ``X-Data: partial; reason="two engines"``."""
+    """Add a signal for each header about availability, e.g. ``X-Data: partial; reason="late"``."""
     for name, text in headers.items():
         if not (is_availability_header(name) and isinstance(text, str)):
             continue
@@ -381,7 +388,9 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
 
 
 def is_availability_header(header: str) -> bool:
-    """Whether a response header may be about availability, and is therefore kept.
+    """Return whether the name of a response header suggests that the header is about availability.
+
+    Only such headers are kept with the response.
 
     Examples
     --------

@@ -66,8 +66,9 @@ class Signal:
     raw : str or None
         The value at ``path``, as JSON text.
     rows : tuple of Condition
-        The conditions that select the rows of the statement, such as those of one engine or those
-        after a day; empty if it is about all rows, or about the one row that is its ``target``.
+        The conditions that select the rows that the statement is about, such as the rows of one
+        engine or the rows after a day; empty if the statement is about all rows, or about the one
+        row that is its ``target``.
     """
 
     scope: str
@@ -110,7 +111,7 @@ def raw(value: Any) -> str:
 
 
 class Fact(NamedTuple):
-    """All values of a response at one path pattern: those of a field, or elements of its lists."""
+    """All values of a response at one path pattern; the pattern ends at a field or list element."""
 
     steps: tuple[Step, ...]
     values: Vector
@@ -120,24 +121,24 @@ class Fact(NamedTuple):
 
     @property
     def is_list(self) -> bool:
-        """Whether `values` are elements of lists, because the path itself ends at the elements."""
+        """Whether the path pattern ends at the elements of lists, as ``rows[]`` does."""
         return bool(self.steps) and isinstance(self.steps[-1], Each)
 
     @property
     def names(self) -> list[str]:
-        """The names of the fields on the path, from the outermost to the innermost."""
+        """The names of the fields on the path pattern, from the outermost to the innermost."""
         return [step.name for step in self.steps if isinstance(step, Field)]
 
 
 class Member(NamedTuple):
-    """A key of an object, with its value and path; ``siblings`` is the whole object."""
+    """A key of an object with its value and JSON path; ``siblings`` is the whole object."""
 
     key: str
     value: Any
     path: str
     siblings: Mapping[str, Any]
     pattern: str = ""
-    """The path as in declarations of columns: without names of wrappers and metadata objects."""
+    """The path as columns declare it: without the names of wrapper objects and metadata objects."""
 
     @property
     def is_object(self) -> bool:
@@ -145,12 +146,12 @@ class Member(NamedTuple):
         return isinstance(self.value, dict)
 
     def child(self, name: str, value: Any) -> Member:
-        """Return the member ``name`` of this member's value, which must be an object."""
+        """Return the member for the key ``name``, with ``value``, of this member's value."""
         pattern = f"{self.pattern}.{name}" if self.pattern else name
         return Member(name, value, self.path + key_step(name), self.value, pattern)
 
     def element(self, index: int, value: Any) -> Member:
-        """Return a copy of this member for one element of its value, which must be a list."""
+        """Return a copy of this member with one element of its value (a list) as the value."""
         return self._replace(value=value, path=f"{self.path}[{index}]")
 
 
@@ -162,11 +163,11 @@ class Facts:
     signals : list of Signal
         The signals read so far.
     prose_notices : list of Member
-        The notices in prose, which are read last.
+        The notices that are sentences without a code; they are read last.
     statement_list_paths : set of str
-        The paths of lists that were read as statements.
+        The JSON paths of the lists that state availability instead of holding data.
     unknown_words : dict
-        Hints about words that a declared rule does not know, by path of the rule and word.
+        Maps each pair of a declared rule's path and a word that this rule does not know to a hint.
     """
 
     def __init__(
@@ -186,7 +187,7 @@ class Facts:
         self.unknown_words: dict[tuple[str, str], Hint] = {}
 
     def release(self) -> None:
-        """Delete the cached values of the response; the next access collects them again."""
+        """Delete the cached properties to free memory; the next access computes them again."""
         for name, member in vars(Facts).items():
             if isinstance(member, cached_property):
                 self.__dict__.pop(name, None)
@@ -204,9 +205,10 @@ class Facts:
         size: int | None = None,
         as_of: str | None = None,
     ) -> None:
-        """Append a signal whose evidence is ``value``.
+        """Append a signal whose evidence is ``value``, found at ``path``.
 
-        Its sample size and ``as_of`` are read from ``value`` unless they are passed.
+        The sample size and ``as_of`` are taken from ``value``, if it is an object, unless they are
+        passed.
         """
         if scope == "engine" and target is not None:
             rows = rows or engine(target)
@@ -222,17 +224,17 @@ class Facts:
         self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
 
     def add_about_section(self, state: Availability, member: Member, rule: str) -> None:
-        """Append a signal about the whole section.
+        """Append a signal about the whole section, whose evidence is ``member``.
 
         If ``state`` says that data are pending or that the sample is too small, but the response
-        has numbers, its status becomes ``partial``.
+        has numbers, the status of the signal is ``partial``.
         """
         state = partial_if_measured(state, self.numbers)
         self.add("section", None, state, member.path, rule, member.value)
 
     @property
     def has_section(self) -> bool:
-        """Whether a statement about the availability of the whole section has been added."""
+        """Whether a signal about the whole section has been added."""
         return any(signal.scope == "section" for signal in self.signals)
 
     @property
@@ -242,35 +244,38 @@ class Facts:
         return name if isinstance(name, str) else None
 
     def path_of(self, name: str) -> str:
-        """Return the path of the only field with a name; if it is not the only one, the name."""
+        """Return the path of the field ``name``; if not exactly one has this name, the name."""
         paths = [] if any(sign in name for sign in ".[{") else self._field_paths.get(fold(name), [])
         return paths[0] if len(paths) == 1 else name
 
     def has_field(self, name: str) -> bool:
-        """Whether the response has a field with this name or, for a path, with its first name."""
+        """Return whether the response has the field ``name`` or, for a path, its first name."""
         first_name = re.split(r"[.\[{]", name, maxsplit=1)[0]
         return fold(name) in self._field_paths or (
             first_name != name and fold(first_name) in self._field_paths
         )
 
     def has_number(self, name: str) -> bool:
-        """Whether some field with this name holds a number other than 0."""
+        """Return whether a field with this name has a number other than 0.
+
+        If ``name`` is a path, its last name is looked for.
+        """
         folded = fold(name.rpartition(".")[2])
         return any(True in fact.values.numbers for fact in self.facts if fold(fact.key) == folded)
 
     def is_null(self, name: str) -> bool:
-        """Whether some field with this name is null."""
+        """Return whether any field with this name is null."""
         return any(
             type(None) in fact.values.kinds for fact in self.facts if fold(fact.key) == fold(name)
         )
 
     def is_engine(self, name: str) -> bool:
-        """Whether a name is the id of a known engine, in any spelling."""
+        """Return whether a name is the id of a known engine, in any spelling."""
         return fold(name) in self.engines
 
     @cached_property
     def days(self) -> set[str]:
-        """The days in the records of the response, as texts ``YYYY-MM-DD``."""
+        """The dates in the lists of the response, as texts ``YYYY-MM-DD``."""
         lists = (fact for fact in self.facts if fact.in_list)
         day_facts = (f for f in lists if names(f.key, "when") or f.steps.count(Each()) > 1)
         texts = (text for fact in day_facts for text in fact.values.of_type(str))
@@ -278,14 +283,14 @@ class Facts:
 
     @cached_property
     def has_list_of_numbers(self) -> bool:
-        """Whether some list in the response has numbers."""
+        """Whether any list in the response has numbers."""
         return any(fact.in_list and fact.values.numbers for fact in self.facts)
 
     @cached_property
     def is_bare(self) -> bool:
-        """Whether the response is empty: no numbers, and only empty lists or nulls.
+        """Whether the response has no data: no numbers, and lists only if they are empty or null.
 
-        It must have at least one list or null. Lists inside other lists do not count.
+        It must have at least one list or null. Lists inside other lists are ignored.
         """
         vectors = [fact.values for fact in self.facts if fact.steps and not fact.in_list]
         are_empty = [
@@ -295,7 +300,7 @@ class Facts:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """A set: True is in it if measured numbers other than 0 occur, False if zeros occur."""
+        """A set: it has True if the response has measured numbers other than 0, False if zeros."""
         return {
             number
             for fact in self.facts
@@ -314,7 +319,7 @@ class Facts:
 
     @cached_property
     def vector(self) -> Vector:
-        """The whole response, as a vector with one value; vectors of fields are taken from it."""
+        """The whole response as a `Vector` with one value, from which fields are taken."""
         return Vector([self.document])
 
     @cached_property
@@ -343,7 +348,7 @@ class Facts:
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield the records of each list, as `Records`, except lists that state availability."""
+        """Yield the `Records` of each path pattern of lists, except lists about availability."""
         for fact in self.facts:
             if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
                 continue
@@ -362,13 +367,13 @@ class Facts:
 
 @lru_cache(maxsize=8192)
 def _is_data(name: str) -> bool:
-    """Whether a field may hold data, and not metadata, states of availability or the request."""
+    """Return whether a field may hold data: no metadata, availability or copy of the request."""
     return not (repeats_question(name) or ends(name, "holder") or rate_key(name) > 1)
 
 
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
-    """Whether a field, such as ``nullReasons``, states something about other fields."""
+    """Return whether a field, such as ``nullReasons``, is about other fields' availability."""
     is_statement = (
         rate_key(name) > 0 or state_of_names_under(name) is not None or is_whole(name, "footnote")
     )
@@ -380,14 +385,15 @@ States = list[tuple[int, Availability]]
 
 
 class Records:
-    """The records of the lists at one path pattern, for reading what they state.
+    """The records (objects) in the lists at one path pattern, to read what each says of itself.
 
     Parameters
     ----------
     rows : Vector
         The elements of the lists; an element that is not an object has no fields.
-    keep : callable
-        The function that stores a signal, with the first arguments of `Facts.add`.
+    store_signal : callable
+        The function that stores a signal; it is called with the positional arguments of
+        `Facts.add`.
     """
 
     def __init__(self, rows: Vector, store_signal: Callable[..., None]) -> None:
@@ -395,16 +401,16 @@ class Records:
         self.names = rows.fields()
 
     def kinds(self, name: str) -> set[type]:
-        """Return the set of Python types of the values of a field."""
+        """Return the Python types that the values of the field ``name`` have."""
         return self.rows.field(name).kinds
 
     def values_of_field(self, name: str) -> list[Any]:
-        """Return one value per record for a field; `MISSING` for records without the field."""
+        """Return the value of the field ``name`` in each record; `MISSING` where there is none."""
         values: list[Any] = self.rows.field(name).values
         return values
 
     def positions_and_values(self, name: str) -> list[tuple[int, Any]]:
-        """Return pairs of position and value of a field, for the records that have the field."""
+        """Return pairs of position and value for the records that have the field ``name``."""
         return [
             (row, value)
             for row, value in enumerate(self.values_of_field(name))
@@ -414,10 +420,11 @@ class Records:
     def states(
         self, name: str, meaning: Callable[[Any], Availability | None], kind: type = str
     ) -> States:
-        """Return the position and availability of each row for which a field states one.
+        """Return pairs of a record's position and the availability that its field ``name`` states.
 
-        Only values of type ``kind`` are read, by the function ``meaning``, which is called once per
-        distinct value. The result is empty if there are too many distinct values for codes.
+        The function ``meaning`` gives the availability of a distinct value of type ``kind``. Other
+        values, and those for which it returns None, are left out. The result is empty if there are
+        so many distinct values that they must be free text.
         """
         cells = [
             (row, value) for row, value in self.positions_and_values(name) if type(value) is kind
@@ -433,7 +440,7 @@ class Records:
     def add(
         self, name: str, row: int, state: Availability, rule: str, sibling: str | None = None
     ) -> None:
-        """Store the availability of a record or its field ``sibling``, stated by ``name``."""
+        """Store a signal about the record ``row``, or its field ``sibling``, read from ``name``."""
         field = self.rows.field(name)
         path = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)
         target = path.removeprefix("$").removeprefix(".")

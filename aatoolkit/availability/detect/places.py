@@ -1,9 +1,9 @@
-"""Find hints: values that may be about availability but were not read, the surest first.
+"""Find hints: values that may be about availability but were not read, the likeliest first.
 
 If a value is not understood, the availability stays unknown and a hint points the value out. A hint
-is sure, for example, if its value is outside records and has words that mean an absence. If no hint
-is sure, only the one with the highest score is returned: a response about business then gives at
-most one false hint.
+is certain, for example, if its value says that data are missing. If no hint is certain, only the
+one with the highest score is returned, so that a response without any statement about availability
+gives at most one false hint.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SURE_SCORE = 100
 
 
 def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
-    """Return at most five hints about a response, the surest first."""
+    """Return at most five hints about a response, the likeliest first."""
     unknown_words = [*facts.unknown_words.values()]
     unknown_words += [
         Hint(signal.path, signal.raw, _WHY_UNKNOWN)
@@ -82,7 +82,7 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
 
 
 def _find_member_hints(facts: Facts) -> Iterator[tuple[int, Hint]]:
-    """Yield pairs of score and hint for the keys outside of lists that may state availability."""
+    """Yield a pair of score and hint for each key outside of lists that may state availability."""
     document = facts.document
     is_bare = facts.is_bare or (
         not facts.numbers
@@ -112,7 +112,10 @@ def _find_member_hints(facts: Facts) -> Iterator[tuple[int, Hint]]:
 
 
 def _find_sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
-    """Return the reason why a key and its value are surely about availability; else None."""
+    """Return why a key and its value are certainly about availability; None if that is uncertain.
+
+    ``is_bare`` says that the response has no data; then more texts and booleans are certain.
+    """
     if fits(key, "sentinel"):
         return _WHY_SENTINEL
     is_percent = type(value) in (int, float) and fits(key, "percent_done")
@@ -139,25 +142,25 @@ def _find_sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
 
 
 def _has_more(key: str, value: Any) -> bool:
-    """Whether a key and its value, such as a cursor, say that the response lacks some rows."""
+    """Return whether a key and its value, such as a cursor, say that there are further rows."""
     return (
         fits(key, "more") if value is True else type(value) in (str, int) and fits(key, "next_page")
     )
 
 
 def _iter_texts(value: Any) -> Iterator[str]:
-    """Yield the texts in a value: itself, the items of a list, and fields of records in it."""
+    """Yield ``value`` if it is a text; for a list, its texts and those of fields of its objects."""
     for item in value if isinstance(value, list) else [value]:
         texts = item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
         yield from (text for text in texts if isinstance(text, str))
 
 
 def _score_member(facts: Facts, key: str, value: Any) -> int:
-    """Return a score of how likely a key and its value describe the collection of data.
+    """Return a score for how likely a key and its value describe how the data were collected.
 
     A text, list or object gets 2 points if its key has a word about data, 1 point for each distinct
-    word about data in its value, and more points for sentences, names of engines, nulls and false
-    flags.
+    word about data in its value, and more points for sentences, names of engines, nulls and False.
+    A number or boolean gets at most 2 points, mostly by its key.
     """
     data_words = words("of_process", "about_data")
     score = 2 * (not data_words.isdisjoint(tokens(key)))

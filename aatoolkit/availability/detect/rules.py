@@ -1,13 +1,13 @@
 """The general rules: read availability from responses without declared rules.
 
 A `GeneralRule` says to which keys and types of value it applies, and has the function that reads
-them. There are two tables of rules: `ENVELOPE` for members of the envelope (the objects about the
+them. There are two tables of rules: `ENVELOPE` for keys of the envelope (the objects about the
 whole response), and `ROWS` for fields of records. In each table, the first rule that reads a value
-wins. In rows, a value is believed only if the name of its field is about data, or if a sibling
-field (another field of the record) confirms it.
+wins. In rows, a value is believed only if its field's name is about data, or if another field of
+the record (its sibling) confirms the value.
 
-The file begins with the functions that read statements and their entries: objects, and maps and
-lists of engines and fields.
+The file begins with the functions that read objects about availability, and maps and lists that
+name engines or fields.
 """
 
 from __future__ import annotations
@@ -75,16 +75,16 @@ _BUSINESS_WORDS = ("forbidden", "error", "pending", "not_run")
 
 
 class Entry(NamedTuple):
-    """An item of a map or list of engines or fields that says whether one was measured.
+    """An item of a map or list that gives the availability of engines or fields.
 
     Attributes
     ----------
     name : str
         The engine or field that the entry is about.
     scope : str or None
-        Whether ``name`` is an ``engine`` or a ``field``; None if unknown.
+        What ``name`` is: ``engine`` or ``field``; None if unknown.
     value : object
-        The statement.
+        What the entry says about the engine or field.
     path : str
         The JSON path of the entry.
     """
@@ -96,7 +96,7 @@ class Entry(NamedTuple):
 
 
 def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
-    """Return the entries of a map, or of a list of names or of records that have a name."""
+    """Return the entries of a map, of a list of names, or of a list of records that have a name."""
     if isinstance(value, dict):
         entries = [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
         return [entry for entry in entries if entry.value is not None]
@@ -110,7 +110,7 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
 
 
 def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
-    """Add a signal about the engine, the field or the section that an entry names."""
+    """Add a signal with ``state`` about the engine, field or section that an entry names."""
     name, scope, value, path = entry
     if name == facts.section or (scope is None and name == "overall"):
         facts.add("section", None, state, path, "map", value)
@@ -122,7 +122,7 @@ def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
 
 
 def warn_of_unknown_word(facts: Facts, word: str, path: str) -> Availability:
-    """Return the availability ``unknown`` for a word; warn of it the first time that it occurs."""
+    """Return the availability ``unknown`` for ``word``; warn the first time that it occurs."""
     state = read_word(word)
     if all(signal.availability != state for signal in facts.signals):
         warn(
@@ -136,10 +136,10 @@ def warn_of_unknown_word(facts: Facts, word: str, path: str) -> Availability:
 def read_map_of_states(
     facts: Facts, key: str, entries: list[Entry], *, is_trusted: bool = False
 ) -> bool:
-    """Read a map with the availability of fields or engines; return whether an entry was read.
+    """Add signals for a map that gives the availability of each field or engine.
 
-    ``key`` is the key of the map. Unless ``is_trusted``, the key, the names or the words must show
-    that it is such a map.
+    ``key`` is the key of the map. Unless ``is_trusted``, the map is read only if ``key`` or the
+    entries show that it is about availability. Return whether any entry was read.
     """
     if any(facts.is_engine(entry.name) for entry in entries):
         # A name beside engines that is no field is an engine, too, though it was not listed.
@@ -170,11 +170,11 @@ def read_map_of_states(
 
 
 def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = False) -> bool:
-    """Read a list or map of engines or fields whose key states their availability.
+    """Add signals for a list or map of engines or fields whose key states their availability.
 
     Such keys are ``missingFields``, ``nullReasons``, ``failedEngines``, ``_errors`` and
-    ``enginesWithData``. Unknown names are left out, and so are fields that hold numbers although
-    they are listed as missing. Return whether anything was read.
+    ``enginesWithData``. Names that are no known engine or field are left out, and so are fields
+    that are listed as missing but hold numbers. Return whether anything was read.
     """
     key, value = member.key, member.value
     scope, is_map = find_entry_kind(key), isinstance(value, dict)
@@ -212,7 +212,11 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
 def _state_of_entry_without_data(
     entry: Entry, state: Availability, *, in_map: bool
 ) -> Availability:
-    """Return the availability that an entry states by a word or reason; else ``state``."""
+    """Return the availability that the value of an entry states, or ``state`` if it states none.
+
+    ``state`` is the availability that the key of the list or map means. Texts are read only with
+    ``in_map``; in a list they are the names themselves.
+    """
     item = entry.value
     if isinstance(item, dict):
         own_state = read_object_state(item) or state
@@ -224,9 +228,10 @@ def _state_of_entry_without_data(
 
 
 def read_list_of_states(facts: Facts, member: Member) -> bool:
-    """Read a list or map whose entries state the availability of engines, fields or sections.
+    """Add signals for a list or map that has one entry per engine, field or section.
 
-    The entries are records or words. Return whether anything was read.
+    An entry states an availability: by a record in a list, by a word in a map. Return whether
+    anything was read.
     """
     key, value, scope = member.key, member.value, find_entry_kind(member.key)
     entries = list_entries(value, member.path, scope)
@@ -251,10 +256,10 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
 
 
 def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -> bool:
-    """Read the value of a key about availability; return whether anything was read.
+    """Add signals for the value of a key about availability; return whether anything was read.
 
-    With ``is_about_all``, the statement is about the whole response; without it, about the field at
-    the member's path.
+    With ``is_about_all``, the value is about the whole response; without it, about the field at the
+    path of ``member``.
     """
     key, value, signal_count_before = member.key, member.value, len(facts.signals)
     strength = WEAK if rate_key(key) == STATED else STRONG
@@ -287,7 +292,7 @@ def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -
 
 
 def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_state: bool) -> None:
-    """Read the members of an object about availability that are about single fields or engines."""
+    """Add signals for those keys of an object about availability that name a field or engine."""
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
     are_alike = all(set(item) == set(objects[0]) for item in objects)
@@ -312,17 +317,17 @@ def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_st
 
 
 def _is_state_or_reason(name: str) -> bool:
-    """Whether a key of an object about availability holds its state or reason.
+    """Return whether a key in an object about availability holds the object's state or reason.
 
-    Other keys name the engine or field that their value is about.
+    Other keys in such an object name the engine or field that their value is about.
     """
     return ends(name, "reason") or is_state_key(name)
 
 
 def read_siblings(facts: Facts, holder: Member) -> set[str]:
-    """Read the keys of an object that are about another key of it; return these keys.
+    """Add signals for keys of an object that are about another key of the same object.
 
-    For example, ``revenueReason`` is about ``revenue``.
+    For example, ``revenueReason`` is about ``revenue``. Return the keys that were read.
     """
     members = holder.value
     name_by_folded = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
@@ -351,7 +356,7 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
 
 
 def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
-    """Read the statements of an object with data about its own availability and its fields'."""
+    """Add signals for what an object with data says of its own availability and of its fields'."""
     key, value, path, _, pattern = member
     if depth > _MAX_DEPTH or names(key, "business"):
         return
@@ -375,11 +380,14 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
 # --- forms of the envelope --------------------------------------------------------------------
 
 RuleResult = Availability | bool | None
-"""The availability of the whole response; or True if signals were added, else None or False."""
+"""The availability of the whole response, or True if signals were added; else None or False."""
 
 
 class GeneralRule(NamedTuple):
-    """A general rule: a test of keys, the types of value that it reads, and its function."""
+    """A general rule: a test for keys, the types of value that it reads, and the reading function.
+
+    ``key`` is the test: it returns a true value for the keys that the rule applies to.
+    """
 
     name: str
     key: Callable[[str], object]
@@ -389,17 +397,20 @@ class GeneralRule(NamedTuple):
 
 
 def make_pattern_test(name: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a key fits the patterns of a concept in the lexicon."""
+    """Return a function that tells whether a key matches the pattern ``name`` of the lexicon."""
     return lambda key: fits(key, name)
 
 
 def make_word_test(name: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a whole key is a word of a concept in the lexicon."""
+    """Return a function that tells whether a key is a word of the lexicon's word set ``name``."""
     return lambda key: is_whole(key, name)
 
 
 def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
-    """Read a key and its value by a general rule if it applies; return whether it read anything."""
+    """Apply a general rule to a key and its value; return whether the rule read anything.
+
+    The rule reads nothing if it is not for such a key or for this type of value.
+    """
     if type(member.value) not in general_rule.kinds or not general_rule.key(member.key):
         return False
     state = general_rule.read(facts, member)
@@ -409,7 +420,7 @@ def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
 
 
 def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
-    """Add signals for an object about the whole response: the response itself, or its metadata."""
+    """Add signals for the keys of an object about the whole response: its body or its metadata."""
     read_keys = read_siblings(facts, envelope)
     for name, value in envelope.value.items():
         # The key of an annotation is what follows its namespace: ``partial`` of ``@odata.partial``.
@@ -435,7 +446,10 @@ _ABOUT_CALL = re.compile(
 
 
 def _read_notices(facts: Facts, member: Member) -> bool:
-    """Read the notes and notices under a key; return whether other rules must skip the key."""
+    """Add signals for the notes, notices or footnotes under a key.
+
+    Return whether the key is done with, so that no other rule may read it.
+    """
     key, value = member.key, member.value
     # Remarks may be about anything; they count only if nothing was measured.
     is_note, is_remark = fits(key, "note"), is_whole(key, "remark") and not facts.numbers
@@ -458,11 +472,11 @@ def _read_notices(facts: Facts, member: Member) -> bool:
 
 
 def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
-    """Read a notice that names engines or fields, or has a code.
+    """Add signals for a notice that names engines or fields, or has a code.
 
-    A notice that is only prose is added to ``facts.prose_notices``, which is read last. A notice
-    that names no engine or field is about the whole section with ``is_about_all``, and is ignored
-    without it.
+    A notice that names no engine or field is about the whole section if ``is_about_all``, and is
+    ignored otherwise. If such a notice has only sentences, it is added to ``facts.prose_notices``,
+    which is read last.
     """
     members = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in members.values() if isinstance(text, str)]
@@ -499,7 +513,7 @@ def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
 
 
 def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
-    """Return the fields and engines that a notice names, alone or in a list."""
+    """Return the names of the fields and engines that a notice is about, each once."""
     target = find_target(notice)
     lists = (
         item for key, item in notice.items() if isinstance(item, list) and names(key, "target")
@@ -510,7 +524,10 @@ def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
 
 
 def read_prose(facts: Facts) -> None:
-    """Read the notices in prose, unless a signal about the whole section exists already."""
+    """Add a signal for the first notice in prose about availability.
+
+    Do nothing if there already is a signal about the whole section.
+    """
     for notice in () if facts.has_section else facts.prose_notices:
         text = notice.value if isinstance(notice.value, str) else notice.key
         word = None if _ABOUT_CALL.search(text) else find_word(text) or find_absence_word([text])
@@ -528,7 +545,10 @@ def read_prose(facts: Facts) -> None:
 
 
 def find_error_word(texts: Iterable[str]) -> Word | None:
-    """Return the strongest `Word` of an error's codes, or else the first in its sentences."""
+    """Return the `Word` (a standard term) that the texts of an error mean; None if they mean none.
+
+    It is the strongest that a code means or, if no code means any, the first that a sentence means.
+    """
     codes = [*texts]
     return find_strongest_word(filter(is_code, codes)) or next(
         filter(None, map(find_word_in_text, codes)), None
@@ -536,7 +556,7 @@ def find_error_word(texts: Iterable[str]) -> Word | None:
 
 
 def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield pairs of key and text for the texts in an error body and its nested error objects."""
+    """Yield a pair of key and text for each text in an error body and its nested error objects."""
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, dict) or depth > 3:
@@ -544,15 +564,19 @@ def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     for key, value in body.items():
         if is_whole(key, "error") and isinstance(value, str):
             yield "detail" if " " in value else "code", value
-        elif is_whole(key, "error") or is_whole(key, "reason"):
+        elif is_whole(key, "error"):
             yield from iter_error_texts(value, depth + 1)
     for key, value in body.items():
         if isinstance(value, str) and key != "type":
             yield key, value
+    for key, value in body.items():  # an object with a reason says less than the texts beside it
+        if is_whole(key, "reason") and not is_whole(key, "error"):
+            nested_texts = iter_error_texts(value, depth + 1)
+            yield from ((name, text) for name, text in nested_texts if name not in body)
 
 
 def is_error_key(key: str) -> bool:
-    """Whether a key may belong to an error, such as ``errorCode``, ``success`` or ``status``."""
+    """Return whether a key, such as ``errorCode`` or ``success``, may tell of an error."""
     match = re.match(r"(error|fault)(code|message|detail)", fold(key))
     return match is not None or key in ("success", "ok", "code", "status")
 
@@ -614,7 +638,7 @@ def _is_error(value: Any) -> bool:
 
 
 def _read_flag(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability of the whole response that a flag means; None if it means none."""
+    """Return the availability of the whole response that a boolean means; None if it means none."""
     key, value = member.key, member.value
     state = state_of_named_flag(key, value)
     if state is None or (state.status == Status.AVAILABLE and not fits(key, "claim")):
@@ -628,7 +652,10 @@ def _read_flag(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_job_status(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability that a job's status means, if nothing was measured; else None."""
+    """Return the availability that the status of a job means; None if it means none.
+
+    If anything was measured, the status is not read.
+    """
     word = find_word(member.value)
     if word is None or word.canonical not in _BUSINESS_WORDS or facts.numbers:
         return None
@@ -641,10 +668,10 @@ def _read_job_status(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_message(facts: Facts, member: Member) -> RuleResult:
-    """Read the message of an empty response.
+    """Return the availability that the message of an empty response means, if it is an object.
 
-    Return the availability that a message that is an object states. A message that is a text is
-    added to ``facts.prose_notices``, which is read later.
+    A message that is a text is added to ``facts.prose_notices``, which is read later, and True is
+    returned. Return None if the response has data or the message has no reason.
     """
     if not facts.is_bare:
         return None
@@ -657,7 +684,10 @@ def _read_message(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_last_day(facts: Facts, member: Member) -> RuleResult:
-    """Read the day up to which data are complete, if the response also has later days."""
+    """Add a signal that the days after the last complete day are partial; return True.
+
+    Return None if the response has no later days.
+    """
     as_of = member.value[:10]
     if DAY.match(as_of) and max(facts.days, default="") > as_of:
         state, text = replace(PARTIAL, cause=Cause.PENDING), member.value
@@ -669,7 +699,10 @@ def _read_last_day(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_named_reason(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability that a text or object means under ``emptyReason``; else None."""
+    """Return the availability that a key such as ``emptyReason`` means, with its value as reason.
+
+    Return None if the key means none, or if its value has no reason or has lists.
+    """
     members = member.value if member.is_object else {"reason": member.value}
     phrase = " ".join(tokens(member.key)[: None if member.is_object else -1])
     has_list = any(isinstance(item, list) for item in members.values())
@@ -680,13 +713,16 @@ def _read_named_reason(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_sources(facts: Facts, member: Member) -> RuleResult:
-    """Return ``not_connected`` if the list of data sources is empty and nothing was measured."""
+    """Return ``not_connected`` if the list of data sources is empty and nothing was measured.
+
+    Return None otherwise.
+    """
     is_stated = any(signal.rule == "source" for signal in facts.signals)
     return None if member.value or facts.numbers or is_stated else STATES["not_connected"]
 
 
-def _may_name_a_lack(key: str) -> bool:
-    """Whether a map or list under a key may name engines or fields that lack or have data."""
+def _may_list_names(key: str) -> bool:
+    """Return whether a key such as ``missingFields`` may hold names of engines or fields."""
     is_fault = names(key, "failure") or fits(key, "reasons")
     return state_of_names_under(key) is not None or is_fault
 
@@ -713,11 +749,11 @@ ENVELOPE = (
     GeneralRule("reason", make_word_test("message"), _TEXT | _DICT, _read_message),
     GeneralRule("reason", lambda key: split_key(key)[1] == "reason", _TEXT, _read_named_reason),
     GeneralRule("reason", state_of_names_under, _DICT, _read_named_reason),
-    GeneralRule("map", _may_name_a_lack, _DICT | _LIST, read_names_without_data),
+    GeneralRule("map", _may_list_names, _DICT | _LIST, read_names_without_data),
     GeneralRule("map", find_entry_kind, _DICT | _LIST, read_list_of_states),
     GeneralRule("statement", rate_key, _LIST, read_statement),
 )  # fmt: skip
-"""The rules for members of the envelope; for each member, the first that reads it wins."""
+"""The rules for keys of the envelope; for each key, the first rule that reads it wins."""
 
 
 # --- rows: what the records of a list state about their own data -----------------------------
@@ -739,7 +775,11 @@ def read_rows(facts: Facts) -> None:
 
 
 def _read_row_flags(records: Records, name: str) -> States | None:
-    """Read flags whose name is certain, or whose name is about days in records with days."""
+    """Return pairs of a record's position and the availability that its boolean ``name`` means.
+
+    ``name`` must clearly be about data or, in records with a date, about whether the day is final.
+    Return None otherwise.
+    """
     if fits(name, "row_flag", ("is",)):
         return records.states(name, partial(state_of_named_flag, name), bool)
     has_days = any(names(field, "when") for field in records.names)
@@ -747,19 +787,19 @@ def _read_row_flags(records: Records, name: str) -> States | None:
 
 
 def _find_sibling_name(records: Records, name: str) -> str | None:
-    """Return the name of the field that a field is about, ``revenue`` for ``revenueReason``."""
+    """Return the field that ``name`` is about, as ``revenue`` for ``revenueReason``, or None."""
     folded, _ = split_key(name)
     sibling = next((n for n in records.names if fold(n) == folded), None) if folded else None
     return sibling if sibling != name else None
 
 
 def _read_sibling_states(records: Records, name: str) -> States | None:
-    """Read a field about a sibling, i.e. another field, such as ``revenueReason`` of ``revenue``.
+    """Read a field, such as ``revenueReason``, about another field (its sibling, ``revenue``).
 
-    Return pairs of the position of a row and the availability of the sibling. A row is included if
-    the stated availability agrees with whether the sibling is null, or if the sibling is 0 and a
-    text plainly says that it was not measured. The list is empty if no row lacks data; None if the
-    field has no sibling.
+    Return pairs of a row's position and the availability of the sibling in this row. A row is
+    included if the stated availability agrees with whether the sibling is null, or if the sibling
+    is 0 but a text clearly says that it was not measured. The list is empty if no row lacks data.
+    Return None if the field has no sibling.
     """
     sibling = _find_sibling_name(records, name)
     if sibling is None:
@@ -796,4 +836,4 @@ ROWS = (
          lambda records, name: records.states(name, state_of_observation_code)),
     GeneralRule("cell", lambda n: split_key(n)[1], {bool, str}, _read_sibling_states)
 )  # fmt: skip
-"""The rules for fields of records; for each field, the first that reads it wins."""
+"""The rules for fields of records; for each field, the first rule that reads it wins."""

@@ -1,11 +1,11 @@
-"""Read what words, keys, values and objects mean for availability, by the lexicon.
+"""Read what texts, keys, values and objects mean for availability.
 
-A word is split at blanks and at the boundaries of camelCase, snake_case or kebab-case, and its
-parts are matched with the phrases of the lexicon. Each phrase has a strength: everyday words such
-as ``pending`` are taken as statements about data only under a key about availability.
+A text is split into words at blanks and at the boundaries of camelCase, snake_case or kebab-case,
+and the words are matched with the phrases of the lexicon. Each phrase has a strength: everyday
+words such as ``pending`` are taken as availability only under a key about availability.
 
-Most numbers are metrics. A number states availability only if its key says so, such as
-``suppressedRows``.
+Most numbers are metrics. A number states availability only if its key says so, as
+``suppressedRows`` does.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ _NUMBER = re.compile(r"(?:[A-Z]{3}\s|[$€£]\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|
 
 @dataclass(frozen=True)
 class Word:
-    """A standard term for availability, such as ``partial``, with its strength.
+    """The standard term for an availability, such as ``partial``, that a text means.
 
-    The strength says how far the words that were read prove that availability: `WEAK`, `STRONG` or
-    `PLAIN`, the strongest.
+    ``canonical`` is the term. ``strength`` says how surely the text means it: `WEAK`, `STRONG` or
+    `PLAIN` (the strongest).
     """
 
     canonical: str
@@ -83,16 +83,16 @@ class Word:
 
     @property
     def availability(self) -> Availability:
-        """The availability that the word stands for, without a reason."""
+        """The availability that the term stands for, without a reason."""
         return STATES[self.canonical]
 
     def because(self, reason: str | None) -> Availability:
-        """Return the availability that the word stands for, with ``reason`` as its reason."""
+        """Return the availability that the term stands for, with ``reason`` as its reason."""
         return replace(STATES[self.canonical], reason=reason)
 
     @property
     def is_lack(self) -> bool:
-        """Whether the word is `STRONG` or `PLAIN` and means anything else than ``available``."""
+        """Whether the text surely means (`STRONG` or `PLAIN`) that some data are not available."""
         return self.strength >= STRONG and self.canonical != "available"
 
 
@@ -101,7 +101,7 @@ class Word:
 
 @cache
 def _compile_words() -> list[tuple[Word, re.Pattern[str]]]:
-    """Return pairs of each word and its pattern."""
+    """Return pairs of a `Word` and the regular expression of the phrases that mean it."""
     return [
         (Word(name, _STRENGTHS[strength or "weak"]), pattern)
         for (name, strength), pattern in patterns("state").items()
@@ -119,7 +119,7 @@ def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
 
 @lru_cache(maxsize=4096)
 def find_word(text: str) -> Word | None:
-    """Return the standard term for the availability that a short text means, as a `Word`, or None.
+    """Return the `Word` (a standard term) that a short text means; None if it means none.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def find_word(text: str) -> Word | None:
 
 @lru_cache(maxsize=4096)
 def find_word_of_parts(parts: tuple[str, ...]) -> Word | None:
-    """Return the standard term (a `Word`) that the parts of a name mean; None if they mean none."""
+    """Return the `Word` that the parts of a name together mean; None if they mean none."""
     meaningful_parts = [part for part in parts if part not in words("noise")]
     if not meaningful_parts:
         return None
@@ -147,7 +147,10 @@ def find_word_of_parts(parts: tuple[str, ...]) -> Word | None:
 
 
 def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | None:
-    """Return the strongest `Word` that texts mean; None if all are below ``min_strength``."""
+    """Return the strongest `Word` that any of the texts means.
+
+    Return None if no text means a `Word` of at least ``min_strength``.
+    """
     found_words = [word for text in texts if isinstance(text, str) and (word := find_word(text))]
     strong_words = [word for word in found_words if word.strength >= min_strength]
     return max(strong_words, key=lambda word: word.strength, default=None)
@@ -155,10 +158,10 @@ def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Wo
 
 @lru_cache(maxsize=1024)
 def find_word_in_text(text: str) -> Word | None:
-    """Return the first strong `Word` in prose that says that data are lacking; else None.
+    """Return the first `Word` in prose that surely says that data are missing; None if none does.
 
-    Negated words are ignored. A word with a cause, such as ``not_connected``, is preferred to a
-    word that only means that something is missing.
+    Negated phrases are ignored. A `Word` with a cause, such as ``not_connected``, is preferred to
+    one that only says that something is missing.
 
     Examples
     --------
@@ -185,10 +188,9 @@ def find_word_in_text(text: str) -> Word | None:
 
 
 def find_strong_word(texts: Iterable[object]) -> Word | None:
-    """Return the availability that texts state beyond doubt, as a `Word`; None if there is none.
+    """Return the `Word` of strength `STRONG` or more that any of the texts means; else None.
 
-    Its strength is `STRONG` or more. Codes and labels are read first, and sentences only if no code
-    states an availability.
+    Codes and labels are read first, and sentences only if no code or label means such a `Word`.
     """
     codes = [text for text in texts if isinstance(text, str)]
     other_texts = (text for text in codes if find_word(text) is None)
@@ -198,26 +200,29 @@ def find_strong_word(texts: Iterable[object]) -> Word | None:
 
 
 def find_absence_word(texts: Iterable[object]) -> Word | None:
-    """Return the strong `Word` for a lack of data that texts state; None if they state none."""
+    """Return the `Word` by which texts surely say that data are missing; None if they do not."""
     word = find_strong_word(texts)
     return word if word and word.is_lack else None
 
 
 def is_code(text: object) -> bool:
-    """Whether a text is a code (``plan_required``) and not a sentence."""
+    """Return whether a text is a code (``plan_required``) and not a sentence."""
     return isinstance(text, str) and re.fullmatch(r"\w[\w.-]{0,58}\w", text) is not None
 
 
 def read_absence_code(text: str) -> Availability | None:
-    """Return the availability that a code for lacking data means; None for any other text."""
+    """Return the availability that a code such as ``plan_required`` means.
+
+    Return None for a sentence, and for a code that does not surely say that data are missing.
+    """
     word = find_word(text) if is_code(text) else None
     return word.availability if word and word.is_lack else None
 
 
 def read_word(word: object, reason: object = None) -> Availability:
-    """Return the availability that a word means.
+    """Return the availability that ``word`` means, with ``reason`` if it is a text.
 
-    For a word that is not known it is ``unknown``, with ``reason`` or else the word as the reason.
+    A word that is not known gives ``unknown``, with the word as the reason if no reason is given.
 
     Examples
     --------
@@ -236,7 +241,11 @@ def read_word(word: object, reason: object = None) -> Availability:
 
 
 def with_reason(state: Availability, reason: str | None) -> Availability:
-    """Return a state with ``reason``; a reason that is a code also decides the cause."""
+    """Return ``state`` with ``reason`` as its reason.
+
+    If ``state`` is only ``unavailable`` or ``partial``, a reason that is a code, such as
+    ``not_connected``, also gives the cause.
+    """
     word = find_word(reason) if reason is not None and is_code(reason) else None
     if word and state == ABSENT and word.availability.status in EMPTY:
         state = word.availability
@@ -246,7 +255,9 @@ def with_reason(state: Availability, reason: str | None) -> Availability:
 
 
 def state_of_observation_code(code: str) -> Availability | None:
-    """Return the state that a statistical observation code means; None for any other text.
+    """Return the availability that a status code of official statistics, such as ``Q``, means.
+
+    Return None for any other text.
 
     Examples
     --------
@@ -269,7 +280,10 @@ _SEPARATOR = re.compile(r"__|(?<=\w)[@.]")
 
 @lru_cache(maxsize=8192)
 def rate_key(key: str) -> int:
-    """Return how surely a key is about the availability of data: `STATED`, `MILD`, or 0 if not.
+    """Return how surely a key is about the availability of data: `STATED`, `MILD` or 0.
+
+    Under a `STATED` key any word is read as availability, under a `MILD` key only a strong word,
+    and under other keys (0) neither.
 
     Examples
     --------
@@ -287,13 +301,13 @@ def rate_key(key: str) -> int:
 
 @lru_cache(maxsize=4096)
 def is_state_key(key: str) -> bool:
-    """Whether a key, such as ``status``, holds the state in an object about availability."""
+    """Return whether a key in an object about availability, such as ``status``, has the state."""
     return spaced(key) in words("valued") or rate_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
 def state_of_named_flag(key: str, value: bool) -> Availability | None:
-    """Return the availability that a flag means by its name; None if it means none.
+    """Return the availability that a boolean under ``key`` means; None if it means none.
 
     False under the name of a problem, such as ``isRecalculating``, means none.
 
@@ -317,7 +331,9 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_series_flag(key: str, value: bool) -> Availability | None:
-    """Return the availability of one day's data by a flag in its record; None if it says nothing.
+    """Return the availability of a day's data by a boolean in the record of the day; else None.
+
+    ``key`` must say whether the data are final, as ``isProvisional`` does.
 
     Examples
     --------
@@ -331,9 +347,9 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_names_under(key: str) -> Availability | None:
-    """Return the availability of the fields or engines listed under a key, by the name of the key.
+    """Return the availability that a key gives to the fields or engines listed under it.
 
-    For example, it is ``unavailable`` under ``missingFields``; None if the name says nothing.
+    For example, ``missingFields`` gives ``unavailable``. Return None if the key gives none.
     """
     text = spaced(key, words("field", "engine", "idle"))
     if fits(text, "denies"):
@@ -344,15 +360,16 @@ def state_of_names_under(key: str) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def find_entry_kind(key: str) -> str | None:
-    """Return what a key lists, by its name: ``engine``, ``field``, or None for other things."""
+    """Return ``engine`` or ``field`` if a key says that its value lists such names; else None."""
     return "engine" if names(key, "engine") else "field" if names(key, "field") else None
 
 
 @lru_cache(maxsize=8192)
 def split_key(key: str) -> tuple[str, str]:
-    """Split a key about another field into the name of that field and the kind of statement.
+    """Split a key about another field into the name of that field and what is said of the field.
 
-    Return two empty texts if the key is not about another field.
+    The second part is ``available``, ``status``, ``reason``, ``denial`` (it was not measured) or
+    ``part`` (it is incomplete). Both are empty texts if the key is not about another field.
 
     Examples
     --------
@@ -375,9 +392,9 @@ def split_key(key: str) -> tuple[str, str]:
 
 
 def _read_key_ending(parts: tuple[str, ...]) -> str | None:
-    """Return the kind of statement that the ending of a key makes about a field; None if none.
+    """Return what the last words of a key say of a field, as in `split_key`; None if nothing.
 
-    For example, the kind ``denial`` says that the field was not measured, ``reason`` says why.
+    For example, ``denial`` says that the field was not measured, and ``reason`` says why.
     """
     text = " ".join(parts)
     if ends(text, "reason") and (len(parts) == 1 or fits(text, "absence")):
@@ -394,13 +411,13 @@ def _read_key_ending(parts: tuple[str, ...]) -> str | None:
 
 
 def repeats_question(key: str) -> bool:
-    """Whether the value under a key repeats the request or describes the response's structure."""
+    """Return whether a key's value repeats the request or describes the response's structure."""
     return fits(key, "echo")
 
 
 @lru_cache(maxsize=8192)
 def is_bookkeeping(key: str) -> bool:
-    """Whether a number under a key is about the response itself, and not a measurement.
+    """Return whether a number under a key is about the response itself, and not a measurement.
 
     Examples
     --------
@@ -413,9 +430,10 @@ def is_bookkeeping(key: str) -> bool:
 def has_numbers(
     value: Any, is_ignored: Callable[[str], bool] = is_bookkeeping, key: str = ""
 ) -> bool:
-    """Whether a value holds a number other than 0, also as text, under a key that is not ignored.
+    """Return whether a value is or holds a number other than 0, also as text.
 
-    ``is_ignored`` tests keys; ``key`` is the key of the value itself.
+    Numbers under a key for which ``is_ignored`` returns True do not count. ``key`` is the key that
+    ``value`` has.
     """
     if isinstance(value, dict):
         items = ((name, item) for name, item in value.items() if not repeats_question(name))
@@ -427,9 +445,10 @@ def has_numbers(
 
 
 def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
-    """Return the engine or field that a record is about, as a pair of kind and name, or None.
+    """Return the engine or field that a record is about, as a pair of kind and name.
 
-    For example, ``{"engine": "gemini"}`` gives ``("engine", "gemini")``.
+    For example, ``{"engine": "gemini"}`` gives ``("engine", "gemini")``. Return None if the record
+    names neither.
     """
     for kind, concept in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
@@ -440,13 +459,16 @@ def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
 
 
 def names_no_state(text: str) -> bool:
-    """Whether a text has no words, is about stock, or is too long, so that it names no state."""
+    """Return whether a text states no availability.
+
+    That is so if the text has no words, is about goods in stock, or is too long.
+    """
     is_wordless = not any(part.isalpha() for part in tokens(text))
     return is_wordless or fits(text, "stock") or len(text) > _MAX_LENGTH
 
 
 def is_sample_size(key: str) -> bool:
-    """Whether the value under a key is the size of a sample."""
+    """Return whether a key, such as ``sampleSize``, has the size of a sample."""
     return is_whole(key, "size")
 
 
@@ -454,16 +476,19 @@ def is_sample_size(key: str) -> bool:
 
 
 def find_reason(record: Mapping[str, object]) -> str | None:
-    """Return the text under a key such as ``reason`` in an object; None if there is no such key.
+    """Return the text under a key such as ``reason`` in an object; None if there is no such text.
 
-    If there are several such keys, the first text of several words is preferred.
+    Of several such texts, the first that has more than one word is preferred.
     """
     texts = [v for k, v in record.items() if isinstance(v, str) and v and ends(k, "reason")]
     return next((text for text in texts if " " in text), texts[0] if texts else None)
 
 
 def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
-    """Return the availability that a word or flag in an object states; None if there is none."""
+    """Return the availability that a text or boolean in an object states; None if there is none.
+
+    A text must mean a `Word` of at least ``min_strength``.
+    """
     reason = find_reason(record)
     for name, value in record.items():
         if not isinstance(value, str):
@@ -486,9 +511,9 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
-    """Return the availability that the value of a map's entry means, or None.
+    """Return the availability that a value in a map means; None if it means none.
 
-    ``key`` is the key of the map, such as ``connected``.
+    ``key`` is the key of the whole map, such as ``connected`` in ``{"connected": {"x": false}}``.
     """
     if isinstance(value, bool):
         return state_of_flag(value, key)
@@ -501,7 +526,7 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
 
 
 def state_of_flag(value: bool, key: str) -> Availability:
-    """Return the availability that a flag means under a key such as ``connected``."""
+    """Return ``available`` for True, and what False means under a key such as ``connected``."""
     if value:
         return AVAILABLE
     stems = ((word, stem) for (word, _), stem in patterns("stem").items())
@@ -509,11 +534,11 @@ def state_of_flag(value: bool, key: str) -> Availability:
 
 
 def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availability:
-    """Return an availability with the reason that its object, ``record``, has.
+    """Return ``state`` with the reason that ``record``, the object it was read from, has.
 
-    If the state is ``unavailable`` without a cause, a sentence in the object may give the cause, or
-    say that the data do not apply. If the state is ``available``, but the reason is a sentence that
-    denies it, the result is the availability that the sentence means, or ``unknown``.
+    If ``state`` is ``unavailable`` without a cause, a sentence in ``record`` may give the cause, or
+    say that the data do not apply. If ``state`` is ``available``, but the reason is a sentence that
+    denies this, the result is the availability that the sentence means, or ``unknown``.
 
     Examples
     --------
@@ -539,11 +564,11 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
 
 
 def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Availability:
-    """Return ``partial`` for a small sample or pending data that have numbers; else ``state``.
+    """Return ``state`` as ``partial`` if its data are pending or a small sample but have numbers.
 
-    ``numbers`` has True if there are numbers other than 0, and False if there are zeros. With a
-    small sample any number makes the state partial. With pending data only a number other than 0
-    does, because a 0 was not measured yet.
+    ``numbers`` has True if there are numbers other than 0, and False if there are zeros. For a
+    small sample, any number makes ``state`` partial. For pending data only a number other than 0
+    does, because a 0 may not be measured yet. Any other ``state`` is returned unchanged.
     """
     is_small_sample = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
     has_begun = state.cause == Cause.PENDING and any(numbers)
@@ -552,21 +577,25 @@ def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Avail
 
 
 def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
-    """Return a set with True if an object has numbers other than 0, and False if it has zeros."""
+    """Return a set with True if a record has numbers other than 0, and False if it has zeros."""
     numbers = {name: item for name, item in record.items() if type(item) in (int, float)}
     return {item != 0 for name, item in numbers.items() if not is_sample_size(name)}
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
-    """Return the availability of ``revenue`` by a key such as ``revenueReason``; else None.
+    """Return the availability of a field such as ``revenue``, stated by ``revenueReason``.
+
+    Return None if it states none.
 
     Parameters
     ----------
     kind : str
-        The kind of the key's statement, from `split_key`: ``available``, ``status``, ``reason``,
+        What the key says of the field, from `split_key`: ``available``, ``status``, ``reason``,
         ``denial`` or ``part``.
-    value, sibling_value : object
-        The values under the key and under its sibling.
+    value : object
+        The value under the key that makes the statement (``revenueReason``).
+    sibling_value : object
+        The value of the field itself (``revenue``).
     """
     if isinstance(value, dict):
         state = read_object_state(value)
@@ -609,15 +638,16 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 
 
 def may_tell_loss(key: str) -> bool:
-    """Whether a count, list or date under a key may mean that data are missing."""
+    """Return whether a key such as ``suppressedRows`` may say that data are missing."""
     text = spaced(key).removesuffix(" count")
     return fits(text, "loss") or fits(key, "since")
 
 
 def state_of_loss(key: str, value: Any) -> Availability | None:
-    """Return ``partial`` if the value under a key means that data are missing; else None.
+    """Return ``partial`` if a count, list or date under ``key`` says that data are missing.
 
-    The key must name data, such as rows. A list of missing pages may itself be the data.
+    Return None otherwise. ``key`` must name data, such as rows: ``missingPages`` may itself be a
+    result of the API.
 
     Examples
     --------

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit._util.text import capitalized, humanize
-from aatoolkit._util.units import MILLISECONDS, UNITS
+from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import BLANK, are_states, engine_style
 from aatoolkit.frame.aggregate import aggregate
@@ -59,13 +59,10 @@ TITLES = ("title", "prompt", "text", "label", "name", "headline")
 _ID = ("_id", "_key", "sku", "cursor")
 """The endings of the names of columns that hold identifiers."""
 
-_UNIT_WORDS = {
-    FRACTION: "fraction rate share voice ratio proportion", RANK: "rank position place",
-    SCORE: "score", COUNT: "count", MILLISECONDS: "ms",
-}  # fmt: skip
-_UNITS = {word: unit for unit, words in _UNIT_WORDS.items() for word in words.split()}
-"""The unit for each unit name, and for each last word of a metric's name."""
+_UNITS = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.split()}
+"""Maps each last word of names of metrics, such as ``rate``, to its unit."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
+_LEVEL = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
 _CURRENCY = re.compile(r"`?(\w+)`? units")
 """Matches the unit of an amount of money, which names the column of its currency."""
 _BARE = re.compile("value|per_.*|(dai|week|month)ly")
@@ -193,7 +190,7 @@ class PlotData:
         table = re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", self.table)
         table = re.sub(r"^[^:]*#[0-9a-f]+:", "", table)
         # A draft names tables after their section.
-        return humanize(re.sub(r"^([a-z]+)(?<![isu])s_(\1_)?(?!by_)", r"\1_", table))
+        return humanize(re.sub(r"^([a-z]+)s_(?=\1_)(?!\1_by_)", "", table))
 
     @cached_property
     def keys(self) -> list[str]:
@@ -376,9 +373,12 @@ class PlotData:
         words = self.text(name)
         is_id = name.endswith(_ID) or name == "value"
         is_code = any("_" in word for word in words) and all(map(_CODE.fullmatch, words))
-        is_said = name == "metric" or self.is_category(name) or self.has_states(name)
-        if is_said or (is_code and not is_id):
-            return [humanize(word.lower() if word.isupper() else word) for word in words]
+        is_said = name == "metric" or self.has_states(name) or (is_code and not is_id)
+        if is_said or self.is_category(name):
+            # Levels with other capitals, such as US or eBay, are names. In place of identifiers
+            # titles are written.
+            return [humanize(word.lower() if word.isupper() else word).replace(" ids", "s")
+                    if is_said or _LEVEL.fullmatch(word) else word for word in words]  # fmt: skip
         titles: dict[str, str] = {}
         for _, facts in _told(self) if is_id else ():
             for part in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
@@ -458,9 +458,8 @@ class PlotData:
         key = self.metadata.key or declared_key(self.table) or (() if self.is_known else self.keys)
         return ", ".join(self.labels(n)[0] for n in key if n in self.kinds)
 
-    def course(self, label: str) -> Numbers:
+    def course(self, name: str) -> Numbers:
         """Return a metric by day, from another table of the response; empty if there is none."""
-        name = label.partition(" (")[0].lower().replace(" ", "_")
         courses = (facts.courses.get(name) for _, facts in _told(self))
         return next((course for course in courses if course is not None), np.empty(0))
 
@@ -506,6 +505,12 @@ class PlotData:
     def state(self, names: Iterable[str]) -> Availability:
         """Return the availability of several columns, combined."""
         return combine(self.metadata.columns[name].availability for name in names)
+
+    @property
+    def overall(self) -> Availability:
+        """The availability of all columns that are no keys, combined."""
+        columns = self.metadata.columns
+        return self.state([name for name in columns if name not in self.keys] or columns)
 
 
 def _parts(rule: Aggregation | None) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ def _drawable(text: str) -> str:
         char
         if char == "\n" or (_advance(char, False, names) and _advance(char, True, names))
         else "□"
-        for char in visible(text)
+        for char in visible(text).replace("…", "...")  # an ellipsis says that a text is cut
     )
 
 
@@ -323,7 +323,7 @@ def _attempt(
     left = (
         max(
             (width_of(t.text, size, t.is_bold) for t in y_ticks),
-            default=16.0 if has_numbers else -8.0,
+            default=16.0 if has_numbers or spec.x.days else -8.0,
         )
         + MARGIN
         + 8
@@ -351,11 +351,12 @@ def _attempt(
     longest = max((width_of(t.text, size, t.is_bold) for t in x_ticks), default=0.0)
     under = longest * 0.58 * is_turned + max((_high(t.text, size) for t in x_ticks), default=-5) + 5
     under += size * 1.5 * bool(spec.x.label)
-    caption = ""
+    # Where words are enlarged, the caption is not: it would lose reasons.
+    caption, note = "", min(small, _SMALL)
     for text in spec.caption if has_caption else ():
-        longer = f"{caption} · {text}" if caption else fitted(text, cell, small)
-        caption = longer if width_of(longer, small) <= cell else caption
-    below = under + _high(caption, small) + (8 if caption else 2) + 5
+        longer = f"{caption} · {text}" if caption else fitted(text, cell, note)
+        caption = longer if width_of(longer, note) <= cell else caption
+    below = under + _high(caption, note) + (8 if caption else 2) + 5
     # Rows are as high as their words, or as a picture of a given height allows.
     cells = [[_wrap(word, room - 10 - sign, size, deep, column.is_bold) for word in column.words]
              for column, sign, room in columns]  # fmt: skip
@@ -370,7 +371,7 @@ def _attempt(
     label = fitted(spec.x.label, cell + MARGIN - left, small)
     texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
     rules = [top + row * high / len(names) for row in range(len(names) + 1) if has_headings]
-    ending = Text(MARGIN, tall - below + under + 8, caption, small, "muted")
+    ending = Text(MARGIN, tall - below + under + 8, caption, note, "muted")
     least = min(70.0, spec.height * 0.6)
     if names:
         least = len(names) * size * max(1.5 * has_headings, 1.12 + 0.2 * lines, 1.16 * deepest)

@@ -415,7 +415,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     noun, what, totals = data.table_words or "rows", data.row_noun(x), kept.sum(axis=1)
     first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
     if by and are_states(levels):
-        sums = (f"{int(kept[level].sum()):,} {humanize(str(level))}" for level in kept)
+        sums = (f"{int(table[level].sum()):,} {humanize(str(level))}" for level in levels)
         headline = f"{capitalized(noun)}: {', '.join(sums)}"
     elif most > totals.iloc[1:].max() and first != BLANK and data.kinds[x] != "time":
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"

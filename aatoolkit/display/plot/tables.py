@@ -18,7 +18,6 @@ from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     APART,
     CONTEXT,
-    NOT_MEASURED,
     Options,
     PlotData,
     shares_of_range,
@@ -70,6 +69,11 @@ class Card(NamedTuple):
     interval: str
     sample: str
 
+    @property
+    def measure(self) -> str:
+        """The measure that the label names, such as ``share_of_voice``."""
+        return self.label.partition(" (")[0].lower().replace(" ", "_")
+
 
 def figures(data: PlotData, options: Options) -> Spec | None:
     """Return a picture with a row per key figure; None if the data are no key figures.
@@ -80,7 +84,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     cards, sides = (_row_cards if is_single else key_figures)(data, options)
     if not cards:
         return None
-    if {card.value for card in cards} == {NOT_MEASURED}:
+    if data.overall.status == Status.UNAVAILABLE:
         return empty(data.first(0), options)
     title, kept = capitalized(data.table_words or "figures"), cards[: options.most(12)]
     # A change in points is one of a rate.
@@ -96,9 +100,9 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     labels, *texts = zip(*kept, strict=True)
     courses = []
     # The courses by day are those of the whole, and not of one of its parts.
-    for row, label in enumerate(labels if data.keys == ["metric"] else ()):
+    for row, card in enumerate(kept if data.keys == ["metric"] else ()):
         # A line of a few numbers in the row, which breaks where there is none.
-        heights = row + 0.3 - 0.6 * shares_of_range(data.course(label))
+        heights = row + 0.3 - 0.6 * shares_of_range(data.course(card.measure))
         if heights.size:
             courses.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
     how = "Lines: by day. " * bool(courses)
@@ -272,12 +276,11 @@ def empty(data: PlotData, options: Options) -> Spec:
                 "table", data, title, [Name(column_title(name)) for name in columns], (), NONE,
                 columns, beside=[WordColumn(values, "value")],
             )  # fmt: skip
-        # Of a single column it is said how many there are.
-        if len(columns) == 1:
+        # Of names alone it is said how many there are.
+        if columns == data.keys != []:
             title = f"{title}: {counted(len(data), humanize(data.row_noun(columns[0])))}"
         return _table("table", data, options, columns, title)
-    names = [name for name in data.metadata.columns if name not in data.keys]
-    state = data.state(names or data.metadata.columns)
+    state = data.overall
     is_empty = ", with no rows" * (state.status != Status.UNAVAILABLE)
     words = (
         f"{capitalized(STATUS_WORDS[state.status])}{is_empty}. "
@@ -422,7 +425,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     parts, middle = np.concatenate([value, low, high, tick]), np.arange(len(rows))
     label = plot.axis + ", lower is better" * (unit == RANK and plot.is_change)
     of = {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit
-    scale = reach(parts, of, 1.04, label=label)
+    scale = reach(parts, of, 1.04, label=label, is_whole=unit == RANK)
     declared = data.column(plot.low) if plot.low else None
     level = re.search(r"\d+%", declared.doc if declared else "")
     assumption = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))

@@ -335,7 +335,7 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: 
     names_x, names_y = _names(data, x, columns, *APART), _names(data, by, table.keys, x)
     heads = [_moment(column) if is_time else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
              for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
-    named = [f"{row.text}, {head}" for row in names_y for head in heads]
+    named = [", ".join(filter(None, (row.text, head))) for row in names_y for head in heads]
     texts = [f"{name}\n{why}" if row < 0 else name
             for name, why, row in zip(named, whys.flat, rows.flat, strict=True)]  # fmt: skip
     is_written = values.size <= _WRITTEN and len(columns) <= 12

@@ -5,6 +5,7 @@ The summary is key figures as cards, what changed, and what cannot be said.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -186,9 +187,9 @@ class _Page:
         sections: dict[str, list[str]] = {}
         for name in self._order:
             tables = self._dataset[name]
-            statements = {*map(state_words, map(tables._state, tables))}
-            part = " (some tables)" * (len(statements) > 1)
-            for words in sorted(statements):
+            counts = Counter(map(state_words, map(tables._state, tables)))
+            for words, count in sorted(counts.items()):
+                part = f" ({count} of {len(tables)} tables)" * (count < len(tables))
                 sections.setdefault(words, []).append(chapter_of(name).title + part)
         return bullets(
             [f"{text(words, 400)} <small>{text(', '.join(titles), 1000)}</small>"
@@ -232,32 +233,34 @@ class _Page:
     def _cards(self, rows: Sequence[Mapping[Any, Any]], has_previous: bool, since: str) -> str:
         """Return the key figures as HTML, each with value, trend line, change and verdict."""
         cards = []
-        for name, table in ((of, table) for of in self._order for table in self._dataset[of]):
-            data = self._data(self._dataset[name][table])
-            figures, sides = key_figures(data, Options())
-            if not figures:
-                continue
-            for at, figure in enumerate(figures):
-                if np.isnan(data.values(sides[0])[at]):
-                    continue
-                anchor = self._evidence[name].tables[table].evidence_of(at, sides[0])
-                href = attribute("href", f"#{anchor}" * bool(anchor))
-                measure = figure.label.partition(" (")[0].lower().replace(" ", "_")
-                row = next((row for row in rows if row["measure"] == measure and (
-                    row["subject"] in _SUBJECTS or measure == "share_of_voice")), {})  # fmt: skip
-                change = figure.change.replace("pp", "points")
-                if not has_previous:
-                    moved = row.get("change", pd.NA)
-                    change = "" if pd.isna(moved) else _signed(moved, str(row["unit"]))
-                verdict = _VERDICTS.get(str(row.get("verdict")), "not tested")
-                small = text(f"{change}: {verdict}" if change else "")
-                cards.append(
-                    f"<div><dt>{text(figure.label)}</dt><dd><a{href}>{text(figure.value)}</a>"
-                    f"<small>{small}</small>{spark(data.course(measure))}</dd></div>"
-                )
-            if cards:
-                note = f"Changes are since {since}. Each number leads to where it comes from."
-                return f'<p class="note">{text(note)}</p><dl class="cards">{"".join(cards)}</dl>'
+        for name in self._order:
+            for table, frame in self._dataset[name].items():
+                data = self._data(frame)
+                figures, sides = key_figures(data, Options())
+                for at, figure in enumerate(figures):
+                    if np.isnan(data.values(sides[0])[at]):
+                        continue
+                    anchor = self._evidence[name].tables[table].evidence_of(at, sides[0])
+                    href = attribute("href", f"#{anchor}" * bool(anchor))
+                    measure = figure.measure
+                    tested = (row for row in rows if row["measure"] == measure and (
+                        row["subject"] in _SUBJECTS or measure == "share_of_voice"))  # fmt: skip
+                    row = next(tested, {})
+                    change = figure.change.replace("pp", "points")
+                    if not has_previous:
+                        moved = row.get("change", pd.NA)
+                        change = "" if pd.isna(moved) else _signed(moved, str(row["unit"]))
+                    verdict = _VERDICTS.get(str(row.get("verdict")), "not tested")
+                    small = text(f"{change}: {verdict}" if change else "")
+                    cards.append(
+                        f"<div><dt>{text(figure.label)}</dt><dd><a{href}>{text(figure.value)}</a>"
+                        f"<small>{small}</small>{spark(data.course(measure))}</dd></div>"
+                    )
+                if cards:
+                    note = f"Changes are since {since}. Each number leads to where it comes from."
+                    return (
+                        f'<p class="note">{text(note)}</p><dl class="cards">{"".join(cards)}</dl>'
+                    )
         return '<p class="note">No key figure has a value; the sections say why.</p>'
 
 

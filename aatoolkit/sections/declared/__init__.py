@@ -16,7 +16,7 @@ from aatoolkit.sections.section import Section
 
 
 class _Modules(Mapping[str, Section]):
-    """A mapping from the names of this package's modules to the sections that they declare."""
+    """Maps the name of each module of this package to the section that the module declares."""
 
     @cached_property
     def _names(self) -> list[str]:

@@ -1,8 +1,8 @@
-"""Names for the modules that declare sections, which import them with ``*``.
+"""Definitions that the modules of this package import with ``*``, to declare their sections.
 
-Besides the functions of ``sections``, these are columns, and values of categories, that several
-sections share.
-A service may use other values: an unknown value is no error, and is sorted after the known ones.
+They are the functions of ``sections``, and the columns and values of categories that several
+sections share. A service may use other values: an unknown value is no error, and is sorted after
+the known values.
 """
 
 from __future__ import annotations
@@ -62,12 +62,15 @@ OWN_INTERVAL = refused("the service gives its own interval or verdict, with the 
 
 
 def optional(*columns: Column) -> tuple[Column, ...]:
-    """Return the columns declared as optional: responses may leave out their fields."""
+    """Return ``columns``, each declared as optional: responses may lack its field."""
     return tuple(replace(column, optional=True) for column in columns)
 
 
 def whole(name: str, doc: str, things: str) -> Column:
-    """Return a column with the denominator of shares; it is the same number in all rows."""
+    """Return a column with the number of all ``things``, which is the same in every row.
+
+    It is the denominator of the shares in another column, and must not be summed.
+    """
     rule = refused(f"the same {things} in every row")
     return count(name, doc, aggregate=rule, optional=True)
 

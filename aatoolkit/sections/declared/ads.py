@@ -1,4 +1,4 @@
-"""Ads: advertisements seen beside answers. They are only observed: no spend is known."""
+"""Ads: advertisements that were seen beside answers. What they cost is not known."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

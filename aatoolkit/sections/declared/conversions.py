@@ -1,7 +1,7 @@
 """Conversions: visits that engines send to the site, and their conversions.
 
-Web analytics complete conversions late, so conversions of the last days can be null. Days are in
-the time zone of the analytics property, which may differ from the time zone of the window.
+Web analytics count conversions with a delay, so the conversions of the last days can be null. Days
+are in the time zone of the analytics property, which may differ from that of the request's window.
 """
 
 from aatoolkit.sections.declared._vocabulary import *

@@ -1,4 +1,7 @@
-"""Domains: the sites that engines cite. To retrieve, to cite and to mention a site differ."""
+"""Domains: the sites that engines cite.
+
+Retrieving a site, citing it as a source and mentioning it in the answer are counted separately.
+"""
 
 from aatoolkit.sections.declared._vocabulary import *
 

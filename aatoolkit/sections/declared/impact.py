@@ -1,4 +1,4 @@
-"""Impact: the effects of completed actions, by comparing answers before and after them."""
+"""Impact: the effects of completed actions, found by comparing the answers before and after."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

@@ -7,7 +7,7 @@ from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
 def _of_counts(numerator: str, denominator: str) -> Aggregation:
-    """Return the rule by which rows of the same metric combine as the ratio of two counts."""
+    """Return a rule that combines only rows of the same metric, as Σnumerator/Σdenominator."""
     why = f"recompute from {numerator}/{denominator}"
     return Aggregation("none", why=why, counts=(numerator, denominator), within="metric")
 

@@ -11,9 +11,10 @@ from aatoolkit.sections.declared._vocabulary import *
 _OVER_PROMPTS = Aggregation("sum", across=("engine", "prompt_id"))
 
 def _share_of(numerator: str, denominator: str) -> Aggregation:
-    """Return the rule of a share of all mentions.
+    """Return the rule for a brand's share of all mentions.
 
-    Both counts are summed over prompts, but not over brands, which share one denominator.
+    The mentions of the brand and of all brands are summed over engines and prompts, but not over
+    brands: the number of all mentions is the same for each brand.
     """
     return Aggregation("ratio", over=(numerator, denominator), across=("engine", "prompt_id"))
 

@@ -1,9 +1,9 @@
 """Analyse one section, and make its declaration from the findings.
 
 Proved and likely findings are applied, and others are left open. A column whose meaning is known
-gets its standard name, such as ``citation_count``, whatever the service calls it, because pictures,
-notebooks and comparisons look for that name. Its path keeps the names of the service. Two columns
-never get the same name.
+gets the standard name for this meaning, such as ``citation_count``, whatever the service calls it,
+because plots, notebooks and comparisons look for the standard name. The path of the column keeps
+the names of the service. Two columns never get the same name.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _NAME_CONCEPTS = {
 
 @dataclass
 class Analysis:
-    """The findings about one section: its tables, with their columns, and notes.
+    """What was found about one section: its tables with their columns, and notes for a person.
 
     Attributes
     ----------
@@ -75,8 +75,8 @@ class Analysis:
     rules : tuple of Rule
         The rules, confirmed by a person, that say where the service states availability.
     watched, emptied, optional : tuple of str
-        Paths, as of `Section`: ``watched`` may be about availability, ``emptied`` has no rows when
-        nothing was measured, ``optional`` may be absent.
+        Paths, as in `Section`: a value at a ``watched`` path may be about availability, an
+        ``emptied`` path has no rows when nothing was measured, an ``optional`` path may be absent.
     """
 
     section: str
@@ -89,7 +89,7 @@ class Analysis:
 
     @property
     def map_paths(self) -> set[tuple[Step, ...]]:
-        """The paths of the objects whose keys are data."""
+        """The paths of all maps, i.e. of the objects whose keys are data."""
         return {
             relation.steps[:index]
             for relation in self.relations
@@ -99,7 +99,7 @@ class Analysis:
 
     @property
     def declaration(self) -> Section:
-        """The declaration of the section: its tables and columns, without open findings.
+        """The declaration of the section: its tables and columns, with all findings but open ones.
 
         Raises
         ------
@@ -135,14 +135,14 @@ def analyse(
     document : object
         The decoded response without filters.
     engine_responses : mapping
-        The decoded responses filtered to some engines each, by the tuple of these engines. Together
-        they cover all engines that ran.
+        Further decoded responses, each filtered to one or more engines. Maps the tuple of these
+        engines to the response. Together the tuples have all engines that ran.
     vocabulary : Vocabulary
-        The known engines, topics and so on, by which keys that are data are recognised.
+        The known engines, topics and so on: an object with such keys is taken for a map.
     other_responses : sequence
         Further decoded responses, for other windows or hosts.
     measures : bool
-        Whether to look for units and rules; if not, all of them are left open.
+        Whether to look for units and aggregation rules; if not, all of them are left open.
     """
     documents = [document, *engine_responses.values(), *other_responses]
     relations = find_relations(documents, section, vocabulary)
@@ -158,10 +158,11 @@ def analyse(
 
 
 def _table_sort_key(relation: Relation) -> float:
-    """Return a number that sorts the tables of a section, the main table first.
+    """Return the sort key of a table in its section: the main table has the lowest number.
 
-    Tables with many columns and rows come first, nested and single-row tables last. Rows beyond
-    `_MAX_ROWS` do not count, because a table with one row per day is seldom the main table.
+    The more columns and rows a table has, the lower is its number; nested and single-row tables
+    come last. Rows beyond `_MAX_ROWS` do not count, because a table with one row per day is seldom
+    the main table.
     """
     depth = sum(len(ancestor.steps) > 0 for ancestor, _ in relation.with_ancestors())
     return -min(len(relation), _MAX_ROWS) * len(relation.columns) / depth if relation.steps else 0.0
@@ -173,7 +174,7 @@ def _table_sort_key(relation: Relation) -> float:
 def declare_table(relation: Relation) -> Table:
     """Return the declaration of a table that was found in responses.
 
-    It has a filter that leaves out the rows that were found to be totals of other rows.
+    The declaration has a filter that drops the rows that were found to be totals of other rows.
     """
     without = {relation[name].source: values for name, values in relation.without.items()}
     rows = relation.rows.where(without=without) if without else relation.rows
@@ -226,7 +227,7 @@ def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
 
 
 def _find_standard_name(column: ColumnFinding) -> str | None:
-    """Return the standard name of a column of numbers, by its unit and words; None without one."""
+    """Return the standard name of a column with this rule, or this unit and name; else None."""
     unit, rule = column.unit.value or "", column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
@@ -241,20 +242,26 @@ def _find_standard_name(column: ColumnFinding) -> str | None:
 
 
 def _find_name_in_new_unit(column: ColumnFinding) -> str | None:
-    """Return the name of a scaled column without its old unit, such as cents; else None."""
+    """Return a scaled column's name without the old unit: ``cost`` for ``cost_cents``.
+
+    Return None if the column is not scaled, or its name has no unit.
+    """
     name, _, unit = column.name.rpartition("_")
     is_renamed = column.scale != 1.0 and unit in lexicon("percent", *FACTORS)
     return name.removesuffix("_per") if is_renamed else None
 
 
 def _to_standard_words(name: str) -> str:
-    """Return a name in standard words, in the singular and without filler words."""
+    """Return a name with each word replaced by its standard synonym, and without filler words."""
     words = (pairs("same").get(word, word) for word in map(singular, tokens(name)))
     return "_".join(word for word in "_".join(words).split("_") if word not in lexicon("filler"))
 
 
 def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
-    """Return the dimension (such as ``engine``) whose values a column's texts are; else None."""
+    """Return the dimension (such as ``engine``) whose known values a column holds; else None.
+
+    The column must also be named after the dimension.
+    """
     words = [singular(word) for word in tokens(column.name) if word not in lexicon("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in _DIMENSIONS:
         return None
@@ -269,7 +276,7 @@ def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None
 
 
 def rename_column(column: ColumnFinding, new_name: str) -> None:
-    """Rename a column, in the key of its table and in the rules of other columns, too."""
+    """Rename a column, also in the key of its table and in the rules of other columns."""
     relation, old_name = column.relation, column.name
     relation.key = tuple(new_name if key == old_name else key for key in relation.key)
     relation.without = {

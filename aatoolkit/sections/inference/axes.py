@@ -4,11 +4,11 @@ A row set has the rows of one table: the elements of the lists at one path, or t
 maps (objects whose keys are data) at one path. Its parent is the row set whose rows contain these
 lists or maps; the rows of the first row set are the responses themselves. A raw column has the
 values at one path, one for each row of a row set; it becomes a column of the table. Lists of equal
-lengths in one record belong to one row set: element 3 of each is in row 3.
+lengths in one record belong to one row set: element 3 of each list is a value of row 3.
 
 If rows are lists, a header is another list, which names their positions and so the columns. A label
-is another list, which names the rows. Structure decides before names, so that names in any language
-lead to the same tables.
+is another list, which names the rows. Names of fields decide only what the structure leaves open,
+so that names in any language lead to the same tables.
 
 In the example, ``trend.hits[@0]`` is the element of ``trend.hits`` at the position of the row.
 
@@ -74,16 +74,17 @@ class RowSet:
     parent_rows : list of int
         For each row, the position in the parent of the row that contains it.
     keys : list
-        The position of each row in its list, or its key in its map.
+        For each row, its position in the list, or its key in the map.
     holder : tuple of Step
-        The path to the list of the rows, or to the record of several lists that share the row set.
+        The path to the list of the rows; if several lists share the row set, the path to the record
+        that contains these lists.
     first : int
         The position of the first row in its list; 1 if the element before it is a header.
     has_label : bool
-        Whether another list names the rows; the name of a row has the same position.
+        Whether another list has a name for each row, at the same position.
     only : dict of str to tuple
-        A filter, if the row set has only some of the rows at its path: by source (a path from the
-        row), the values of the rows that it has.
+        A filter, if the row set has only some of the rows at its path. Maps a source (a path from
+        the row) to the values that a row of this row set may have there.
     arrays, maps : list
         The lists (`Arrays`) and maps (`PathAndValues`) in the rows; they become further row sets
         or columns.
@@ -124,8 +125,8 @@ class RowSet:
 class RawColumn:
     """The values at one path: one for each row of a row set, `MISSING` for rows without a value.
 
-    A path that does not begin with the path of the rows refers to them by their positions or keys,
-    as in ``trend.hits[@0]``.
+    If the values are outside the rows, in a list or map elsewhere, the path ends with the position
+    or key of the row, as in ``trend.hits[@0]``.
     """
 
     row_set: RowSet
@@ -148,11 +149,11 @@ class Arrays:
 
     @cached_property
     def field_and_texts(self) -> tuple[str | None, list[list[Any]]] | None:
-        """The texts in the lists and their field, if the texts can be names of columns; else None.
+        """A pair of a field's name and the texts of each list, if they can name columns.
 
-        The texts are the elements of the lists or, if the elements are records, the values of one
-        field of these records. They can be names if no list has the same text twice. The result is
-        a pair: the name of the field (None if the elements are texts), and the texts of each list.
+        If the elements of the lists are records, the texts are the values of this field. If the
+        elements are texts, the name is None. Texts can name columns if no list has the same text
+        twice; if there are no such texts, None takes the place of the pair.
         """
         fields = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for name in fields:
@@ -179,7 +180,7 @@ class Structure:
     documents : sequence
         The decoded responses; more responses show more fields.
     vocabulary : Vocabulary
-        The known engines, topics and so on, by which keys that are data are recognised.
+        The known engines, topics and so on: an object with such keys is taken for a map.
 
     Attributes
     ----------
@@ -220,8 +221,8 @@ class Structure:
     def _add_values(self, row_set: RowSet, steps: Path, values: list[Any]) -> None:
         """Add the values at one path: objects field by field, scalars as a raw column.
 
-        ``values`` has one value for each row of the row set. Lists and maps are stored in the row
-        set, and handled later.
+        ``values`` has one value for each row of the row set. Lists and maps are only stored in the
+        row set; `_add_raw_columns` then makes them into row sets or columns.
         """
         value_types = {*map(type, values)} - {Missing}
         if dict in value_types:
@@ -291,10 +292,11 @@ class Structure:
         kept_paths: set[Path],
         ancestor_keys: list[Any],
     ) -> None:
-        """Add a row set with only some rows of ``row_set``: those within some rows of ``ancestor``.
+        """Add a row set with those rows of ``row_set`` that are within some rows of ``ancestor``.
 
-        ``ancestor_keys`` are the keys or positions of these enclosing rows. ``raw_columns`` are the
-        raw columns of ``row_set``; the new row set gets those whose path is in ``kept_paths``.
+        ``ancestor_keys`` are the keys or positions of these rows of ``ancestor``. ``raw_columns``
+        are the raw columns of ``row_set``; the new row set gets those whose path is in
+        ``kept_paths``.
         """
         source = (
             "^" * sum(isinstance(step, Each) for step in row_set.steps[len(ancestor.steps) :])
@@ -323,9 +325,9 @@ class Structure:
     # --- maps -----------------------------------------------------------------------------------
 
     def _is_map(self, objects: list[dict[str, Any]], steps: Path) -> bool:
-        """Whether the keys of objects are data (such as days), judged by the keys and values.
+        """Return whether objects are maps: their keys are data, such as days, not names of fields.
 
-        Otherwise the keys are the names of fields.
+        This is judged by the keys and the values.
         """
         keys = list(dict.fromkeys(key for value in objects for key in value))
         if not keys:
@@ -400,7 +402,7 @@ class Structure:
         for label, group in arrays_by_label.values():
             self._add_parallel_row_set(row_set, group, label)
         for group in arrays_by_length.values():
-            if len(group) > 1 or not self._add_if_cells(row_set, group[0]):
+            if len(group) > 1 or not self._add_if_not_rows(row_set, group[0]):
                 self._add_parallel_row_set(row_set, group)
 
     def _add_parallel_row_set(
@@ -408,8 +410,9 @@ class Structure:
     ) -> None:
         """Add one row set for lists of equal lengths: each position in them becomes a row.
 
-        The path of the rows is the path of a list of lists if there is one, or else of the list
-        that most rows have. ``label`` is a list in an enclosing row that names the positions.
+        ``arrays`` are lists at several paths. The path of the rows is that of a list of lists if
+        there is one, or else that of the list that is missing in the fewest rows. ``label`` is a
+        list in an enclosing row that names the positions.
         """
         main_array = max(arrays, key=lambda array: (array.is_of_lists, len(array.filled)))
         containers = [(array.steps, array.lists) for array in arrays]
@@ -421,7 +424,10 @@ class Structure:
     def _add_row_set_of_columns(
         self, row_set: RowSet, array: Arrays, paths_and_values: list[PathAndValues]
     ) -> None:
-        """Add a row set for lists that are the columns of a table: each position becomes a row."""
+        """Add a row set for the lists in ``array``, which are columns: each position becomes a row.
+
+        ``paths_and_values`` has the path and the values of each column.
+        """
         steps, lists = self._split_into_columns(array, None, ())[0]
         label = self._find_label(row_set, Arrays(steps, lists), includes_own_lists=True)
         self._add_child_row_set(
@@ -442,7 +448,8 @@ class Structure:
 
         The lists or maps in ``containers`` have equal lengths or keys. The path of
         ``main_container`` becomes the path of the rows. ``label`` is a list in an enclosing row
-        that names the items, ``first_position`` the position of the first row, ``only`` a filter.
+        that names the items, ``first_position`` the position of the first row, ``only`` the filter
+        `RowSet.only`.
         """
         rows = [
             (parent_row, key)
@@ -489,10 +496,10 @@ class Structure:
         self._add_row_set(new_set, paths_and_values)
 
     def _may_be_columns(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> bool:
-        """Whether the elements of lists, themselves lists, may be the columns of a table.
+        """Return whether lists of lists may be tables by column: each inner list is one column.
 
-        They may be if they have equal lengths, and if the values in each are of one kind.
-        ``is_mixed`` says whether different elements have values of different kinds.
+        They may be if the inner lists have equal lengths, and if each has values of only one kind.
+        ``is_mixed`` says whether this kind differs between the inner lists.
         """
         if array.longest < 2 or {*map(type, array.items)} != {list}:
             return False
@@ -542,7 +549,7 @@ class Structure:
             return True
         return False
 
-    def _add_if_cells(self, row_set: RowSet, array: Arrays) -> bool:
+    def _add_if_not_rows(self, row_set: RowSet, array: Arrays) -> bool:
         """Add lists as columns if their elements are not rows; return whether they were added.
 
         Lists of texts become one column of lists. Short lists (tuples) in many rows become one
@@ -560,10 +567,10 @@ class Structure:
     def _split_into_columns(
         array: Arrays, header: Path | None, names_by_row: Sequence[Sequence[str]]
     ) -> list[PathAndValues]:
-        """Return, for each position in lists, its path and the elements, one for each row.
+        """Return the lists in ``array`` as columns: the path and the values of each position.
 
-        With a header, return them for each name in the header instead; ``names_by_row`` has the
-        names for each row.
+        A column has one value per list. If ``header`` is given, there is one column for each name
+        in the header instead; ``names_by_row`` has the header's names for each list.
         """
         positions_by_name = [
             {name: position for position, name in enumerate(positions)}
@@ -584,10 +591,10 @@ class Structure:
         return paths_and_values
 
     def _find_header(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> Header | None:
-        """Return the header that names the positions of the lists in ``array``; None without one.
+        """Return the header of the lists in ``array``, i.e. the list that names their positions.
 
-        The header is a pair: its path, and its names for each row. ``is_mixed`` says whether the
-        positions have values of different kinds.
+        It is returned as a pair: its path, and its names for each row. Return None if there is no
+        header. ``is_mixed`` says whether the positions have values of different kinds.
         """
         candidates = []
         for neighbour, rows in _arrays_around(row_set, array, includes_own_lists=array.is_of_lists):
@@ -626,11 +633,11 @@ class Structure:
     def _find_label(
         self, row_set: RowSet, array: Arrays, *, includes_own_lists: bool = False
     ) -> Label | None:
-        """Return the nearest lists that may name the elements of ``array``; None without any.
+        """Return the nearest lists that may name the elements of ``array``; None if there are none.
 
-        They are in enclosing rows, or in the rows themselves with ``includes_own_lists``, and have
-        the lengths of the lists in ``array``. They are returned with a list: for each row of the
-        row set, the position of the list that belongs to it.
+        These lists are in enclosing rows, or, with ``includes_own_lists``, in the rows themselves.
+        They are as long as the lists in ``array``. They are returned as a pair: the lists, and for
+        each row of ``row_set`` the position of the list that belongs to this row.
         """
         if array.longest < 2:
             return None
@@ -665,10 +672,11 @@ class Structure:
 def _arrays_around(
     row_set: RowSet, array: Arrays, *, includes_own_lists: bool
 ) -> Iterator[tuple[Arrays, list[int]]]:
-    """Yield the lists in rows that enclose the rows of a row set, except those around ``array``.
+    """Yield the lists in the rows that enclose the rows of ``row_set``, by path as `Arrays`.
 
-    Each is yielded with a list: for each row of the row set, the position of the enclosing row.
-    With ``includes_own_lists``, the lists in the rows themselves are yielded, too.
+    Each `Arrays` is yielded with a list: for each row of ``row_set``, the position of the enclosing
+    row, which is also that of its list. With ``includes_own_lists``, the lists in the rows of
+    ``row_set`` follow the same way. ``array`` and the lists that contain it are left out.
     """
     for ancestor in [*row_set.with_ancestors()][not includes_own_lists :]:
         rows = row_set.enclosing_rows(ancestor)
@@ -677,13 +685,16 @@ def _arrays_around(
                 yield neighbour, rows
 
 
-def _have_similar_paths(group: set[Path], paths: set[Path]) -> bool:
-    """Whether two sets of paths share at least half of their paths, or one contains the other."""
-    return len(group & paths) >= min(0.5 * len(group | paths), len(group), len(paths))
+def _have_similar_paths(paths: set[Path], others: set[Path]) -> bool:
+    """Return whether two sets share half or more of their paths, or one set contains the other."""
+    return len(paths & others) >= min(0.5 * len(paths | others), len(paths), len(others))
 
 
 def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any]) -> bool:
-    """Whether two sequences of lengths, one per row, are equal wherever both are known."""
+    """Return whether two sequences of lengths, one per row, are equal wherever both are known.
+
+    There must be at least one row in which both are known.
+    """
     pairs = {*zip(lengths, other_lengths, strict=False)}
     comparisons = [
         length == other_length
@@ -698,7 +709,9 @@ def _last_name(steps: Path) -> str:
 
 
 def bind_to_row(steps: Iterable[Step]) -> Path:
-    """Return a path that leads to the item at the row's position or key instead of to all items.
+    """Return a path with each step to all items bound to the row, as in ``rows[@0].n``.
+
+    A bound step leads to the item at the row's position in a list, or with the row's key in a map.
 
     Examples
     --------
@@ -728,9 +741,10 @@ def _values_of_type(value_type: type, values: list[Any]) -> list[Any]:
 
 
 def _kind_of(value: Any) -> str:
-    """Return the kind of a value, such as ``number``; numbers and days in text have their kind.
+    """Return the kind of a value, such as ``number``, ``bool`` or ``text``.
 
-    A text without letters and digits, such as a dash for no value, is a ``mark``.
+    A text with a number is a ``number``, and a text with a day is a ``day``. A text without letters
+    and digits, such as a dash in place of a value, is a ``mark``.
     """
     if isinstance(value, bool):
         return "bool"
@@ -748,7 +762,10 @@ def _kind_of(value: Any) -> str:
 
 
 def _shapes_of(values: Iterable[Any]) -> set[str]:
-    """Return the kinds of values; for objects their field names, for lists the elements' kinds."""
+    """Return the set of shapes of ``values``: for scalars their kinds, such as ``number``.
+
+    The shape of an object is its field names; the shapes of a list are the kinds of its elements.
+    """
     values = [*values]
     shapes = {str(sorted(value)) for value in values if isinstance(value, dict)}
     items = {f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds_of(value)}
@@ -761,9 +778,10 @@ def _kinds_of(values: Iterable[Any]) -> set[str]:
 
 
 def _members_of(values: Iterable[Any]) -> list[Any]:
-    """Return the values of one key that are not empty, and of lists of records the records.
+    """Return the values that are not empty; lists of records are replaced by their records.
 
-    If some are objects, only these: a text in place of an object marks what is missing.
+    If some values are objects, only these are returned: a text in place of an object says that the
+    object is missing.
     """
     members = [value for value in values if value not in (None, {}, [])]
     objects = [member for member in members if isinstance(member, dict)]
@@ -776,7 +794,8 @@ def _members_of(values: Iterable[Any]) -> list[Any]:
 def _mean_agreement(members: list[Any]) -> float:
     """Return how similar the fields of ``members`` (the values in an object) are, from 0 to 1.
 
-    It is the mean, over all fields (name and kind), of the share of members that have the field.
+    A field is a pair of its name and the kind of its value. The result is the mean, over all
+    fields, of the share of members that have the field.
     """
     member_kinds = []
     for member in members[:: len(members) // _SAMPLE_SIZE + 1]:
@@ -789,21 +808,24 @@ def _mean_agreement(members: list[Any]) -> float:
 
 
 def _unwrap(value: Any) -> Any:
-    """Return the value inside nested objects with one field each; other values unchanged."""
+    """Return the innermost value of nested objects with one field each, else ``value`` itself."""
     while isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
     return value
 
 
 def _are_tuples(row_set: RowSet, array: Arrays, min_rows: int) -> bool:
-    """Whether lists are tuples: at least ``min_rows`` short lists of scalars, of equal length."""
+    """Return whether lists look like tuples: short lists of scalars, all of the same length.
+
+    There must be at least ``min_rows`` of them.
+    """
     is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _MAX_TUPLE_LENGTH
     is_plain = {*map(_kind_of, map(_unwrap, array.items))}.isdisjoint({"dict", "list"})
     return row_set.parent is not None and is_even and is_plain and len(array.filled) >= min_rows
 
 
 def _has_header_row(lists: list[list[Any]]) -> bool:
-    """Whether the first element of each list is a header, which names the columns of the rest."""
+    """Return whether lists of rows begin with a header row, which names the columns of the rest."""
     for elements in lists:
         if len(elements) < 3 or not all(isinstance(element, list) for element in elements):
             return False

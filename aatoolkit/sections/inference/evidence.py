@@ -2,9 +2,9 @@
 
 Sums are tested by comparing groups of rows with a total: the rows of a response with a row of
 totals, the rows of a list with the record that encloses it, the responses for single engines with
-the response for all. An identity is tested on all rows at once, within the rounding of the numbers.
-An identity that holds may still hold by chance, or be one of several between which these rows
-cannot decide.
+the response for all. An identity, such as "this column is the ratio of these two", is tested on all
+rows at once, within the rounding of the numbers. An identity that holds may still hold by chance,
+or several may hold, and the rows do not show which of them is meant.
 """
 
 from __future__ import annotations
@@ -65,11 +65,12 @@ class Totals:
     numbers : array of float
         The total of each group.
     label, where : str
-        Words for the totals (``label``) and for the groups (``where``), such as ``responses``.
+        What the totals (``label``) and the groups (``where``) are called in notes for people, as in
+        "its rows sum to `label` in `where`".
     summed_over : set of str
         The columns of the key over which the rows of a group are summed.
     target : ColumnFinding, optional
-        The column with the totals.
+        The column with the totals; None if they are rows of totals or sums.
     """
 
     groups: RowPositions
@@ -81,23 +82,23 @@ class Totals:
 
 
 def _find_sums(relation: Relation, relations: list[Relation]) -> None:
-    """Add to the evidence of each column the totals that its rows sum to."""
-    totals = [*_find_totals_in_enclosing_rows(relation)]
+    """Find the totals that the rows of each column sum to; store them as evidence of the column."""
+    enclosing_totals = [*_find_totals_in_enclosing_rows(relation)]
     for column in relation.columns if relation.kept_mask.any() else ():
         if not column.may_be_summed:
             continue
-        for total in [*totals, *_find_other_totals(column, relations)]:
-            if not _adds_up_to(column, total):
+        for totals in [*enclosing_totals, *_find_other_totals(column, relations)]:
+            if not _adds_up_to(column, totals):
                 continue
-            column.facts.sum_notes.append(f"its rows sum to {total.label} in {total.where}")
-            column.facts.across |= total.summed_over
-            if total.target is not None:
-                column.facts.total_columns.append(total.target)
-                total.target.facts.sum_notes.append(f"the rows of {relation.name} sum to it")
+            column.facts.sum_notes.append(f"its rows sum to {totals.label} in {totals.where}")
+            column.facts.across |= totals.summed_over
+            if totals.target is not None:
+                column.facts.total_columns.append(totals.target)
+                totals.target.facts.sum_notes.append(f"the rows of {relation.name} sum to it")
 
 
 def _find_totals_in_enclosing_rows(relation: Relation) -> Iterator[Totals]:
-    """Yield the numbers in enclosing rows; the rows of the table may sum to them."""
+    """Yield the numbers in enclosing rows, as totals that the rows of a column may sum to."""
     for ancestor, groups in [*relation.with_ancestors()][1:]:
         paths = {ancestor[name].path for name in ancestor.key}
         summed_over = {name for name in relation.key if relation[name].path not in paths}
@@ -109,10 +110,10 @@ def _find_totals_in_enclosing_rows(relation: Relation) -> Iterator[Totals]:
 
 
 def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
-    """Yield totals outside the enclosing rows that a column may sum to.
+    """Yield the totals that a column may sum to, except those in enclosing rows.
 
-    They are the column's own rows of totals, and for each response the sums of columns of the same
-    name in other tables.
+    They are the column's values in rows of totals, and the sums by response of the columns that
+    have the same name in other tables.
     """
     relation, responses = column.relation, column.relation.response_positions
     key = {*relation.key}
@@ -138,7 +139,7 @@ def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iter
 
 
 def _sums_by_response(column: ColumnFinding) -> Numbers:
-    """Return the sum of a column by response, in an array of `_MIN_LENGTH` or more numbers."""
+    """Return the sum of a column in each response; zeros fill the array up to `_MIN_LENGTH`."""
     is_counted = column.relation.kept_mask & ~np.isnan(column.numbers)
     responses = column.relation.response_positions
     size = max(_MIN_LENGTH, int(responses.max(initial=0)) + 1)
@@ -146,22 +147,22 @@ def _sums_by_response(column: ColumnFinding) -> Numbers:
     return sums.astype(np.float64)
 
 
-def _adds_up_to(column: ColumnFinding, total: Totals) -> bool:
-    """Whether the rows of a column sum to all totals, in enough groups to exclude a coincidence."""
-    is_counted, size = (column.relation.kept_mask & ~np.isnan(column.numbers), len(total.numbers))
-    groups, numbers = total.groups[is_counted], column.numbers[is_counted]
+def _adds_up_to(column: ColumnFinding, totals: Totals) -> bool:
+    """Return whether the rows of each group sum to its total, in enough groups to be no chance."""
+    is_counted, size = (column.relation.kept_mask & ~np.isnan(column.numbers), len(totals.numbers))
+    groups, numbers = totals.groups[is_counted], column.numbers[is_counted]
     sums = np.bincount(groups, numbers, minlength=size)[:size]
     part_counts = np.bincount(groups, numbers != 0, minlength=size)[:size]
-    is_known = ~np.isnan(total.numbers) & (part_counts > 0)
+    is_known = ~np.isnan(totals.numbers) & (part_counts > 0)
     slack = column.half_unit * np.maximum(part_counts, 1) + _SLACK
-    if not is_known.any() or (np.abs(sums - total.numbers)[is_known] > slack[is_known]).any():
+    if not is_known.any() or (np.abs(sums - totals.numbers)[is_known] > slack[is_known]).any():
         return False
     # A single part equals its total whatever the rule is.
     has_several_parts = is_known & (part_counts >= 2)
-    is_large = np.nanmax(total.numbers) >= _LARGE and part_counts[has_several_parts].sum() >= 3
+    is_large = np.nanmax(totals.numbers) >= _LARGE and part_counts[has_several_parts].sum() >= 3
     is_often = (
         has_several_parts.sum() >= MIN_DISTINCT_ROWS
-        and len(np.unique(total.numbers[is_known])) >= 3
+        and len(np.unique(totals.numbers[is_known])) >= 3
     )
     return bool(is_often or is_large)
 
@@ -171,7 +172,11 @@ def _adds_up_to(column: ColumnFinding, total: Totals) -> bool:
 
 @dataclass(frozen=True)
 class Operand:
-    """Counts, one per row of a table; ``is_own`` says whether they are a column of this table."""
+    """Counts, one per row of a table, that may be the numerator or denominator of a ratio.
+
+    ``is_own`` says whether they are a column of this table itself; otherwise they come from
+    enclosing rows or are sums by response.
+    """
 
     name: str
     numbers: Numbers
@@ -189,7 +194,7 @@ class Ratio:
     factor : float
         100 for per cent, else 1.
     row_count : int
-        The number of distinct rows that show the ratio; rows with a ratio of 0 are not counted.
+        The number of distinct rows that prove the ratio, without rows in which it is 0.
     """
 
     numerator: Operand
@@ -207,7 +212,7 @@ class Ratio:
 
 
 def _find_ratios(relation: Relation) -> None:
-    """Find the ratios of counts that equal a column on every row, as evidence of the column."""
+    """Find the ratios of counts that equal a column on every row; store them in its evidence."""
     counts = list(_find_operands(relation))
     for column in relation.columns:
         reading, name_meaning, evidence = column.reading, column.meaning, column.facts
@@ -262,8 +267,9 @@ def _find_exact_ratios(
 ) -> Iterator[Ratio]:
     """Yield the ratios of two counts that equal the numbers of a column on all rows.
 
-    They must be equal within the rounding of the numbers. If the column's name contains the name of
-    the numerator, as in ``citation_rate``, one row less is enough as proof.
+    They must be equal within the rounding of the numbers, on a minimum number of rows. This minimum
+    is one row less if the column's ``name`` contains that of the numerator, as in
+    ``citation_rate``.
     """
     for denominator in counts:
         has_denominator = ~np.isnan(numbers) & (denominator.numbers > 0)
@@ -289,11 +295,11 @@ def _find_exact_ratios(
 def _find_denominators(
     numbers: Numbers, half_unit: float, factor: float, denominators: list[Operand]
 ) -> dict[str, int]:
-    """Return the counts that give whole numbers on every row when multiplied by a column.
+    """Return the counts whose product with a column is a whole number on every row.
 
     Such a count may be the denominator of a rate whose numerator is not in the response, or the
-    weight of a mean of whole numbers. The result has the number of rows that show it, by the name
-    of the count.
+    weight of a mean of whole numbers. The result maps the name of each count to the number of rows
+    that prove it.
     """
     row_counts = {}
     for denominator in denominators:
@@ -309,7 +315,7 @@ def _find_denominators(
 
 
 def _find_siblings(relation: Relation) -> None:
-    """Find columns of one object that together sum to 1 or 100 on every row, as their evidence."""
+    """Find fields of one object that sum to 1 or 100 on every row; store this in their evidence."""
     objects: dict[str, list[ColumnFinding]] = {}
     for column in relation.columns:
         is_candidate = column.reading.is_number and column.is_own and column.source[0] not in ".$"
@@ -320,15 +326,15 @@ def _find_siblings(relation: Relation) -> None:
         groups = (
             group for size in range(len(columns), 1, -1) for group in combinations(columns, size)
         )
-        totals = ((group, _find_common_sum(group)) for group in groups)
-        group, total = next((result for result in totals if result[1]), ((), 0.0))
+        results = ((group, _find_common_sum(group)) for group in groups)
+        group, common_sum = next((result for result in results if result[1]), ((), 0.0))
         for column in group:
             column.facts.siblings = tuple(sibling.name for sibling in group)
-            column.facts.siblings_sum = total
+            column.facts.siblings_sum = common_sum
 
 
 def _find_common_sum(columns: tuple[ColumnFinding, ...]) -> float:
-    """Return the number, 1 or 100, to which the columns sum on every row; 0 if they do not."""
+    """Return 1 or 100 if the columns sum to this number on every row; otherwise 0."""
     numbers_by_column = np.stack([column.numbers for column in columns])
     numbers_by_column = numbers_by_column[:, ~np.isnan(numbers_by_column).any(axis=0)]
     if np.unique(numbers_by_column, axis=1).shape[1] < MIN_DISTINCT_ROWS:
@@ -348,7 +354,7 @@ def _find_common_sum(columns: tuple[ColumnFinding, ...]) -> float:
 
 @dataclass(eq=False)
 class MatchedRows:
-    """The rows of the responses for single engines, each with its row in the response for all.
+    """The rows for single engines, each with the row of the same key for all engines.
 
     Attributes
     ----------
@@ -356,10 +362,10 @@ class MatchedRows:
         The positions of the rows in the responses for single engines.
     whole_rows : array of int
         For each of ``engine_rows``, the position of the row with the same key in the response for
-        all.
+        all engines.
     is_complete : array of bool
-        For each row of the table, whether all responses for single engines that have rows have
-        this row. Otherwise a response may have left it out or cut it off.
+        For each row of the table, whether it is in every response for a single engine that has any
+        rows. If not, a response may have left the row out, or ended before it.
     """
 
     engine_rows: RowPositions
@@ -368,10 +374,10 @@ class MatchedRows:
 
 
 def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | None:
-    """Match the rows of the responses for single engines by key to the response for all engines.
+    """Match the rows for single engines to the rows for all engines, by the key of the table.
 
-    ``engine_count`` is the number of responses for single engines. Return None if the keys
-    cannot match.
+    ``engine_count`` is the number of responses for single engines. Return None if positions are
+    part of the key, or if a table of several rows has no key.
     """
     # Another response may have another row at the same position.
     has_position_key = any("#" in relation[name].source for name in relation.key)
@@ -398,7 +404,7 @@ def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | N
 
 
 def _compare_engines(relation: Relation, engine_count: int) -> None:
-    """Compare the responses for single engines with the response for all, as evidence of columns.
+    """Compare the numbers for single engines with those for all; store this as evidence of columns.
 
     The comparison shows which counts add up over engines, and which counts are the weights of
     rates. ``engine_count`` is the number of responses for single engines.
@@ -427,10 +433,10 @@ def _compare_engines(relation: Relation, engine_count: int) -> None:
 def _compare_with_sums(column: ColumnFinding, matches: MatchedRows) -> tuple[str, int]:
     """Compare the numbers of a column for single engines with its numbers for all engines.
 
-    Return a word as of `Evidence.engine_outcome`, and the number of rows that show it. Additive
-    counts add up exactly; distinct counts lie between the largest number of an engine and the sum.
-    If the single engines only repeat the number for all engines, or have 0, the service did not
-    filter: the word is empty.
+    Return `Evidence.engine_outcome`, and the number of rows that the comparison tested. Additive
+    counts add up exactly (``adds``). Counts of distinct things lie between the largest number of an
+    engine and the sum (``distinct``). If each engine has either 0 or the number for all engines,
+    the service ignored the filter, and the outcome is empty.
     """
     numbers, whole_rows = column.numbers, matches.whole_rows
     part_numbers, size = numbers[matches.engine_rows], len(numbers)
@@ -465,9 +471,9 @@ def _group_ranges(numbers: Numbers, groups: RowPositions, size: int) -> tuple[Nu
 def _count_pooled_rows(
     numbers: Numbers, weight: Numbers, matches: MatchedRows, half_unit: float
 ) -> int:
-    """Return the number of rows whose rate for all engines is the weighted mean of the engines'.
+    """Return on how many rows the rate for all engines is the weighted mean of the engines' rates.
 
-    Return 0 if this fails on any row, or if too few rows show it.
+    ``numbers`` are the rates. Return 0 if a row contradicts, or if too few rows prove it.
     """
     rates, whole_rows, size = (numbers[matches.engine_rows], matches.whole_rows, len(numbers))
     part_weights = np.nan_to_num(weight[matches.engine_rows])

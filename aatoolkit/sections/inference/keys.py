@@ -98,7 +98,7 @@ def _inherit_keys(relation: Relation) -> None:
 
 
 def _inherit_labels(relation: Relation) -> None:
-    """Append the columns of the enclosing tables that hold short texts, days or flags."""
+    """Append the columns of the enclosing tables that hold short texts, days or booleans."""
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
@@ -144,10 +144,10 @@ def _inherit_column(
 
 
 def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int | None:
-    """Return the number of ``^`` in a source that leads from a row to the enclosing row ``prefix``.
+    """Return how many ``^`` lead from the row at ``steps`` to the enclosing row at ``prefix``.
 
-    In the source of a column, each ``^`` goes up to the record that encloses the row or record.
-    Return None if no such source leads there.
+    In the source of a column, each ``^`` goes up to the next enclosing record. Return None if no
+    number of ``^`` leads there.
     """
     steps_below = steps[len(prefix) :]
     if not prefix or not isinstance(prefix[-1], Each) or steps[: len(prefix)] != prefix:
@@ -159,7 +159,11 @@ def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int |
 
 
 def _add_position_column(relation: Relation, name: str, levels_up: int = 0) -> str:
-    """Add a column of the positions of rows, or of their enclosing rows; return its name."""
+    """Add a column with the position of each row, or of an enclosing row; return its name.
+
+    ``levels_up`` says how many levels out the enclosing row is; 0 stands for the row itself. The
+    column is called ``name`` if ``levels_up`` is 0 and no other column has this name.
+    """
     parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response_positions
     row_counts: Counter[tuple[int, int]] = Counter()
     positions = []
@@ -175,7 +179,7 @@ def _add_position_column(relation: Relation, name: str, levels_up: int = 0) -> s
 
 
 def _count_nested_arrays(relation: Relation) -> int:
-    """Return how many arrays enclose a row with no object between them: 2 for ``[[row, row]]``."""
+    """Return how many arrays enclose a row directly: 2 for ``[[row, row]]``."""
     return len([*takewhile(lambda step: isinstance(step, Each), reversed(relation.steps))])
 
 
@@ -194,9 +198,10 @@ def _add_currency(column: ColumnFinding) -> None:
 
 
 def _mark_totals(relation: Relation) -> str:
-    """Mark the rows that are totals of other rows; return a note on them, or an empty text.
+    """Record which rows are totals of other rows; return a note on them, empty if there are none.
 
-    A row is a total if its label says so, and if no other row of its response has a greater count.
+    A row is a total if a text in it, such as ``all``, says so, and if no other row of the same
+    response has a greater count.
     """
     text_columns = [column for column in relation.columns if column.reading.is_text]
     counts = [column.numbers for column in relation.columns if column.may_be_counts]
@@ -227,11 +232,11 @@ def _mark_totals(relation: Relation) -> str:
 
 
 def _find_key(relation: Relation) -> tuple[str, ...]:
-    """Return the names of the columns that identify the rows of each response; empty if none do.
+    """Return the names of the columns that identify a row within its response; empty if none do.
 
-    They are all labels (keys of maps, names of rows) and columns inherited from enclosing rows, and
-    as few other columns as are needed. Identifiers are tried before other texts; measures, instants
-    and flags are never part of a key.
+    They are all label columns (keys of maps, names of rows), all columns inherited from enclosing
+    rows, and as few other columns as are needed. Identifiers are tried before other texts;
+    measures, instants and booleans are never part of a key.
     """
     label_columns = [
         column for column in relation.columns if column.is_label or column.is_inherited
@@ -289,7 +294,7 @@ def _are_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
 
 
 def find_year_path(documents: list[Any]) -> str | None:
-    """Return the path at which all responses have their year or last day; None if there is none.
+    """Return the path to the year or to the last day of the window in every response, else None.
 
     Examples
     --------
@@ -310,7 +315,7 @@ def find_year_path(documents: list[Any]) -> str | None:
 
 
 def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of all fields outside lists that hold a day or a year."""
+    """Yield the path of each field that holds a day or a year and is not inside a list."""
     if isinstance(value, dict) and len(path) < 3:
         for name, value_inside in value.items():
             yield from _iter_day_paths(value_inside, (*path, name))

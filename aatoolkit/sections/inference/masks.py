@@ -1,4 +1,4 @@
-"""Apply masks: columns of flags that say which values of other columns are missing."""
+"""Apply masks: columns of booleans that say which values of other columns are missing."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _EMPTY_VALUES = (0, "", "0", None, MISSING)
 
 
 def apply_masks(relation: Relation) -> None:
-    """Set values that a validity flag marks as invalid to `MISSING`; remove the columns of flags.
+    """Set the values that a mask marks as invalid to `MISSING`; remove the mask from the columns.
 
-    A column is taken for a mask if its name and its flags are those of a mask, and if all values
-    that it marks as invalid are 0 or empty.
+    A mask is a column of booleans, or of 0 and 1, that says which values of another column are
+    valid. A column is taken for a mask if it has the name and the values of a mask, and if all
+    values that it marks as invalid are 0 or empty.
     """
     for mask in [*relation.columns]:
         object_path, field, is_in_list = _split_path(mask)
@@ -47,6 +48,6 @@ def apply_masks(relation: Relation) -> None:
 
 
 def _split_path(column: ColumnFinding) -> tuple[str, str, bool]:
-    """Return the path of a column's object, the name of its field, and whether that is a list."""
+    """Return the path of a column's object, the field's name, and whether the field is a list."""
     object_path, _, name = column.path.rpartition(".")
     return object_path, name.removesuffix("[]"), name.endswith("[]")

@@ -1,8 +1,9 @@
-"""Find how to parse the values of a column: numbers in text, dates, flags in words, sentinels.
+"""Find how to parse the values of a column, such as numbers, days or booleans in text.
 
-The result is a reading: the dtype of the column, its way of parsing, and the values that stand for
-missing values. A reading is used only if it can parse every value. Identifiers are never read as
-numbers, and -1 is taken for a missing value only if no other value is negative.
+The result is a reading: the dtype of the column, the notation of the values (`Column.parse`), and
+the values that stand for missing values. A reading is used only if it can parse every value.
+Identifiers are never read as numbers, and -1 is taken for a missing value only if no other value is
+negative.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class FieldReading:
     dtype, parse, missing, year
         As in `Column`.
     evidence : str
-        A description of the values.
+        A description of the values, to be shown to people as the reason for this reading.
     percent, ordinal : bool
         ``percent`` says whether the texts have a per cent sign, ``ordinal`` whether they are ranks
         such as ``#3``.
@@ -80,7 +81,7 @@ class FieldReading:
 
 
 def read_values(values: Sequence[Any], name: str) -> FieldReading:
-    """Return how to parse the values of a column, judged by the values and then by its name.
+    """Return how to parse the values of a column, judged by the values and then by ``name``.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
 
 
 def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_values: Any) -> Any:
-    """Return the values parsed to an Arrow array; None if one of them cannot be parsed."""
+    """Return an Arrow array of the parsed values; None if one of the values cannot be parsed."""
     parsed = read_as(values, Reading(dtype, parse, None, None, missing_values))
     return None if parsed.invalid else parsed.array
 
@@ -161,7 +162,8 @@ def _read_numbers(
 def _read_times(numbers: set[Any], name: str) -> FieldReading | None:
     """Return how to parse whole numbers that are days or instants; None for other numbers.
 
-    Days and instants are recognised by their range, their steps and the column's name.
+    Days and instants are recognised by the range of the numbers, the steps between them and the
+    column's name.
     """
     is_named = is_time_name(name)
     is_whole = all(float(value).is_integer() for value in numbers)
@@ -189,7 +191,7 @@ def _read_in_format(
 ) -> FieldReading | None:
     """Return how to parse values as days or instants in ``time_format``.
 
-    Return None if a value does not have this format.
+    Return None if a value has another format and is none of ``missing_words``.
     """
     dtype, parse, pattern, _, evidence = time_format
     is_matching = all(re.fullmatch(pattern, text, re.S) for text in texts)
@@ -263,10 +265,10 @@ def _read_texts(
 
 
 def _find_possible_parses(texts: list[str], name: str) -> list[str]:
-    """Return the ways of parsing (`Column.parse`) that may fit texts; empty if they are ambiguous.
+    """Return the notations (`Column.parse`) that texts may have; empty if they are ambiguous.
 
     A point or comma before three digits may be a decimal sign or may separate thousands. The other
-    values decide, or else the name: counts have no decimals, and ranks are less than 1,000.
+    texts decide, or else the column's name: counts have no decimals, and ranks are less than 1,000.
     """
     name_meaning = meaning_of(name)
     is_small = name_meaning.kind in _SMALL_KINDS or name_meaning.mean

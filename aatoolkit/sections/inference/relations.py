@@ -1,8 +1,9 @@
 """Relations: the tables found in the responses of one section, with findings about each column.
 
-A relation has the path of its rows, as in a declaration, and the values of its columns. So types,
-identities and keys can be found without reading the responses again. A finding is a claim about a
-column, such as its unit, with its confidence and its evidence.
+A relation has the path of its rows, as in a declaration, and the values of its columns. So dtypes,
+keys, and columns that are sums or ratios of others can be found without reading the responses
+again. A finding is a claim about a column, such as its unit, with the confidence and the evidence
+of the claim.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ _DO_NOT_ADD = (
 
 @dataclass(frozen=True)
 class Finding(Generic[T]):
-    """A claim about a column, such as its unit, with its confidence and its evidence.
+    """A claim about a column, such as the column's unit, with a confidence and the evidence.
 
-    ``value`` is the claim itself, or None if there is none.
+    ``value`` is what is claimed, such as the unit; None if nothing is claimed.
     """
 
     value: T | None = None
@@ -53,22 +54,22 @@ class Evidence:
     ratios : list of Ratio
         The ratios of two counts that equal the column on every row.
     denominators : dict of str to int
-        By count that may be the denominator of the column, the number of rows that show it: the
-        column multiplied by the count is a whole number on every row.
+        Maps each count that may be the denominator of the column to the number of rows that prove
+        it: the column multiplied by the count is a whole number on every row.
     weights : dict of str to int
-        By count that may be the weight of the column, the number of rows that show it: the mean of
-        the single engines' values, weighted by the count, is the value for all engines.
+        Maps each count that may be the weight of the column to the number of rows that prove it:
+        the mean of the single engines' values, weighted by the count, is the value for all engines.
     engine_outcome : str
         How the values for all engines compare with those for single engines: ``adds`` (they are the
-        sums), ``distinct`` (between the largest value and the sum) or ``differs``; empty if that
-        was not tested.
+        sums), ``distinct`` (between the largest value and the sum) or ``differs``; empty if nothing
+        can be concluded.
     tested_rows : int
         The number of rows on which ``engine_outcome`` was tested: rows with two or more engines
         whose value is not 0.
     sum_notes : list of str
         Sentences that say which totals the rows of the column sum to, or which rows sum to it.
     total_columns : list of ColumnFinding
-        The columns with the totals that the rows of the column sum to.
+        The columns that hold these totals, if they are columns of an enclosing table.
     across : set of str
         The columns of the key over which the column is proved to add up.
     siblings : tuple of str
@@ -116,9 +117,9 @@ class ColumnFinding:
     scale : float
         The factor that the numbers are multiplied by.
     valid : str, optional
-        The source of a flag that says whether the row has a value.
+        The path to a boolean that says whether the value of the row is valid; see `Column.valid`.
     doc : str
-        The description that a person has given to the column.
+        The description that a person has given to the column; empty by default.
     facts : Evidence
         What the responses show about the numbers.
     """
@@ -150,12 +151,12 @@ class ColumnFinding:
 
     @property
     def is_own(self) -> bool:
-        """Whether the values come from a field of the row, and are no keys, positions or labels."""
+        """Whether the values come from a field of the row, instead of keys, positions or labels."""
         return not (self.is_label or self.is_inherited or self.source.startswith("#"))
 
     @property
     def dtype(self) -> str:
-        """The dtype of the column; ``Float64`` if its numbers have a scale."""
+        """The dtype of the column; ``Float64`` if its numbers are multiplied by a factor."""
         return "Float64" if self.scale != 1.0 else self.reading.dtype
 
     @property
@@ -165,12 +166,12 @@ class ColumnFinding:
 
     @property
     def half_unit(self) -> float:
-        """The rounding of the numbers: half a unit of the last decimal; 0 for whole numbers."""
+        """The largest rounding error: half a unit of the last decimal; 0 for whole numbers."""
         return 0.5 * 10.0**-self.reading.decimals if self.reading.decimals else 0.0
 
     @property
     def meaning(self) -> Meaning:
-        """The meaning of the column's name; of a generic name (``value``), with the parent's name.
+        """The meaning of the column's name, if it is generic (``value``) with the parent's name.
 
         A field of whole numbers that is named like a count (``hits``) remains a count, even if its
         parent (``visibility``) is named like a share.
@@ -197,7 +198,7 @@ class ColumnFinding:
 
     @property
     def may_be_counts(self) -> bool:
-        """Whether the column holds whole numbers from 0, which may be counts."""
+        """Whether the column holds only whole numbers from 0 up, which may be counts."""
         reading = self.reading
         is_plain = reading.dtype == "Int64" and reading.parse in (None, "number")
         return is_plain and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
@@ -210,7 +211,7 @@ class ColumnFinding:
 
     @property
     def aggregate(self) -> Aggregation:
-        """The rule by which the column is aggregated; `NONE` as long as the rule is open."""
+        """The rule by which the column is aggregated; `NONE` (not at all) while it is open."""
         rule = self.rule.value
         return NONE if rule is None or self.rule.confidence == OPEN else rule
 
@@ -276,7 +277,7 @@ class Relation:
     key : tuple of str
         The names of the columns that identify a row.
     without : dict of str to tuple
-        By name of a column, its labels of rows that are totals.
+        Maps the name of a column to the texts, such as ``all``, that mark a row as a total.
     total_rows : array of int
         The positions of the rows that are totals.
     """
@@ -323,15 +324,15 @@ class Relation:
 
     @property
     def kept_mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """For each row, True unless it is a total of other rows."""
+        """A mask that is False for the rows that are totals of other rows, else True."""
         mask = np.ones(len(self), bool)
         mask[self.total_rows] = False
         return mask
 
     def with_ancestors(self) -> Iterator[tuple[Relation, RowPositions]]:
-        """Yield pairs of a table and an array, for this table and then its enclosing tables.
+        """Yield this table and its enclosing tables, each with an array of positions.
 
-        The array has, for each row of this table, the position of the row that encloses it.
+        The array has, for each row of this table, the position of its row in the enclosing table.
         """
         relation: Relation | None = self
         ancestor_rows: RowPositions = np.arange(len(self))

@@ -30,9 +30,9 @@ def find_relations(
     documents : sequence
         Decoded responses of one section; more of them show more fields.
     section : str
-        The name of the section, with which the names of tables begin.
+        The name of the section; the names of its tables begin with it.
     vocabulary : Vocabulary
-        The known engines, topics and so on, by which keys that are data are recognised.
+        The known engines, topics and so on: an object with such keys is taken for a map.
 
     Examples
     --------
@@ -74,9 +74,9 @@ def find_relations(
 def _create_relation(
     row_set: RowSet, relations: dict[RowSet, Relation], vocabulary: Vocabulary
 ) -> Relation:
-    """Create the table (`Relation`) for a row set, with the keys of maps as its first columns.
+    """Create the table (`Relation`) for a row set.
 
-    These are the maps on the path to the rows.
+    Its first columns hold the keys of the maps on the path to the rows.
     """
     labels: list[ColumnFinding] = []
     for ancestor in reversed([*row_set.with_ancestors()]):
@@ -104,8 +104,8 @@ def _create_relation(
 def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
     """Return a name for the column with the keys of a map, whose entries are rows of ``row_set``.
 
-    It comes from a name on the path of the map, such as ``byEngine``, from the kind of the keys, or
-    from another field with the same texts.
+    The name comes from a field on the path of the map, such as ``byEngine``, from the kind of the
+    keys, or from another field with the same texts.
     """
     word = next(
         (snake(step.name) for step in reversed(row_set.steps) if isinstance(step, Field)), ""
@@ -167,9 +167,10 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
 
 
 def _declare_header(relation: Relation, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
-    """Declare the header of a table whose rows are lists, if one header names all its columns.
+    """Declare the header of a table whose rows are lists, if one header names all columns.
 
-    A header is another list, with a name for each position in the rows.
+    A header is another list, with a name for each position in the rows. Otherwise the declaration
+    is left unchanged.
     """
     steps_in_row = [raw_column.steps[len(row_set.steps) :] for raw_column in raw_columns]
     are_own_values = all(
@@ -204,9 +205,9 @@ def _word_of_step(step: Step) -> str:
 
 
 def _name_nameless_columns(relation: Relation) -> None:
-    """Name the columns whose values are elements of lists, and so have no field name.
+    """Name the columns whose values are elements of lists instead of fields.
 
-    The name is that of the list with the element's position, such as ``point_2``.
+    The name is that of the list with the position of the element, such as ``point_2``.
     """
     bland_words = lexicon("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
@@ -220,7 +221,10 @@ def _name_nameless_columns(relation: Relation) -> None:
 
 
 def _name_table(relation: Relation, section: str, used_names: set[str]) -> str:
-    """Return an unused name for a table: the section and the last field on the path to its rows."""
+    """Return an unused name for a table, such as ``crawl_hosts``: the section, and a field.
+
+    The field is the last one on the path to the rows. Rows without a path give ``crawl_facts``.
+    """
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
     specific_words = [word for word in words if word not in lexicon("shell") and word != section]
     name = "_".join([section, *specific_words[-1:]]) if relation.steps else f"{section}_facts"

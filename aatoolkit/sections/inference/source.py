@@ -55,7 +55,7 @@ def format_profile(
     baseline : mapping
         A description of the responses from which the profile was drafted; see `Profile`.
     options : Section, optional
-        The declaration of the scope options, which list the values of filters.
+        The declaration of the section ``scope_options``, which lists the values of filters.
     """
     sections = dict(
         sorted((_format_variable_name(analysis.section), analysis) for analysis in analyses)
@@ -194,7 +194,7 @@ def _format_column(finding: ColumnFinding) -> str:
 
 
 def _format_value(parameter: str, value: Any) -> str:
-    """Return the Python code of a parameter's value, a constant of ``sections`` if there is one."""
+    """Return the Python code of a parameter's value: a constant of ``sections``, or a literal."""
     if parameter == "aggregate":
         return format_aggregation(value)
     constants = (name for name in _CONSTANTS if getattr(vocabulary, name) == value)
@@ -220,7 +220,7 @@ def format_aggregation(rule: Aggregation) -> str:
 
 
 def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
-    """Return code broken into lines of limited width; short string literals stay whole."""
+    """Return ``code`` broken into lines of limited width; short string literals are not broken."""
 
     def make_unbreakable(match: re.Match[str]) -> str:
         text = match[0].replace(" ", "\0")

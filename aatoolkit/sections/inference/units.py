@@ -1,6 +1,7 @@
-"""Find the units and aggregation rules of columns, by names, ranges and evidence.
+"""Find the units and aggregation rules of columns, by their names, ranges and evidence.
 
-Units are applied if they are likely, rules only if the evidence proves them.
+A unit is applied if it is likely. A rule that adds or averages numbers is applied only if the
+evidence proves it.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _UNITS_BY_NAME = [
 
 
 def set_units(relations: list[Relation]) -> None:
-    """Set the unit of each column of numbers, and the factor that multiplies its numbers."""
+    """Set the unit of each column of numbers, and the factor (``scale``) that converts to it."""
     measures = [[column for column in other.columns if column.is_measure] for other in relations]
     for columns in measures:
         for column in columns:
@@ -74,7 +75,7 @@ def set_units(relations: list[Relation]) -> None:
 
 
 def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
-    """Return the unit of a column of numbers, and the factor that converts the numbers to it."""
+    """Return the unit of a column of numbers, and the factor that converts them to this unit."""
     number_format, evidence, name_meaning = column.reading, column.facts, column.meaning
     numbers = column.numbers[~np.isnan(column.numbers)]
     if number_format.parse in ("money", "duration"):
@@ -124,10 +125,10 @@ def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
 
 
 def _find_likely_counts(columns: list[ColumnFinding]) -> None:
-    """Set the unit ``count`` for whole numbers that are likely counts, judged by other columns.
+    """Set the unit ``count`` of the columns whose whole numbers are likely counts.
 
     Whole numbers that add up may still be cents, bytes or milliseconds. They are likely counts if
-    they are the numerator or denominator of a proved fraction, or similar in size to another count.
+    they are the numerator or denominator of a proved fraction, or similar in size to a known count.
     """
     fraction_parts = {
         operand.name
@@ -150,7 +151,7 @@ def _find_likely_counts(columns: list[ColumnFinding]) -> None:
 
 
 def _find_count_of_similar_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
-    """Return the name of a count that is similar in size in all rows; empty if there is none."""
+    """Return the name of a count that is similar in size to ``column`` in all rows, or ""."""
     for count in columns:
         is_positive = (column.numbers > 0) & (count.numbers > 0)
         if count is not column and count.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
@@ -224,9 +225,9 @@ def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
 def _find_across(column: ColumnFinding) -> tuple[str, ...]:
     """Return the key columns over which a column is proved to add up, for `Aggregation.across`.
 
-    ``engine`` may be among them. If a column adds up over the whole key, and the responses for
-    single engines do not contradict, the result is empty, which means that it adds up over all
-    rows.
+    ``engine`` is one of them if the numbers of the single engines add up. An empty result means
+    that the column adds up over all rows: over the whole key, with nothing against adding over
+    engines.
     """
     key, engines = (
         column.relation.key,
@@ -240,7 +241,7 @@ def _find_across(column: ColumnFinding) -> tuple[str, ...]:
 
 
 def _find_currency_column(column: ColumnFinding) -> str | None:
-    """Return the name of the column with the currency of amounts; None if there is none."""
+    """Return the name of the column with the currency of the amounts in ``column``, or None."""
     if column.unit.value != "currency":
         return None
     object_source = column.source.rpartition(".")[0]
@@ -255,9 +256,10 @@ def _find_currency_column(column: ColumnFinding) -> str | None:
 
 
 def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> RuleFinding:
-    """Return the ratio or weighted mean that the evidence proves, as a finding.
+    """Return the rule for a rate or mean, as a finding: a ratio of columns or a weighted mean.
 
-    The finding is open unless exactly one ratio or weight fits.
+    The finding is proved if exactly one ratio or weight fits the numbers. Otherwise it is open, or
+    a rule that refuses to combine rows. ``words`` are the words of the column's name.
     """
     evidence = column.facts
     if evidence.ratios:
@@ -286,11 +288,12 @@ def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) 
 
 
 def _find_ratio_rule(column: ColumnFinding, denominators: set[str]) -> RuleFinding:
-    """Return the rule for a ratio of two columns, as a finding; open unless one ratio is proved.
+    """Return the rule for a column that equals a ratio of two columns, as a finding.
 
-    If several ratios fit, the ratio is chosen whose denominator is the only member of
-    ``denominators``. Ratios were tested on the numbers before scaling. So the two columns must have
-    the same scale, and the scale of this column must undo the factor of the ratio.
+    If several ratios fit, the one whose denominator is the only member of ``denominators`` is
+    taken. If no ratio can be chosen, the finding is open, or a rule that refuses to combine rows.
+    Ratios were tested on the numbers before scaling. So the two columns must have the same scale,
+    and the scale of ``column`` must undo the factor of the ratio.
     """
     ratios = column.facts.ratios
     scales = {other.name: other.scale for other in column.relation.columns}
@@ -327,10 +330,10 @@ def _find_ratio_rule(column: ColumnFinding, denominators: set[str]) -> RuleFindi
 
 
 def _find_possible_denominators(column: ColumnFinding, *limits: set[str]) -> set[str]:
-    """Return the names of the counts that may be the denominator of a column.
+    """Return the names of the counts that may be the denominator or weight of a column.
 
-    They are in all sets of ``limits``, and in all sets of candidates that the values of the column
-    suggest. The result is empty if there is no set at all.
+    They are the names in all of these sets that are not empty: the denominators and the weights in
+    the evidence of the column. They must also be in each set of ``limits``.
     """
     candidate_sets = [
         *limits,

@@ -1,10 +1,10 @@
-"""Read the words of names and keys: the kind of numbers under a name, and keys that are data.
+"""Judge by the words in a name what its numbers are, and whether the keys of an object are data.
 
-The words are in the lexicon, by concept. Names alone prove nothing: a unit is likely if the words
-of the name and the range of the values agree, and open otherwise. The scope options are the
-service's response that lists the values of filters: the engines, topics, categories and brands of a
-project. So an object whose keys are ids of engines is a table by engine. Days, weeks, hosts and
-addresses are recognised by their syntax.
+The lexicon lists the words that announce a count, a share and so on. Names alone prove nothing: a
+unit is likely if the words of the name and the range of the values agree, and open otherwise. Keys
+are data if they are days, weeks, hosts or addresses, or values that the scope options list. The
+scope options are the service's response with the values of filters: the engines, topics, categories
+and brands of a project. So an object whose keys are ids of engines is a table by engine.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FACTORS = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """The kind of numbers that a name announces, judged by the words in the name.
+    """What kind of values a name announces, judged by the words in the name.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Meaning:
         ``count``, ``share``, ``probability``, ``position``, ``rank``, ``score``, ``money``,
         ``seconds``, ``milliseconds``, ``bytes``, ``change``, ``status``, ``id``, ``time`` or empty.
     mean, percent, points, places : bool
-        Whether the name has a word for an average (``mean``), per cent (``percent``), percentage
+        Whether a word in the name means an average (``mean``), per cent (``percent``), percentage
         points (``points``) or ranks (``places``).
     factor : float
         The factor of the unit in the name: 0.01 for cents, 1e-6 for ppm; 1 for other names.
@@ -74,7 +74,7 @@ def tokens(name: str) -> list[str]:
 
 @lru_cache(4096)
 def meaning_of(name: str) -> Meaning:
-    """Return the kind of numbers that a name announces, judged by the words in the name.
+    """Return what kind of values a name announces, judged by the words in the name.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def qualify_generic_name(name: str, path: str) -> str:
 
 
 def is_measure_name(name: str) -> bool:
-    """Whether the words in a name announce a count, a share or another measure.
+    """Return whether the words in a name announce a count, a share or another measure.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def is_measure_name(name: str) -> bool:
 
 
 def is_time_name(name: str) -> bool:
-    """Whether the words in a name announce a date or time.
+    """Return whether the words in a name announce a date or time.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def is_time_name(name: str) -> bool:
 
 
 def is_flag_name(name: str) -> bool:
-    """Whether the words in a name announce a flag.
+    """Return whether the words in a name announce a boolean.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def is_flag_name(name: str) -> bool:
 
 
 def is_id_name(name: str) -> bool:
-    """Whether the words in a name announce an identifier.
+    """Return whether the words in a name announce an identifier.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def is_id_name(name: str) -> bool:
 
 
 def is_serial_number(words: list[str]) -> bool:
-    """Whether the words in a name announce a serial number, as in ``insight_no``."""
+    """Return whether the words in a name announce a serial number, as in ``insight_no``."""
     is_number = words[-1] == "number" and len(words) > 1 and "of" not in words
     return is_number and words[-2] not in lexicon("count") and words[-2] == singular(words[-2])
 
@@ -275,8 +275,8 @@ class Vocabulary:
     values_by_dimension : mapping of str to iterable of str
         The values of each dimension, such as the ids of engines.
     field_by_text : mapping of str to str
-        By each text in the responses, the name of the field that has it. Keys of objects that equal
-        such texts are taken for data, and their column is named after the field.
+        Maps each text in the responses to the name of its field. An object whose keys are such
+        texts is taken for a map, and the column of its keys is named after the field.
 
     Examples
     --------
@@ -323,7 +323,11 @@ class Vocabulary:
         )
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
-        """Return the dimension of an object's keys if they are data; None if they may be fields."""
+        """Return the dimension of an object's keys, such as ``engine`` or ``date``; else None.
+
+        Most keys must be known values of the dimension, or be written like its values. Keys without
+        a dimension may be names of fields.
+        """
         unique_keys = list(dict.fromkeys(keys))
         for name, values in self.values_by_dimension.items() if unique_keys else ():
             if sum(key in values for key in unique_keys) >= 0.75 * len(unique_keys):
@@ -335,7 +339,7 @@ class Vocabulary:
 
 
 def iter_named_values(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield pairs of snake_case name and value for all fields in scope options, also nested."""
+    """Yield the name (in snake_case) and value of each field in scope options, also nested ones."""
     for name, value in options.items() if isinstance(options, dict) and depth < 4 else ():
         yield snake(name), value
         yield from iter_named_values(value, depth + 1)
@@ -363,7 +367,7 @@ def _find_labels(value: Any) -> set[str]:
 
 
 def iter_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield pairs of text and field name for all short texts in a JSON value, also nested ones."""
+    """Yield each short text in a JSON value, also nested ones, with the name of its field."""
     if type(value) is str and len(value) <= _MAX_LENGTH:
         yield value, name
     elif isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""Frames that were made again by repeating the steps that made them, and explain their cells.
+"""Frames that are made again by repeating the steps that made them, and explain their cells.
 
-A verb is a method of ``df.aa``, such as ``merge``. In reading order: `View`, a frame after plain
-pandas steps; `Result`, the result of a verb, with a function for each verb that copies cells;
+In reading order: `View`, a frame after plain pandas steps; `Result`, the result of a method of
+``df.aa`` such as ``merge`` (a verb), with a function for each method that copies cells;
 `AggregateCells`, the result of ``aggregate``; `ArchivedCells`, a frame from an archive.
 """
 
@@ -39,9 +39,9 @@ from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailE
 
 
 class Replayed(Protocol):
-    """A frame that was made again by its recipe and can explain its cells.
+    """A frame that was made again by its recipe, and can explain its cells.
 
-    A recipe is the recorded steps that made a frame; see `aatoolkit.metadata.recipe`.
+    A recipe is the list of recorded steps that made a frame; see `aatoolkit.metadata.recipe`.
     """
 
     frame: pd.DataFrame
@@ -78,7 +78,7 @@ class View:
         The frame before these steps; None if it is not known.
     changes : mapping
         The changes by these steps, as the recipe records them.
-    foreign : str
+    why_base_unknown : str
         The reason why the frame before these steps is not known; empty if it is known.
 
     Raises
@@ -183,9 +183,9 @@ class Result:
     def merge_sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
         """The left and the right side of a merge: name, frame, positions of rows, column names.
 
-        For each row of the result, the positions say which row of the side it was made from; they
-        are missing where the side has no match. The column names are a dict from the name in the
-        result to the name in the side.
+        For each row of the result, the positions say which row of the side it was made from; a
+        position is missing where the side has no match. The column names are a dict from the name
+        in the result to the name in the side.
         """
         options = {
             name: value for name, value in self.arguments.items() if name not in ("left", "right")
@@ -204,7 +204,7 @@ class Result:
     def describe(self, position: int, column: str, *notes: str, **facts: Any) -> Explanation:
         """Explain a cell of the result by its metadata alone.
 
-        ``notes`` and ``facts`` are further fields of the explanation.
+        The explanation gets the notes ``notes``; ``facts`` are the values of other fields of it.
         """
         cell = describe_cell(self.flat_frame, self.metadata, position, column)
         return replace(cell, operation=self.verb, notes=notes, **facts)
@@ -212,7 +212,7 @@ class Result:
     def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
         """Explain a cell of the result that was copied from a cell of an input frame.
 
-        ``cell`` is the explanation of the input's cell, and ``note`` says where that cell is.
+        ``cell`` is the explanation of the copied cell, and ``note`` says where this cell is.
         """
         row = self.describe(position, column).row or cell.row
         rename_note = (f"{column} was {cell.column} before",) if column != cell.column else ()
@@ -220,14 +220,14 @@ class Result:
 
 
 def _explain_rename(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``rename``."""
+    """Explain a cell of a result of ``rename`` by the same cell under its old column name."""
     names = {new_name: old_name for old_name, new_name in result.arguments["names"].items()}
     cell = result.inputs[0].explain(position, names.get(column, column))
     return result.copy_cell(cell, position, column, "by rename")
 
 
 def _explain_unchanged(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell that a verb kept unchanged from its input, or added with a row or column."""
+    """Explain a cell that a method kept as it was in its input, or added in a new row or column."""
     is_added = position >= len(result.first_input)
     if column in result.first_input.columns and not is_added:
         return result.inputs[0].explain(position, column)
@@ -297,7 +297,7 @@ def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_answers(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``answers`` by the rows of chats, mentions or citations that it is from."""
+    """Explain a cell of ``answers`` by the rows of chats, mentions or citations it comes from."""
     chats, mentions, citations = result.inputs
     brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
     replayed, source_column, missing_text = {
@@ -348,10 +348,10 @@ def explain_sum(
     explain: Any,
     name: str = "",
 ) -> Explanation:
-    """Explain a sum that is a numerator or denominator, by the cells that it adds up.
+    """Explain a numerator or denominator by the cells that it sums or counts.
 
-    ``rows`` are the positions of the rows of these cells in ``frame``; ``explain(column, rows)``
-    returns their explanations.
+    ``rows`` are the positions of these cells in ``frame``. ``explain(column, rows)`` returns the
+    explanations of the cells in a column. ``name`` is what the sum is called.
     """
     columns, rule = plan.parts, plan.rule
     if is_denominator and not rule.over and not rule.by:
@@ -398,11 +398,11 @@ _PHRASE_BY_RULE = {
 
 
 class AggregateCells(Result):
-    """The replayed result of ``aggregate``."""
+    """The replayed result of ``aggregate``, which explains each number by its formula and cells."""
 
     @cached_property
     def _planned_cells_by_column(self) -> dict[str, PlannedCells]:
-        """For each aggregated column, how it was aggregated, and its cells in the input."""
+        """Maps each aggregated column to the way it was aggregated, and its cells in the input."""
         names = ("by", "columns", "rules", "observed")
         options = {name: self.arguments.get(name) for name in names}
         return {cells.plan.column: cells for cells in planned_of(self.first_input, **options)}
@@ -430,7 +430,7 @@ class AggregateCells(Result):
         )
 
     def _explain_cells(self, column: str, rows: Any) -> tuple[Explanation, ...]:
-        """Explain the cells of the input frame in a column and the rows at some positions."""
+        """Explain the cells of the input frame in ``column``, at the positions ``rows``."""
         return tuple(self.inputs[0].explain(int(row), column) for row in rows)
 
     def _explain_aggregate(
@@ -438,7 +438,8 @@ class AggregateCells(Result):
     ) -> Explanation:
         """Explain an aggregate by its formula, in names and in numbers.
 
-        Notes say which rows of the group are left out, and why. ``cell`` is the explanation so far.
+        ``cell`` is what is known of it so far, ``rows`` are the rows of its group. Notes say which
+        of these rows are left out, and why.
         """
         plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
         used_rows, unused_rows = (
@@ -565,9 +566,9 @@ class ArchivedCells(Result):
                 yield source
 
     def _find_rows_like(self, position: int, table: str, cells: TableCells) -> list[int]:
-        """Find a response's rows with the key of the row at ``position``; return their positions.
+        """Return the positions of a response's rows with the key of the row at ``position``.
 
-        ``cells`` are the cells of the response's table.
+        ``cells`` are the cells of the response's table ``table``.
         """
         frame_columns = {
             (column.of or "").rpartition(":")[2]: name

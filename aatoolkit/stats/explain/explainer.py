@@ -2,7 +2,7 @@
 
 A frame carries its recipe, i.e. the recorded steps that made it (`aatoolkit.metadata.recipe`).
 `replay` repeats these steps, starting from the bytes of the responses. The row is then looked up
-in the replayed frame, and its value there must equal the cell.
+in the replayed frame. If the value there differs from the cell, the cell was changed afterwards.
 """
 
 from __future__ import annotations
@@ -158,8 +158,8 @@ class Explainer:
     def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
         """Explain a cell of a frame by the same cell of the replayed frame.
 
-        If the two values differ, the cell was changed after its frame was made, and the explanation
-        says so.
+        If the two values differ, the cell was changed after its frame was made. The explanation
+        then says so, and its child is the explanation of the replayed cell.
         """
         (flat_frame, metadata), arrays = (
             self._compute_once(_flatten_with_metadata, frame),
@@ -204,7 +204,7 @@ class Explainer:
         Raises
         ------
         TrailEnd
-            If no row matches, or several do.
+            If no row matches, or several do and the index label does not tell which.
         """
         arrays, replayed_arrays = (
             self._compute_once(arrays_of, side) for side in (frame, replayed.frame)
@@ -240,14 +240,14 @@ class Explainer:
         raise TrailEnd("no row that was read is like this one: its row was changed since")
 
     def _require_replay(self, frame: pd.DataFrame) -> Replayed:
-        """Return the replayed frame; raise `TrailEnd` if the frame cannot be replayed."""
+        """Return the replayed frame; raise `TrailEnd` if ``frame`` cannot be replayed."""
         replayed = self._compute_once(self._try_replay, frame)
         if isinstance(replayed, str):
             raise TrailEnd(replayed)
         return replayed
 
     def _try_replay(self, frame: pd.DataFrame) -> Replayed | str:
-        """Return the replayed frame, or a text: the reason why the frame cannot be replayed."""
+        """Return the replayed frame, or a text that says why ``frame`` cannot be replayed."""
         stored_metadata, responses = stored_of(frame)
         self.finder.add_responses_in_memory(responses)
         if stored_metadata.recipe is None:
@@ -299,10 +299,10 @@ def _flatten_with_metadata(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMeta
 def _find_position(
     flat_frame: pd.DataFrame, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]
 ) -> int:
-    """Return the position of a row that is named by position, by label or by column values.
+    """Return the position of the row that ``row`` names by column values, label or position.
 
-    A dict holds column values. Anything else is a label, as in ``df.loc``. A whole number that is
-    no label is a position, as in ``df.iloc``; the default index has both alike.
+    A dict holds column values. Any other value is a label, as in ``df.loc``. An integer that is no
+    label is a position, as in ``df.iloc``.
 
     Raises
     ------
@@ -346,8 +346,8 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     Parameters
     ----------
     recipe : list
-        The steps that made the frame: the kind of the last step, its details, and in these the
-        recipes of the frames that it was given.
+        The steps that made the frame: the kind of the last step, then its details. The details
+        contain the recipes of the frames that this step was given.
     sources : sequence of Source
         The responses; the recipe refers to them by their positions in this sequence.
     finder : ResponseFinder
@@ -387,10 +387,10 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     inputs = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
     function, frame_arguments = VERBS[verb]
     options = {
-        table_name: _select_input_frames(value, inputs)
-        if table_name in frame_arguments
+        name: _select_input_frames(value, inputs)
+        if name in frame_arguments
         else _restore_argument(value)
-        for table_name, value in arguments.items()
+        for name, value in arguments.items()
     }
     try:
         with warnings.catch_warnings(), Tracer(inputs) as tracer:
@@ -406,9 +406,9 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
 
 
 def _select_input_frames(positions: Any, inputs: Sequence[Replayed]) -> Any:
-    """Return the input frame at a recorded position, or a list of them for a list of positions.
+    """Return the input frame at a recorded position; for a list of positions, a list of frames.
 
-    None stays None.
+    For None return None.
     """
     if isinstance(positions, list):
         return [inputs[position].frame for position in positions]

@@ -1,6 +1,6 @@
 """`Explanation`: a tree from a number to the values of responses that it was computed from.
 
-It prints as an indented tree; in a notebook the branches fold, without a script.
+It prints as an indented tree; in a notebook its branches can be folded.
 """
 
 from __future__ import annotations
@@ -166,16 +166,18 @@ class ValuePlace:
 
 @dataclass(frozen=True)
 class StatedAvailability:
-    """A statement in a response on the availability of a value, i.e. whether it was measured.
+    """What a response states about the availability of a value, i.e. whether it was measured.
 
     Parameters
     ----------
     status, cause, reason
         As in `Availability`.
     target, rows : str, optional
-        The JSON path that the statement is about, and the condition that selects its rows.
+        The JSON path that the statement is about, and the condition that selects the rows that it
+        is about.
     evidence, rule, raw : str, optional
-        The JSON path of the evidence, the name of the rule that interprets it, and its JSON text.
+        Where the response states it (a JSON path), the name of the rule that interprets the
+        statement, and its JSON text.
     sample_size : int, optional
         The number of observations that the value was computed from.
     as_of : str, optional
@@ -227,7 +229,7 @@ class MissingRows:
 class Explanation:
     """The explanation of one number: a tree whose leaves are values in responses.
 
-    It prints as an indented tree; in a notebook its branches fold.
+    It prints as an indented tree; in a notebook its branches can be folded.
 
     Parameters
     ----------
@@ -256,7 +258,8 @@ class Explanation:
     missing : str, optional
         The reason why the value is missing; None if it is not missing.
     causes : tuple of MissingRows
-        If no row was named: why values of the column are missing, and how many for each reason.
+        If ``explain`` was called without a row: why values of the column are missing, with the
+        number of rows for each reason.
     notes : tuple of str
         Notes, such as how rows were filtered.
     children : tuple of Explanation
@@ -368,7 +371,7 @@ def _key_in_words(row: Mapping[str, Any]) -> str:
 
 
 def _to_json(value: Any) -> Any:
-    """Convert the value of a field of an explanation to JSON values."""
+    """Convert the value of one field of an explanation to JSON values."""
     if isinstance(value, Explanation):
         return value.to_dict()
     if isinstance(value, tuple):
@@ -388,10 +391,10 @@ def _build_tree(
     written_lines: dict[str, Any],
     parent: Explanation | None = None,
 ) -> Tree:
-    """Build the tree of lines of text of an explanation, in which no line is repeated.
+    """Return an explanation as a tree of lines of text, without repeating what was already said.
 
-    At most ``max_parts`` children of each number are in it. ``written_lines`` collects the lines
-    written so far.
+    For each number at most ``max_parts`` children are included. ``written_lines`` collects the
+    meanings, statements and responses that need not be written again.
     """
     lines = [*_describe_part(part, written_lines, parent)]
     trees_of_parts = [
@@ -405,7 +408,7 @@ def _build_tree(
 def _describe_part(
     part: Explanation, written_lines: dict[str, Any], parent: Explanation | None
 ) -> Iterator[str]:
-    """Yield lines of text about one number, except those that are in ``written_lines``."""
+    """Yield lines of text about one number, without repeating what is in ``written_lines``."""
     if part.meaning and written_lines.setdefault(part.meaning, part) is part:
         yield clipped(part.meaning)
     if part.formula:

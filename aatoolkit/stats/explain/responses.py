@@ -1,9 +1,9 @@
-"""Responses: find them by their hash, read them again, explain the cells of their tables.
+"""Find responses by their hash, read them again, and explain the cells of their tables.
 
-In reading order: `ResponseFinder` finds responses in memory, in a study or in an archive;
-`TableCells` explains the cells of a table by their JSON path and bytes in the response, by what
-the response states about them, and by why a value is missing; `explain_path` lists the cells that
-hold the value at a JSON path.
+In reading order: `ResponseFinder` finds responses in memory, in a study or in an archive.
+`TableCells` explains a cell of a table: by its JSON path and bytes in the response, by what the
+response states about it, and by why it is missing. `explain_path` lists the cells that hold the
+value at a JSON path.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ _NOT_IN_MEMORY = (
 
 
 class TrailEnd(Exception):
-    """A number cannot be traced further; the text is the reason. Caught within this package."""
+    """Raised if a number cannot be traced further; the text is the reason.
+
+    It is caught within this package.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +106,7 @@ class ReadResponse:
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
-        """The values that no column holds: a dict from JSON path to JSON text and reason."""
+        """Maps the JSON path of each value that is in no column to its JSON text and the reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, reason) for path, value, reason in rows}
 
@@ -123,11 +126,11 @@ class ResponseFinder:
         self._response_by_source: dict[Source, ReadResponse] = {}
 
     def add_responses_in_memory(self, responses: Iterable[HeldResponse]) -> None:
-        """Let `find` search these responses too, which a frame holds in memory."""
+        """Let `find` also search ``responses``, which a frame holds in memory."""
         self._responses_in_memory |= dict.fromkeys(responses)
 
     def find(self, source: Source) -> ReadResponse:
-        """Return the response that a source names by host, section, filters, time and hash.
+        """Return the response that ``source`` names by host, section, filters, time and hash.
 
         Raises
         ------
@@ -186,14 +189,14 @@ class ResponseFinder:
 
 
 def _stores(within: Any) -> Iterator[Any]:
-    """Yield what ``within`` has responses in: each study, each archive, and lists of responses."""
+    """Yield each study, each archive and each list of responses that is in ``within``."""
     if isinstance(within, Tables):
         yield within._parts.held
     elif hasattr(within, "_stored_responses"):
         yield within
     elif isinstance(within, Iterable) and not isinstance(within, str | bytes):
-        for source in within.values() if isinstance(within, Mapping) else within:
-            yield from _stores(source)
+        for part in within.values() if isinstance(within, Mapping) else within:
+            yield from _stores(part)
     elif within is not None:
         raise ArgumentError(
             f"within= is a study, an archive, Tables or a Dataset, not a {type(within).__name__}",
@@ -202,7 +205,7 @@ def _stores(within: Any) -> Iterator[Any]:
 
 
 def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield the responses of a store that match a source: pairs of place and response.
+    """Yield each response in a store that may be the one that ``source`` names, with its place.
 
     The place is a text, such as "in memory".
     """
@@ -235,8 +238,9 @@ _REASON_COLUMNS = re.compile(
 class _ColumnCells:
     """The cells of one column: their values, units and JSON paths, and statements about them.
 
-    A signal is one statement of the response about availability. `signals` pairs it with its
-    extent: whether it is about all cells of the column or some.
+    ``signals`` has a pair for each statement of the response about the availability of these cells.
+    The second element of the pair says whether the statement is about all cells of the column or
+    some.
     """
 
     def __init__(self, table: TableCells, name: str) -> None:
@@ -295,7 +299,7 @@ class TableCells:
     def explain(self, position: int, column: str, *, with_counts: bool = True) -> Explanation:
         """Explain the value of a column in the row at a position.
 
-        ``with_counts`` explains the two counts of a rate, too.
+        For a rate, ``with_counts`` adds the explanations of its two counts.
         """
         cells, value = self.cells_of_column(column), self.value_at(position, column)
         cell = self.add_column_facts(
@@ -364,7 +368,7 @@ class TableCells:
     ) -> tuple[str | None, tuple[Explanation, ...]]:
         """Return the formula of a rate, and the explanations of its numerator and denominator.
 
-        Return (None, ()) if the row lacks one of the two, or if their quotient is not the rate.
+        Return (None, ()) if one of the two is missing, or if their quotient is not ``value``.
         """
         counts = [self.value_at(position, count_name) for count_name in cells.count_columns]
         numerator, denominator = counts or (None, None)
@@ -395,7 +399,10 @@ class TableCells:
         )
 
     def _is_about_row(self, signal: Signal, position: int | None) -> bool:
-        """Return whether a statement on availability is, or may be, about the row at a position."""
+        """Return whether ``signal``, a statement on availability, may be about a row.
+
+        With ``position=None``, for the whole column, return True.
+        """
         return position is None or all(
             condition.matches([self.value_at(position, condition.column)])[0]
             for condition in signal.rows
@@ -440,13 +447,13 @@ class TableCells:
 
 
 def _is_about_place(signal: Signal, place: ValuePlace | None) -> bool:
-    """Return whether a statement about some cells of a column is about the value at a place."""
+    """Return whether ``signal``, a statement about some cells, covers the value at ``place``."""
     target = format_json_path(target_steps(signal.target or ""))
     return place is not None and bool(narrowest_path(place.path, {target: signal.availability}))
 
 
 def _convert_to_statement(signal: Signal) -> StatedAvailability:
-    """Convert a statement of a response from the form that detects it to that which shows it."""
+    """Convert a detected statement about availability to the form in which explanations show it."""
     state = signal.availability
     return StatedAvailability(
         str(state.status),

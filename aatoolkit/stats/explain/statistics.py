@@ -63,7 +63,7 @@ class Tracer:
     def derive(
         self, frame: pd.DataFrame, source: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
-        """Register a frame that was derived from ``source``, whose cells explain its own.
+        """Register that the cells of ``frame`` are explained by those of ``source``.
 
         ``rows`` are the positions in ``source`` of the rows of ``frame``; None if both have the
         same rows. ``names`` is a dict from column name in ``frame`` to column name in ``source``.
@@ -78,9 +78,10 @@ class Tracer:
             self._frames[id(frame)] = frame, explain_derived
 
     def keep(self, values: Mapping[str, Any], order: Any) -> dict[str, Any]:
-        """Keep the columns of a result with their traces; return them as plain numbers.
+        """Keep the columns of a result, which may be `Traced`; return them as plain numbers.
 
-        ``order`` has the position before sorting of each row of the result; None if not sorted.
+        If the rows of the result will be sorted, ``order`` has for each of them its position in
+        ``values``.
         """
         self._traced_columns, self._row_order = values, order
         return {
@@ -91,7 +92,7 @@ class Tracer:
         }
 
     def number(self, position: int, column: str) -> Explanation | None:
-        """Explain the number in a row and column of the result; return None if it has no trace."""
+        """Explain the number in a row and column of the result; None if it is not `Traced`."""
         node = self._traced_columns.get(column)
         row = int(position if self._row_order is None else self._row_order[position])
         if isinstance(node, list | tuple):
@@ -108,10 +109,10 @@ class Tracer:
         formula: str,
         row: Mapping[str, Any] | None = None,
     ) -> Explanation:
-        """Explain a number by cells of a frame: all cells in some columns and rows.
+        """Explain a number by cells of a frame: those in ``columns``, at the positions ``rows``.
 
-        ``row`` is the key of the number. Without it, the number is the value of the first of these
-        cells, and has its key.
+        ``name``, ``value`` and ``formula`` are those of the number, and ``row`` is its key. Without
+        ``row``, the value and the key are those of the first cell.
         """
         explain = self._cell_explainer(frame)
         cells = tuple(
@@ -131,13 +132,13 @@ class Tracer:
         )
 
     def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
-        """Explain a value that is an argument or a label, such as the day of a row."""
+        """Explain a value that no cell holds: an argument or a label, such as the day of a row."""
         return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING)
 
     def total(self, sums: ClusterSums, name: str, pair: int, is_denominator: bool) -> Explanation:
-        """Explain the numerator or denominator of one cluster in one group.
+        """Explain the numerator or denominator of one pair of group and cluster.
 
-        ``pair`` is the position in ``sums`` of this pair of group and cluster.
+        ``pair`` is the position of the pair in ``sums``.
         """
         key = (id(sums), name, pair, is_denominator)
         if key not in self._cells:
@@ -157,10 +158,10 @@ class Tracer:
         return self._cells[key]
 
     def _cell_explainer(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
-        """Return a function ``(column, rows)`` that explains cells of this frame.
+        """Return a function ``(column, rows)`` that explains the cells of ``frame``.
 
         It takes the name of a column and the positions of rows, and returns the explanations of
-        these cells; an empty tuple if there would be too many.
+        these cells. If too many cells would be explained, it returns an empty tuple.
         """
         explain = self._frames[id(frame)][1]
 
@@ -183,7 +184,7 @@ class StatisticCells(Result):
     *arguments
         As for `Result`.
     tracer : Tracer
-        The tracer.
+        The tracer that recorded the computations.
     """
 
     def __init__(self, *arguments: Any, tracer: Tracer) -> None:
@@ -218,7 +219,7 @@ class StatisticCells(Result):
 
 
 class TracedExplainer:
-    """Explains traced numbers; a number that was explained before is named and not repeated."""
+    """Explains `Traced` numbers; of a number explained before, it only gives name and value."""
 
     def __init__(self) -> None:
         self._explained_parts: set[tuple[int, int | None]] = set()
@@ -267,7 +268,8 @@ class TracedExplainer:
 def _find_key(node: Traced, position: int) -> dict[str, Any]:
     """Return the key of the element of an array at a position: a dict from column to value.
 
-    It is the key of the element's group or, for a formula, that of its first operand.
+    The key is the key of the element's group. For a formula it is the key of the first operand that
+    is an array.
     """
     if node.cells is not None:
         cell = node.cells(position)
