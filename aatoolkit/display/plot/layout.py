@@ -1,8 +1,8 @@
 """The layout of a picture: all positions, in points from its upper left corner.
 
-Text is measured, so that labels do not overlap and are not cut. If room lacks, these parts are left
-out or made smaller, in this order: the subtitle, the size of text, the caption, columns of
-words, the middle of names, every second name of a column.
+Text is measured, so that labels do not overlap and are not cut. If there is not enough room, parts
+are left out or made smaller, in this order: the subtitle, the size of text, the caption, columns of
+words, the middle of names, every second name below the marks.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _advance(char: str, is_bold: bool, names: tuple[str, ...]) -> float:
 
 
 def _drawable(text: str) -> str:
-    """Return a text without invisible characters, with a box for each that no font has."""
+    """Return a text with invisible characters escaped, and a box for each that no font has."""
     names = families()
     return "".join(
         char
@@ -85,7 +85,7 @@ def width_of(text: str, size: float, is_bold: bool = False) -> float:
 
 
 def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
-    """Return a text cut to ``width`` points: an ellipsis replaces the middle of a longer one."""
+    """Return a text that is at most ``width`` points wide: an ellipsis replaces the middle."""
     text = _drawable(text[:_LONGEST])
     if not text or width_of(text, size, is_bold) <= width:
         return text
@@ -97,7 +97,7 @@ def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
 
 
 def _wrap(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
-    """Return a text in at most ``most`` lines of ``width`` points; one that is cut has a "…"."""
+    """Return a text wrapped to at most ``most`` lines of ``width`` points; "…" marks a cut."""
     lines, pieces = [""], []
     for word in re.findall(r"\S+\s*", text[:_LONGEST]):
         is_wide = width_of(word.rstrip(), size, is_bold) > width
@@ -113,7 +113,7 @@ def _wrap(text: str, width: float, size: float, most: int, is_bold: bool = False
 
 
 def _clauses(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
-    """Return a text wrapped to at most ``most`` lines; its last clauses are dropped if needed."""
+    """Return a text wrapped to at most ``most`` lines; if it is too long, drop its last clauses."""
     words = _wrap(text, width, size, most, is_bold)
     shorter = re.sub("[,.] [^,.]*$", "", text[:_LONGEST])
     is_whole = "…" not in words or shorter == text
@@ -131,9 +131,10 @@ _SIZE, _SMALL = 9.0, 8.0
 
 
 class Text(NamedTuple):
-    """A text and its position: ``x`` and ``y`` are its upper left or, by ``align``, right corner.
+    """A text and its position in a picture, in points.
 
-    With ``at``, a point on the scales of the panel, the text is drawn ``x`` points to the right of
+    ``x`` and ``y`` are its upper left corner, or its upper right corner if ``align`` is ``right``.
+    With ``at``, a point on the scales of the marks, the text is drawn ``x`` points to the right of
     this point and vertically centred on it.
     """
 
@@ -148,7 +149,7 @@ class Text(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A label at a point of a scale."""
+    """A label of a scale, at the position ``at`` on the scale."""
 
     at: float
     text: str
@@ -158,7 +159,8 @@ class Tick(NamedTuple):
 class Layout(NamedTuple):
     """The layout of a picture: its size, the area of its marks, the texts that fit, and lines.
 
-    ``is_cut`` says whether rows have too little room: their names are cut, or would overlap.
+    ``left``, ``top``, ``wide`` and ``high`` are the area of the marks, in points. ``is_cut`` says
+    whether rows have too little room, so that names are cut or would overlap.
     """
 
     width: float
@@ -179,12 +181,15 @@ class Layout(NamedTuple):
 
     @property
     def zoom(self) -> float:
-        """The factor by which lines and dots are scaled, like the text."""
+        """The factor by which lines and dots are scaled: the same as that of the text."""
         return self.size / 9.0
 
 
 def _title(spec: Spec, cell: float, large: float, most: int) -> tuple[str, str]:
-    """Return the title in up to ``most`` lines, and what the subtitle says of it."""
+    """Return the title in up to ``most`` lines, and the subtitle.
+
+    If the headline has room, it is the title, and the title is in the subtitle.
+    """
     for headline in (spec.headline, spec.headline.partition("; ")[0]):
         words = _wrap(headline, cell, large, most, True)
         if words and "…" not in words:
@@ -196,7 +201,7 @@ def _title(spec: Spec, cell: float, large: float, most: int) -> tuple[str, str]:
 def _legend(
     entries: Iterable[tuple[str, Style, str]], cell: float, small: float, top: float
 ) -> Iterator[Text]:
-    """Yield the sign and the words of each entry of the legend, in lines."""
+    """Yield the sign and the text of each entry of the legend; a full line continues below."""
     x = 0.0
     for words, style, kind in entries:
         glyph = style.glyph(kind)
@@ -211,7 +216,7 @@ def _legend(
 
 
 class _Column(NamedTuple):
-    """A column of words with the widths of its signs and of all."""
+    """A column of words, the width of its signs, and the width of the whole column, in points."""
 
     column: WordColumn
     sign: float
@@ -219,7 +224,7 @@ class _Column(NamedTuple):
 
 
 def _columns(spec: Spec, is_table: bool, room: float, scale: float) -> list[_Column]:
-    """Return the columns of words that have room beside the marks, or make a table."""
+    """Return the columns of words that have room beside the marks; in a table, in all its width."""
     names, columns = spec.y.names, [*spec.beside]
     is_named, size, small = any(name.text for name in names), _SIZE * scale, _SMALL * scale
     if is_table and is_named:
@@ -250,7 +255,7 @@ def _columns(spec: Spec, is_table: bool, room: float, scale: float) -> list[_Col
 def _beside(
     columns: Sequence[_Column], cells: Sequence[Sequence[str]], layout: Layout
 ) -> Iterator[Text]:
-    """Yield the texts of columns, with headings and signs."""
+    """Yield the headings, signs and texts of columns of words; ``cells`` are the wrapped texts."""
     size, small = layout.size, layout.size * _SMALL / _SIZE
     at = layout.left + layout.wide + 10 * bool(layout.wide)
     for (column, sign, wide), words in zip(columns, cells, strict=True):
@@ -270,7 +275,7 @@ def _beside(
 def _ends(
     labels: Iterable[tuple[float, str, Style]], scale: Scale, layout: Layout
 ) -> Iterator[Text]:
-    """Yield the names at the ends of lines, moved apart where they would meet."""
+    """Yield the names at the right ends of lines, moved apart where they would overlap."""
     small, y = layout.size * _SMALL / _SIZE, -math.inf
     lines = sorted(labels, key=lambda label: -scale.share(label[0]))
     for below, (value, name, style) in zip(reversed(range(len(lines))), lines, strict=True):
@@ -283,7 +288,10 @@ def _ends(
 def _attempt(
     spec: Spec, width: float, height: float | None, lines: int, scale: float, has_caption: bool,
 ) -> tuple[Layout, bool]:  # fmt: skip
-    """Return a layout for some subtitle lines, text size and caption, and whether it fits."""
+    """Return a layout with the given size of text, and whether it fits into the picture.
+
+    ``lines`` is the maximum number of lines of the subtitle, ``scale`` the factor of text sizes.
+    """
     size, small, cell = _SIZE * scale, _SMALL * scale, width - 2 * MARGIN
     names, is_table = spec.y.names, bool(spec.y.names) and not spec.marks
     # Above: title, subtitle, legend, and the label of numbers. Names at the ends of lines need
@@ -388,9 +396,9 @@ def _attempt(
 
 
 def _words(mark: Mark, spec: Spec, layout: Layout, cell: float, right: float) -> Iterator[Text]:
-    """Yield the texts of a mark; if one is too wide, an ellipsis replaces its middle.
+    """Yield the texts of a mark; an ellipsis replaces the middle of a text that is too wide.
 
-    Yield nothing if the cells of a heat map are too small.
+    Yield nothing if the mark's texts do not fit into the cells of a heat map.
     """
     small, scale, strength = layout.size * _SMALL / _SIZE, spec.x, mark.strength
     if strength is not None:
@@ -416,7 +424,10 @@ _EASES = (
 
 
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
-    """Return the layout of a picture ``width`` points wide and, if given, ``height`` high."""
+    """Return the layout of a picture that is ``width`` points wide and, if given, ``height`` high.
+
+    It is the first that fits: with less text, or smaller text, if there is not enough room.
+    """
     # On a large figure, which is looked at from afar, text is larger.
     large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     if spec.x.kind == "none" and spec.y.names and 3 * spec.height < (height or 0):
@@ -462,7 +473,7 @@ def _x_ticks(
 
 
 def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Return ticks at round numbers between the ends; for ranks, at whole numbers and rank 1."""
+    """Return at most about ``most`` ticks at round numbers; for ranks at whole numbers from 1."""
     if scale.kind != "number":
         return ()
     (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK and scale.low > 0
@@ -475,7 +486,7 @@ def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
 
 
 def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Return ticks at evenly spaced times, ``most`` at most; a day always has its month."""
+    """Return at most ``most`` ticks at evenly spaced times, labelled by month, day or hour."""
     places = scale.days if scale.kind == "time" else range(len(scale.days))
     moments = [(pd.Timestamp(0) + pd.Timedelta(days=day)).round("min") for day in scale.days]
     is_long = scale.days[-1] - scale.days[0] > 300
