@@ -13,7 +13,7 @@ else is hatched. In reading order:
   ``rows`` (bars, gaps, shares, counts), ``tables`` (figures, stages, states, texts, and results of
   statistics), ``times`` (lines and heat maps).
 - ``spec``: `Spec`, and the explanation of its marks; ``style``: names and reasons as text, colours
-  on light and dark paper.
+  on light and dark backgrounds.
 - ``layout``: the positions of all parts, in points, computed from the measured widths of texts.
 - ``interactive``: draw a spec with plotly.
 """

@@ -236,7 +236,10 @@ class PlotData:
         return declared(self.metadata.columns[name])
 
     def rule(self, name: str) -> Aggregation | None:
-        """Return the aggregation rule of a column, if the columns that it needs are present."""
+        """Return the aggregation rule of a column; None without one, or if it needs other columns.
+
+        The other columns are those that the frame lacks, such as the denominator of a rate.
+        """
         column = self.column(name)
         rule = column.aggregate if column else None
         return rule if {*_parts(rule)} <= {*self.kinds} else None
@@ -263,7 +266,7 @@ class PlotData:
         return next((name for name in names if name in self.kinds), None)
 
     def is_mixed(self, name: str) -> bool:
-        """Return whether a column has different units in different rows, so no scale fits all."""
+        """Return whether a column has different units in different rows, so that no scale fits."""
         return len({*self.units(name)} - {BLANK}) > 1
 
     def unit(self, name: str) -> str | None:
@@ -320,7 +323,7 @@ class PlotData:
         return 2 if is_sum else {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
 
     def sample(self, name: str) -> str | None:
-        """Return the name of the column that has the sample size of ``name``, or None."""
+        """Return the name of the column with the sample sizes of ``name``, or None."""
         if parts := self.parts(name):
             return parts[-1]
         sizes = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]

@@ -327,7 +327,7 @@ def _fill(
     axes: Axes, spec: Spec, layout: Layout, palette: Palette,
     origin: Sequence[float] = (0.0, 0.0),
 ) -> None:  # fmt: skip
-    """Draw the scales, marks and texts of a picture whose corner is at ``origin``, in points."""
+    """Draw scales, marks and texts of a picture; ``origin`` is its upper left corner in points."""
     (wide, high), (left, top) = figure_of(axes).get_size_inches() * 72, origin
     vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
                       finding=spec.finding, data=spec.data.frame)  # fmt: skip

@@ -185,30 +185,31 @@ class Layout(NamedTuple):
         return self.size / 9.0
 
 
-def _title(spec: Spec, cell: float, large: float, most: int) -> tuple[str, str]:
-    """Return the title in up to ``most`` lines, and the subtitle.
+def _title(spec: Spec, span: float, large: float, most: int) -> tuple[str, str]:
+    """Return the title in up to ``most`` lines of the width ``span``, and the subtitle.
 
-    If the headline has room, it is the title, and the title is in the subtitle.
+    If the headline has room, it becomes the title, and ``spec.title`` goes into the subtitle.
+    ``large`` is the size of text.
     """
     for headline in (spec.headline, spec.headline.partition("; ")[0]):
-        words = _wrap(headline, cell, large, most, True)
+        words = _wrap(headline, span, large, most, True)
         if words and "…" not in words:
             return words, f"{spec.title}, {spec.window}".removesuffix(", ")
     # A result that would be cut says less than what is shown.
-    return _clauses(spec.title, cell, large, most, True), capitalized(spec.window)
+    return _clauses(spec.title, span, large, most, True), capitalized(spec.window)
 
 
 def _legend(
-    entries: Iterable[tuple[str, Style, str]], cell: float, small: float, top: float
+    entries: Iterable[tuple[str, Style, str]], span: float, small: float, top: float
 ) -> Iterator[Text]:
-    """Yield the sign and the text of each entry of the legend; a full line continues below."""
+    """Yield the sign and the text of each entry of the legend, in lines of the width ``span``."""
     x = 0.0
     for words, style, kind in entries:
         glyph = style.glyph(kind)
         sign = width_of(glyph, small * 1.1) + 4
-        words = fitted(words, cell - sign, small)
+        words = fitted(words, span - sign, small)
         wide = sign + width_of(words, small)
-        if x and x + wide > cell:
+        if x and x + wide > span:
             x, top = 0.0, top + small * 1.55
         yield Text(MARGIN + x, top - small * 0.05, glyph, small * 1.1, style.key)
         yield Text(MARGIN + x + sign, top, words, small)
@@ -292,26 +293,26 @@ def _attempt(
 
     ``lines`` is the maximum number of lines of the subtitle, ``scale`` the factor of text sizes.
     """
-    size, small, cell = _SIZE * scale, _SMALL * scale, width - 2 * MARGIN
+    size, small, span = _SIZE * scale, _SMALL * scale, width - 2 * MARGIN
     names, is_table = spec.y.names, bool(spec.y.names) and not spec.marks
     # Above: title, subtitle, legend, and the label of numbers. Names at the ends of lines need
     # room; else they are a legend.
     large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
-    words, subtitle = _title(spec, cell, large, 2 if scale > 0.6 else 1)
+    words, subtitle = _title(spec, span, large, 2 if scale > 0.6 else 1)
     title, top = Text(MARGIN, MARGIN, words, large, "ink", True), MARGIN + _high(words, large)
     how = ". ".join(filter(None, [subtitle, spec.how])) * bool(lines)
-    how = _clauses(how, cell, small, lines)
+    how = _clauses(how, span, small, lines)
     how *= "…" not in how
     texts = [Text(MARGIN, top + 2, how, small, "muted")]
     top += (2 + _high(how, small)) * bool(how) + 7
-    is_direct = cell > 230 and len(spec.labels) * small * 1.2 < spec.height
-    labels = [(value, fitted(word, cell * 0.3, small), style)
+    is_direct = span > 230 and len(spec.labels) * small * 1.2 < spec.height
+    labels = [(value, fitted(word, span * 0.3, small), style)
               for value, word, style in spec.labels if is_direct]  # fmt: skip
     entries = [*((word, style, "dots") for _, word, style in spec.labels if not is_direct),
                *spec.legend]  # fmt: skip
-    texts += _legend(entries, cell, small, top)
+    texts += _legend(entries, span, small, top)
     top = texts[-1].y + small * 1.55 + 3 if entries else top
-    texts.append(Text(MARGIN, top, fitted(spec.y.label, cell, small), small, "muted"))
+    texts.append(Text(MARGIN, top, fitted(spec.y.label, span, small), small, "muted"))
     has_headings = any(column.heading for column in spec.beside)
     top += size * (1.6 * bool(spec.y.label) + 1.7 * has_headings) + 2
     # Left: names of rows, in several lines where rows are high, or round numbers; numbers below
@@ -322,7 +323,7 @@ def _attempt(
     # Beside names are marks and the numbers that stand at their ends.
     numbers = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
     widest = max((width_of(word, small) for word in numbers), default=0.0)
-    room = min(cell * share, 0.75 * cell - widest)
+    room = min(span * share, 0.75 * span - widest)
     row_names = [_wrap(name.full, room, size, deep, name.is_own) for name in names if not is_table]
     y_ticks = tuple(
         Tick(at, text, names[at].is_own) for at, text in enumerate(row_names) if text
@@ -337,7 +338,7 @@ def _attempt(
         + 8
     )
     # Right: columns of words, or names of lines; and what numbers at the ends of marks leave.
-    right = cell + MARGIN - left
+    right = span + MARGIN - left
     columns = _columns(spec, is_table, max(right, 1.0), scale)
     right -= sum(column.wide for column in columns)
     right -= max((width_of(word, small, True) + 9 for _, word, _ in labels), default=0.0)
@@ -362,8 +363,8 @@ def _attempt(
     # Where words are enlarged, the caption is not: it would lose reasons.
     caption, note = "", min(small, _SMALL)
     for text in spec.caption if has_caption else ():
-        longer = f"{caption} · {text}" if caption else fitted(text, cell, note)
-        caption = longer if width_of(longer, note) <= cell else caption
+        longer = f"{caption} · {text}" if caption else fitted(text, span, note)
+        caption = longer if width_of(longer, note) <= span else caption
     below = under + _high(caption, note) + (8 if caption else 2) + 5
     # Rows are as high as their words, or as a picture of a given height allows.
     cells = [[_wrap(word, room - 10 - sign, size, deep, column.is_bold) for word in column.words]
@@ -376,7 +377,7 @@ def _attempt(
     if spec.x.kind == "none" and names:
         # A few rows of words stay together.
         high = min(high, max(1.8 * scale, deepest * size / 15) * spec.height)
-    label = fitted(spec.x.label, cell + MARGIN - left, small)
+    label = fitted(spec.x.label, span + MARGIN - left, small)
     texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
     rules = [top + row * high / len(names) for row in range(len(names) + 1) if has_headings]
     ending = Text(MARGIN, tall - below + under + 8, caption, note, "muted")
@@ -391,14 +392,15 @@ def _attempt(
     layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks, size,
                     is_turned, title, ending, texts, rules, is_cut)  # fmt: skip
     texts += chain(_beside(columns, cells, layout), _ends(labels, spec.y, layout),
-                   *(_words(mark, spec, layout, cell, right) for mark in spec.marks))  # fmt: skip
+                   *(_words(mark, spec, layout, span, right) for mark in spec.marks))  # fmt: skip
     return layout, has_height and (not spec.marks or fits >= 0.35 * right)
 
 
-def _words(mark: Mark, spec: Spec, layout: Layout, cell: float, right: float) -> Iterator[Text]:
+def _words(mark: Mark, spec: Spec, layout: Layout, span: float, right: float) -> Iterator[Text]:
     """Yield the texts of a mark; an ellipsis replaces the middle of a text that is too wide.
 
-    Yield nothing if the mark's texts do not fit into the cells of a heat map.
+    Yield nothing if the mark's texts do not fit into the cells of a heat map. ``span`` is the width
+    between the margins, ``right`` the width of the marks and of the texts beside them.
     """
     small, scale, strength = layout.size * _SMALL / _SIZE, spec.x, mark.strength
     if strength is not None:
@@ -410,7 +412,7 @@ def _words(mark: Mark, spec: Spec, layout: Layout, cell: float, right: float) ->
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
         room = right - layout.wide * scale.share(x) - mark.shift + 1
         if strength is None:
-            word = _wrap(word, room if mark.shift else cell, small, 1 if mark.shift else 4)
+            word = _wrap(word, room if mark.shift else span, small, 1 if mark.shift else 4)
         if word:
             yield Text(mark.shift, 0, word, small, colour, False,
                        "left" if mark.shift else "center", (x, float(mark.y[at])))  # fmt: skip

@@ -79,8 +79,8 @@ def row_panel(
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of a picture with a row for each of ``names``, and ``cells`` in these rows.
 
-    The title says that they are the first of ``total`` rows; the last, if the first column of
-    ``by`` holds times. ``over`` are further marks, drawn above the cells.
+    If there are more rows in ``total``, the title says that these are the first, or the last if the
+    first column of ``by`` holds times. ``over`` are further marks, drawn above the cells.
     """
     shapes: dict[tuple[str, Style], list[Cell]] = {}
     written = []

@@ -270,7 +270,7 @@ def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the table of attributes that answers give to the brands they mention."""
+    """Draw the table of attributes, such as "easy to use", that answers give to brands."""
     rng, count = runs.random_generator(5), len(runs.mention_run)
     owner, position = repeat_indices(draw_weighted(rng, (0.65, 0.25, 0.1), count))
     first_attribute, _ = draw_choices(rng, "attributes", count)
@@ -524,7 +524,10 @@ _PATHS = (*OWN_PATHS, *CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw the requests of crawlers; return the tables by name, none without a gateway."""
+    """Draw ``count`` rows of requests of crawlers; return the tables by name.
+
+    There are none if the project has no connected gateway.
+    """
     if "connected" not in plan.fixed_values("gateways", "cname_state"):
         return {}
     hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
@@ -564,7 +567,10 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
 
 
 def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw visits and conversions; return the tables by name, none without web analytics."""
+    """Draw ``count`` visits, and their conversions; return the tables by name.
+
+    There are none if the project has no web analytics.
+    """
     analytics = next(iter(plan.fixed_rows("analytics")), {"provider": "none"})
     if analytics["provider"] == "none":
         return {}
