@@ -57,8 +57,8 @@ class _Table(NamedTuple):
 def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) -> _Table:
     """Return a pivot table of ``y``, with rows by ``by`` and columns by ``x``, the best ones first.
 
-    ``top`` and ``most`` are the maximum numbers of rows and columns. Columns of times are in order
-    and are not limited.
+    ``top`` and ``most`` are the maximum numbers of rows and columns. If ``x`` holds times or
+    categories, its columns are in their own order, and all are kept.
     """
     is_time, is_rank = data.kinds[x] == "time", data.unit(y) == RANK
     across = data.moments(x) if is_time else pd.Series(data.text(x))
