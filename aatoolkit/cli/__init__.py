@@ -1,8 +1,8 @@
 """The command line, ``aatoolkit``.
 
-Data goes to standard output; notes, warnings and the progress bar to standard error. The exit code
-is 0 for success, 1 if something failed, 2 if the command was not understood, 130 after Ctrl-C. In
-reading order:
+Data goes to standard output; notes, warnings and the progress bar go to standard error. The exit
+code is 0 for success, 1 if something failed, 2 if the command was not understood or a value is
+wrong, 130 after Ctrl-C. In reading order:
 
 - ``shell``: what all commands use: their definition, error messages, and output formats.
 - ``app``: the commands.
@@ -39,13 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        The words after ``aatoolkit`` on the command line; by default those of this process.
+        The words after ``aatoolkit`` on the command line; by default ``sys.argv[1:]``.
 
     Returns
     -------
     int
-        The exit code: 0 for success, 1 if something failed, 2 if the command was not understood,
-        130 after Ctrl-C.
+        The exit code: 0 for success, 1 if something failed, 2 if the command was not understood or
+        a value is wrong, 130 after Ctrl-C.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _interrupted() -> int:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Print each warning once, as a note on standard error without the line of code."""
+    """In this context, print each warning once on standard error, without its file and line."""
     seen_messages = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -124,7 +124,7 @@ def demo(args: Args) -> int:
         note(repr(scope._check(choices) and choices))
         dataset = project.read_all(None, scope)
     files = dataset.to_parquet(args.out)
-    errors = _errors(dataset)
+    errors = _note_errors(dataset)
     if args.json:
         output = {"folder": str(args.out), "tables": records(dataset.summary)}
         show(args, {**output, "files": [*map(str, files)], "errors": errors})
@@ -135,8 +135,11 @@ def demo(args: Args) -> int:
     return 1 if errors else 0
 
 
-def _errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
-    """Print the error of each failed section as a note, and return the messages by section."""
+def _note_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
+    """Print the error of each failed section on standard error; map the section to its message.
+
+    ``prefix`` is printed before the section's name.
+    """
     errors = {name: str(error) for name, error in dataset.errors.items()}
     for name, error in errors.items():
         note(f"aatoolkit: {prefix}{name} failed: {error}")
@@ -172,7 +175,7 @@ def read(args: Args) -> int:
                     "--csv, --table, --out and --require are of a SECTION; name it too"
                 )
             options = project.scope_options(refresh=args.refresh)
-            show(args, _options_values(options) if args.json else None, _lines_of(options))
+            show(args, _options_values(options) if args.json else None, _options_lines(options))
             return 0
         tables = project.read(args.section, scope, refresh=args.refresh)
     name = args.table or next(iter(tables))
@@ -194,7 +197,7 @@ def _options_values(options: ScopeOptions) -> dict[str, Any]:
     return {"host": options.host, **tables, "untagged": options.untagged, **lists}
 
 
-def _lines_of(options: ScopeOptions) -> Iterator[str]:
+def _options_lines(options: ScopeOptions) -> Iterator[str]:
     """Yield the scope options as lines of text, with a table for each filter."""
     for name in FILTERS.values():
         frame = getattr(options, name)
@@ -218,7 +221,7 @@ def report(args: Args) -> int:
     scope = scope_of(args)
     with project_of(args) as project:
         dataset = project.read_all(args.section or None, scope)
-    path, errors = str(dataset.report(args.out, title=args.title)), _errors(dataset)
+    path, errors = str(dataset.report(args.out, title=args.title)), _note_errors(dataset)
     show(args, {"file": path, "sections": [*dataset], "errors": errors}, [path])
     note(f"a report of {counted(len(dataset), 'section')} is in {path}")
     return 1 if errors else 0
@@ -259,7 +262,7 @@ def collect(args: Args) -> int:
                     path = folder / tables.section
                     with writing_folder(path, overwrite=args.force) as temporary_folder:
                         table_count += len([*write_section(tables, temporary_folder)])
-                errors = _errors(dataset, f"{host} ")
+                errors = _note_errors(dataset, f"{host} ")
             kept_count = len(names) - len(new_names)
             row = {"host": host, "folder": str(folder), "files": table_count, "kept": kept_count}
             rows.append({**row, "errors": errors})
@@ -315,9 +318,10 @@ Diagnosis = tuple[str, bool | None, str]
 
 
 def _findings(args: Args) -> Iterator[Diagnosis]:
-    """Check the installation, the settings, the cache and, if there is a host, the service.
+    """Check the installation, the settings, the cache and, if a host is given, the service.
 
-    Yield a tuple for each check: its name, whether all is well (or None), and the finding.
+    Yield a tuple for each check: its name, whether the result is good, and a text about the result.
+    None instead of a bool means that the result is neither good nor a problem.
     """
     from aatoolkit.http import cache_info
 
@@ -387,7 +391,7 @@ def _version(name: str) -> str:
 def draft(args: Args) -> int:
     """Infer the tables and columns in a service's responses, and write them as a profile.
 
-    Exits with 1 if a section could not be read.
+    Exits with 1 if a section could not be read, or if the time ran out.
     """
     with project_of(args) as project:
         profile_draft = aa.profile.draft(
@@ -436,7 +440,10 @@ def check(args: Args) -> int:
     option("-o --out FILE", "The Python file to write.", Output()),
 )
 def types(args: Args) -> int:
-    """Write the tables and columns of a profile as a Python module of types, for editors."""
+    """Write a Python module with types for the tables and columns of a profile.
+
+    With it, editors complete the names of tables and columns.
+    """
     from aatoolkit._util.files import write_whole
     from aatoolkit.sections import Profile, typed_module
 
@@ -500,7 +507,7 @@ def serve(args: Args) -> int:
 
 
 def _accounts(args: Args) -> tuple[Accounts, str]:
-    """Return the accounts and the hosts that each may see, and a text on who may read.
+    """Return the accounts that ``serve`` admits, and a text that says which tokens these are.
 
     An error message never repeats a text that may be a token.
     """
@@ -543,7 +550,10 @@ _DIR_OPTION = option(
     DIR=Output(is_folder=True),
 )
 def record(args: Args) -> int:
-    """Record the scope options and sections of a host in a study, and seal it."""
+    """Record the scope options and sections of a host in a study.
+
+    Then the study is sealed: checksums of its files are written, so that it can be verified.
+    """
     from aatoolkit.study.files import STUDY
 
     folder = args.dir
@@ -567,7 +577,7 @@ def record(args: Args) -> int:
                 errors["scope options"] = str(error)
                 note(f"aatoolkit: scope options failed: {error}")
             dataset = recording_project.read_all(args.section or None, scope_of(args))
-            errors |= _errors(dataset)
+            errors |= _note_errors(dataset)
     payloads = (tables.payload for tables in dataset.values())
     if cached_count := sum(payload is not None and payload.from_cache for payload in payloads):
         note(
@@ -575,22 +585,22 @@ def record(args: Args) -> int:
             "--no-cache asks the service anew"
         )
     output = _study_as_json(study)
-    show(args, {"digest": study.digest, **output}, _lines(output))
+    show(args, {"digest": study.digest, **output}, _record_lines(output))
     note(f"the study is in {folder}; cite it by its digest, {study.digest}")
     return 1 if errors else 0
 
 
 @command(study_commands, "verify STUDY", _REPLAY_OPTION, JSON)
 def verify_study(args: Args) -> int:
-    """List the responses and results in a study, and its files that are not as they were sealed.
+    """List the responses and results in a study, or the changes since it was sealed.
 
-    Exits with 1 if a byte was altered, taken away or added.
+    Exits with 1 if a file of the study was altered, removed or added.
     """
     study = _study(args.study)
     result = study.verify(replay=args.replay)
     output = _study_as_json(study)
     problems = [*map(vars, result.problems)]
-    lines = [*_lines(output), str(result.digest)] if result.ok else map(str, result.problems)
+    lines = [*_record_lines(output), str(result.digest)] if result.ok else map(str, result.problems)
     show(args, {"ok": result.ok, "digest": result.digest, "problems": problems, **output}, lines)
     if result.ok:
         note(f"{result.files} files, {result.records} records: all as sealed")
@@ -669,8 +679,8 @@ def _study(path: Path) -> aa.Study:
     return aa.Study(path)
 
 
-def _lines(output: dict[str, Any]) -> Iterable[str]:
-    """Return the records of a study as lines of text.
+def _record_lines(output: dict[str, Any]) -> Iterable[str]:
+    """Return a table of the responses in a study as lines of text.
 
     ``output`` is the result of `_study_as_json`.
     """
@@ -679,7 +689,7 @@ def _lines(output: dict[str, Any]) -> Iterable[str]:
 
 
 def _study_as_json(study: aa.Study) -> dict[str, Any]:
-    """Return a study as JSON values: its path, digest, records, and the hashes of its results."""
+    """Return the records (responses) of a study and the hashes of its results as JSON values."""
     records = [
         {
             "request": record.name,
@@ -831,11 +841,11 @@ def tidy(args: Args) -> int:
     JSON,
 )
 def explain(args: Args) -> int:
-    """Explain a number down to the bytes of its response.
+    """Explain how a number was computed, from the bytes of its response on.
 
-    STORE is a study, packed or not, a publication that ships its responses, or an archive. TABLE is
-    one of its tables, such as overview.overview_kpis. Exits with 1 if the explanation stops before
-    the bytes.
+    STORE is a study (a folder or a packed file), a publication that has its responses, or an
+    archive. TABLE is one of its tables, such as overview.overview_kpis. Exits with 1 if the number
+    cannot be traced to the bytes of a response.
     """
     from aatoolkit._util.files import write_whole
     from aatoolkit.study.files import PACKED

@@ -1,15 +1,15 @@
 """The common parts of all commands: definition, parsing, error messages, output formats.
 
-A command is defined by a line of usage and a list of options. An option is defined by its line in
-the help and a sentence: ``option("--table NAME", "One table of it.")``. The function of a command
-gets all arguments and options as one object. An error message never repeats an argument that may be
-a token.
+A command is defined by its usage line and its options. An option is defined by how it is written in
+the help, and a description: ``option("--table NAME", "One table of it.")``. The function of a
+command gets all arguments and options as the attributes of one object. An error message never
+repeats an argument that may be a token.
 
 Data is written to standard output, notes to standard error. CSV and JSON are UTF-8 in any locale,
 so a pipe gets the same bytes as a file. Text for people has the encoding of the terminal; letters
-that this encoding lacks are escaped. Options or the file's suffix say in which format a table is
-written. Without either, a table is printed in columns: to a pipe completely, on a terminal as much
-of it as fits.
+that this encoding lacks are escaped. An option, or the suffix of the output file, selects the
+format of a table. Without either, a table is printed in aligned columns: a pipe gets all of it, a
+terminal as much as fits.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def problem_of(error: click.UsageError) -> str:
 
 
 def _accepted_values(click_type: Any) -> str:
-    """Return a text on the values that a click type accepts, such as "takes a number from 0"."""
+    """Return a text that says which values a click type accepts: "takes a number from 0"."""
     if isinstance(click_type, click.Choice):
         return f"takes {', '.join(click_type.choices)}"
     limit = "" if click_type.max is None else f" to {click_type.max}"
@@ -107,14 +107,20 @@ def _accepted_values(click_type: Any) -> str:
 
 
 class Output(click.Path):
-    """The click type of an output file or folder; the path is checked before the command runs."""
+    """The click type of an output file or folder; the path is checked before the command runs.
+
+    ``suffixes`` are the suffixes that a file may have; without any, all are allowed.
+    """
 
     def __init__(self, *suffixes: str, is_folder: bool = False) -> None:
         super().__init__()
         self._suffixes, self._is_folder = suffixes, is_folder
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path, or None for standard output; raise an error if it is not suitable."""
+        """Return the path, or None for standard output (``-``).
+
+        Raise `ArgumentError` if nothing can be written there, or if the suffix is not allowed.
+        """
         path, problem = Path(value), ""
         folder = path if path.exists() else path.absolute().parent
         if value == "-" and not (self._is_folder or param.required):
@@ -136,7 +142,10 @@ _PATH_PLACEHOLDERS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEB
 
 
 def _click_type(placeholder: str, click_type: Any) -> Any:
-    """Return ``click_type``; if it is None, `Path` for placeholders such as ``FILE``, else None."""
+    """Return ``click_type`` if it is given, else `Path` for placeholders such as ``FILE``, or None.
+
+    With None, click takes the value as text.
+    """
     return click_type or (Path if placeholder in _PATH_PLACEHOLDERS else None)
 
 
@@ -147,7 +156,11 @@ _FLAGS: set[str] = set()
 def option(
     line: str, help_text: str, click_type: Any = None, default: Any = None, **settings: Any
 ) -> click.Option:
-    """Return an option by its line in the help, such as ``-o --out FILE``, and its description."""
+    """Create an option from how it is written in the help, such as ``-o --out FILE``.
+
+    An option without a placeholder such as ``FILE`` is a flag; ``...`` after the placeholder makes
+    it repeatable. ``help_text`` describes the option; ``settings`` are passed to `click.Option`.
+    """
     words = line.split()
     flags = [word for word in words if word.startswith("-")]
     _FLAGS.update(flags)
@@ -195,15 +208,16 @@ def command(
     Parameters
     ----------
     group
-        The group.
+        The group that the command is added to.
     usage
-        Its name and arguments, such as ``read HOST [SECTION]``.
+        The name and the arguments of the command, such as ``read HOST [SECTION]``.
     *options
-        Its options.
+        The options of the command.
     help_text
-        Its help; by default the docstring of the function.
+        The help of the command; by default the docstring of the function.
     **click_types
-        The click types of arguments, by name; by default a path if the name says so, else text.
+        The click types of arguments, by their names in ``usage``; by default a path for names such
+        as ``FILE``, else text.
     """
     name, *arguments = usage.split()
     examples = _EXAMPLES[f"{group.name} {name}"]
@@ -293,7 +307,7 @@ SYNTHETIC_OPTIONS = (
 
 
 def values_of(args: Args, *names: str) -> dict[str, Any]:
-    """Return the values of the options ``names`` by name, without options that were not given."""
+    """Map the option names in ``names`` to their values, without options that were not given."""
     values = {name: vars(args).get(name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -333,7 +347,7 @@ def prepare() -> None:
 
 
 def note(text: str) -> None:
-    """Print a note to standard error; do nothing if that is a closed pipe."""
+    """Print a note to standard error; ignore the error if that is a closed pipe."""
     try:
         print(text, file=sys.stderr, flush=True)
     except BrokenPipeError:
@@ -341,7 +355,10 @@ def note(text: str) -> None:
 
 
 def discard(stream: TextIO) -> None:
-    """Redirect a closed stream to the null device, or the interpreter would end with an error."""
+    """Redirect a stream whose pipe was closed to the null device.
+
+    Otherwise the interpreter would end with an error when it flushes the stream.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -384,7 +401,11 @@ def grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]
 
 
 def _cell(value: Any) -> str:
-    """Return a cell as one line of text; floats have four significant digits, lists commas."""
+    """Return a value of a table as one line of text.
+
+    Floats are rounded to four significant digits, the items of a list are separated by commas, and
+    a missing value is empty.
+    """
     from pandas import isna
     from pandas.api.types import is_scalar
 
@@ -401,7 +422,7 @@ def _cell(value: Any) -> str:
 
 
 def table_format(args: Args, out: Path | None = None) -> str:
-    """Return the format of a table by an option or the output file's suffix; else ``grid``.
+    """Return the format that an option or the suffix of ``out`` selects; ``grid`` without either.
 
     Raises
     ------
@@ -418,7 +439,10 @@ def table_format(args: Args, out: Path | None = None) -> str:
 
 
 def write_table(frame: pd.DataFrame, name: str, format_name: str, out: Path | None) -> None:
-    """Write a table in a format to the file ``out``; if it is None, to standard output."""
+    """Write a table to the file ``out``, or to standard output if ``out`` is None.
+
+    ``format_name`` is a format such as ``csv``. ``name`` is the name of the table, for JSON.
+    """
     from aatoolkit._util.files import write_whole
 
     if format_name in _FILE_WRITERS:
@@ -454,7 +478,7 @@ def _csv(frame: pd.DataFrame, _: str) -> bytes:
 
 
 def _json(frame: pd.DataFrame, name: str) -> bytes:
-    """Return a table as JSON, in UTF-8: its name, its rows, the availability of its columns."""
+    """Return a table as a JSON object in UTF-8, with its name, rows and availability by column."""
     availability = json.loads(frame.aa.availability.to_json(orient="index"))
     values = {"table": name, "rows": records(frame), "availability": availability}
     return f"{json_text(values, indent=2)}\n".encode()

@@ -2,5 +2,5 @@
 
 - ``plot/``: a DataFrame in, a matplotlib picture out (``df.aa.plot``).
 - ``report/``: a `Dataset` in, one page of HTML out (``dataset.report``).
-- ``widgets/``: the pickers, i.e. widgets to choose filters and sections in Jupyter.
+- ``widgets/``: pickers, i.e. widgets in which filters and sections are chosen in Jupyter.
 """

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 
 
 def _baseline(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
-    """Return the baseline frame, or None for ``"previous"``; raise for any other text."""
+    """Return the baseline frame, or None for ``"previous"``.
+
+    Raise `ArgumentError` for any other text.
+    """
     if isinstance(baseline, str) and baseline != "previous":
         raise ArgumentError(
             f"baseline={baseline!r} is no frame; give one, or baseline='previous' for the window "
@@ -49,9 +52,9 @@ def _baseline(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
 class Accessor(NamesNear, Described):
     """The methods of ``df.aa``; ``print(df.aa)`` lists them.
 
-    They use the metadata of a frame. A frame without metadata is accepted, too: its availability is
-    ``unknown``. No method changes the frame or needs a network. ``help(df.aa.merge)``
-    shows the arguments and examples of one method.
+    The methods use the metadata that aatoolkit stores with a frame. They accept a frame without
+    metadata, too; its availability is ``unknown``. No method changes the frame or needs a network.
+    ``help(df.aa.merge)`` shows the arguments and examples of one method.
 
     Examples
     --------
@@ -74,9 +77,10 @@ class Accessor(NamesNear, Described):
     def availability(self) -> pd.DataFrame:
         """Whether each column could be measured: ``status``, ``cause``, ``reason``.
 
-        One row per column; the index holds the names. It says what the service could measure when
-        the frame was read: leaving out rows later does not change it. A column of which nothing is
-        known is ``unknown``.
+        There is one row per column of the frame, with the column's name in the index. ``status`` is
+        ``available``, ``partial``, ``unavailable``, ``not_applicable`` or ``unknown``. It says what
+        the service could measure when the frame was read: leaving out rows later does not change
+        it.
 
         Raises
         ------
@@ -98,14 +102,14 @@ class Accessor(NamesNear, Described):
 
     @property
     def codebook(self) -> pd.DataFrame:
-        """The meaning, unit and rule of each column, one row per column, by name.
+        """The meaning, unit and aggregation rule of each column, one row per column, by name.
 
-        Columns: ``dtype``, ``unit``, ``aggregation``, ``doc``, ``availability``, ``caution``,
-        ``of``. ``of`` names the column of the API that a column comes from, as ``table.column``; a
-        column that comes from none has no unit, rule or meaning here. Where each row has a unit
-        of its own, ``unit`` is given only if all rows of the frame have the same one. ``caution``
-        says why an aggregate of the column would be approximate: the counts that its rule needs
-        are not reported.
+        The columns are ``dtype``, ``unit``, ``aggregation`` (the rule by which `aggregate` combines
+        rows), ``doc`` (the meaning), ``availability``, ``caution`` and ``of``. ``of`` is the column
+        of an API table that the values come from, as ``table.column``; without it there is no unit,
+        rule or meaning. If rows have units of their own, ``unit`` is given only if all rows have
+        the same one. ``caution`` says why an aggregate of the column would be approximate or is
+        refused, such as that the counts needed by the rule are not reported.
 
         Raises
         ------
@@ -118,9 +122,10 @@ class Accessor(NamesNear, Described):
     def sources(self) -> pd.DataFrame:
         """The responses that the frame was read from, one row each.
 
-        Columns: ``host``, ``section``, ``scope``, ``url``, ``fetched_at`` (UTC), ``sha256`` (of
-        the body), ``stale``, ``window_start`` and ``window_end`` (the days that the response says
-        it covers).
+        The columns are ``host``, ``section``, ``scope`` (the days and filters asked for), ``url``,
+        ``fetched_at`` (UTC), ``sha256`` (of the body), ``stale`` (whether the response was taken
+        from the cache after it had expired), ``window_start`` and ``window_end`` (the days that the
+        response says it covers).
 
         Raises
         ------
@@ -161,24 +166,25 @@ class Accessor(NamesNear, Described):
         *,
         within: Any = None,
     ) -> Explanation:
-        """Explain how a number is known, down to the bytes of responses, or why it is missing.
+        """Explain where a number comes from, down to bytes of responses, or why it is missing.
 
-        ``df.aa.explain("mention_rate")``, without a row, answers "why is this missing?" for the
-        first missing value of the column, and counts the missing values by cause.
+        ``df.aa.explain("mention_rate")``, without a row, explains why the first missing value of
+        the column is missing, and counts the missing values by cause.
 
-        The frame is computed again from the bytes of the responses, and the value is compared with
-        that of the frame. If they differ, as after a change with plain pandas, the explanation
-        says so. The responses stay in memory as long as the frame does; a frame of another
-        process, or from a file, needs a study or archive that holds them.
+        The value is computed again from the bytes of the responses, and compared with the value in
+        the frame. If the two differ, as after a change with plain pandas, the explanation says so.
+        The responses stay in memory as long as the frame does. For a frame of another process, or
+        from a file, pass a study or archive that has the responses as ``within``.
 
         Parameters
         ----------
         row : int, label or mapping of str to object, optional
-            The row: the values of columns that identify it, such as ``{"engine": "chatgpt"}``; or
-            its label in the index, as in ``df.loc``; or its position, where there is no such label.
-            By default the first row in which the column is missing, else the first row.
+            The row, given by the values of columns that identify it, such as
+            ``{"engine": "chatgpt"}``; by its label in the index, as in ``df.loc``; or by its
+            position if there is no such label. By default the first row in which the column is
+            missing, else the first row.
         column : str
-            The column. If a single argument is given and names a column, it is taken for this one.
+            The column. A single argument that is the name of a column is taken as ``column``.
         within : Study, Archive, Tables, Dataset, or a list of these, optional
             Where to look for the responses, besides memory.
 
@@ -217,8 +223,8 @@ class Accessor(NamesNear, Described):
     def require(self, *columns: str | Iterable[str]) -> pd.DataFrame:
         """Return the frame if these columns could be measured at least in part; else raise.
 
-        A column whose availability is not known passes if it holds a value. A partial column
-        passes, too; where all of it must be measured, look at its status:
+        A column whose availability is not known passes if it has a value. A partly measured column
+        passes, too. If you need a column that was measured completely, check its status:
         ``df.aa.availability.loc["mention_rate", "status"] == "available"``.
 
         Parameters
@@ -249,8 +255,8 @@ class Accessor(NamesNear, Described):
     def measured(self, *columns: str | Iterable[str], drop: bool = False) -> pd.DataFrame:
         """Select the rows in which these columns were measured, wholly or in part.
 
-        A number is kept unless the service says that its cell, row or column was not measured: so
-        a 0 that was measured stays, and a 0 that was not is left out.
+        A number counts as measured unless the service says that its cell, row or column was not.
+        So a row with a measured 0 stays, and a row with a 0 that was not measured is left out.
 
         Parameters
         ----------
@@ -292,8 +298,9 @@ class Accessor(NamesNear, Described):
         """Aggregate rows by each column's declared rule; what was not measured stays missing.
 
         Counts are added exactly. A rate is recomputed from its summed numerator and denominator,
-        and a mean is weighted by its count. Money is added within one currency. A share or rate of
-        one brand over several responses is recomputed from their counts, if the frame holds these.
+        and a mean is weighted by its count. Money is added only within one currency. The share or
+        rate of a brand in rows of several responses is recomputed from its counts in these
+        responses, if the frame has the counts.
 
         Every cell that holds a value is used; a partly measured cell makes the result ``partial``.
         If some rows were not measured, a rate or mean is computed from the measured rows: it is
@@ -323,16 +330,16 @@ class Accessor(NamesNear, Described):
             ``mean``, ``min``, ``max``, ``first``, ``last``, ``count`` (of the rows that hold a
             value) or an `aatoolkit.sections.aggregation.Aggregation`. A column of true and false
             that is named in ``columns`` needs no rule: it becomes the share of rows that are true.
-            A column that ``df.aa.merge`` took from another frame counts once for each row of
-            that frame. A sum of any other column is refused if all rows with the same text or day
-            have the same value, as after a plain merge, which repeats values;
-            ``aa.sections.Aggregation("sum")`` says that each row has a value of its own.
+            If ``df.aa.merge`` took a column from another frame and repeated its values, each row
+            of that frame still counts once. A sum of any other column is refused if all rows with
+            the same text or day have the same value, as after a plain merge, which repeats values.
+            If each row has a value of its own, give ``aa.sections.Aggregation("sum")`` as the rule.
         observed : bool
             Whether to leave out categories that occur in no row. Otherwise each has a group whose
             values are ``unknown``.
         status : bool
-            Whether every column ``x`` has its status, cause and reason beside it (see Returns),
-            even where all groups have the same. The status is missing where the service states
+            Whether every column ``x`` has its status, cause and reason in columns beside it (see
+            Returns), even if all groups have the same. The status is missing if the service states
             none, as with a profile that reads no availability.
 
         Returns
@@ -386,23 +393,25 @@ class Accessor(NamesNear, Described):
     def complete(
         self, *, availability: pd.DataFrame | None = None, **levels: object
     ) -> pd.DataFrame:
-        """Add explicit rows for what was not reported, with the reason.
+        """Add a row for each combination of key values that has none, with the reason.
 
-        The values given for columns are combined with the rest of the frame's key, and each
-        combination without a row gets one. The frame's own rows come first, in their order; in an
-        added row every column that is not part of the key is missing. The availability of a row is
-        in the columns ``availability``, ``availability_cause`` and ``availability_reason``, which
-        `aggregate` reads: a row that was not reported is unknown, never zero. If nothing else is
-        known of an added row, a sum leaves it out; a sum of such rows alone is unknown.
+        The given values of columns are combined with the values of the other key columns; for each
+        combination that the frame lacks, a row is added below. In an added row every column that is
+        not part of the key is missing. The columns ``availability``, ``availability_cause`` and
+        ``availability_reason`` say of each row whether it was measured, and why not. `aggregate`
+        reads these columns, and never takes an added row for zero: if nothing else is known of the
+        row, a sum leaves it out; a sum of such rows alone is unknown.
 
         Parameters
         ----------
         availability : pandas.DataFrame, optional
-            ``tables.availability`` of the response. The rows of an engine that cannot report
-            are then ``not_applicable``, and a reason that concerns one engine is no longer given
-            for the rows of others.
+            ``tables.availability`` of the response that the frame is from. With it, a row without a
+            measurement has the availability that the response states for its engine, such as
+            ``not_applicable`` if the engine cannot report; and a reason that concerns one engine is
+            not given for the rows of other engines.
         **levels
-            The values that a column should have: ``engine=options.engines["engine"]``.
+            For each column to complete, the values that it should have, such as
+            ``engine=options.engines["engine"]``.
 
         Returns
         -------
@@ -431,15 +440,16 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Merge like `pandas.DataFrame.merge`, and keep the metadata of both frames.
 
-        Plain ``left.merge(own)`` keeps the metadata of ``left`` if ``own`` is a table without any.
+        The plain ``left.merge(right)`` of pandas keeps the metadata of ``left`` only if ``right``
+        has none.
 
         A column keeps its metadata under its new name, suffixes included. If some rows have no
         match, the columns from the other frame are ``partial`` with the cause ``no_row``; if no row
-        has a match, a warning says so. A column on which the frames are merged has the metadata of
-        the frame that holds all its values, or else what holds for both frames. The sources of both
-        are kept. In an aggregate, columns of a frame of your own, such as a CSV file, count once
-        for each row of that frame, however often the merge repeats it. Its rows are identified by
-        the merge keys; if several have the same keys, by as few further columns as needed.
+        has a match, a warning says so. A key column of the merge has the metadata of the frame that
+        has all its values; if neither has, the metadata that both frames have in common. The
+        sources of both frames are kept. A frame of your own, such as a CSV file, may have rows that
+        the merge repeats: `aggregate` counts each of them once. It tells them apart by the merge
+        keys, and, if several rows have the same keys, by as few further columns as needed.
 
         Parameters
         ----------
@@ -531,7 +541,7 @@ class Accessor(NamesNear, Described):
         return merge.adopt(self._frame, frames)
 
     def to_long(self, columns: str | Iterable[str] | None = None) -> pd.DataFrame:
-        """Reshape to one row per cell: its value, availability and unit.
+        """Reshape to one row per number, with its value, unit and availability.
 
         Parameters
         ----------
@@ -597,9 +607,10 @@ class Accessor(NamesNear, Described):
         """Compute confidence intervals of a rate or mean, per row or from clusters such as prompts.
 
         Without ``cluster`` each row has an interval of its own: Wilson's score interval, which
-        assumes that the answers it counts are independent. Answers to a repeated prompt are not:
-        as an interval for *prompts like these* it is then too narrow. In simulations (25 prompts,
-        30 answers each) the 95 % interval covered the true rate in only 30 to 68 % of samples.
+        assumes that the counted answers are independent. Answers to a repeated prompt are not. Then
+        Wilson's interval is too narrow for the rate over *prompts like these*: in simulations (25
+        prompts, 30 answers each) the 95 % interval covered the true rate in only 30 to 68 % of
+        samples.
 
         With ``cluster="prompt_id"`` the rows of each group are pooled into one estimate
         ŷ = Σyᵢ/Σnᵢ over prompts i, with an interval that answers one of two questions:
@@ -610,14 +621,14 @@ class Accessor(NamesNear, Described):
           the effective sample size Σn/deff (Kott & Carr, *Journal of Official Statistics* 13,
           1997; compared by Franco, Little, Louis & Slud, *Journal of Survey Statistics and
           Methodology* 7, 2019),
-          with Student's t. Its degrees of freedom are k-1, or fewer where few prompts carry most
-          of the answers, hits, misses or variance: then the smallest effective number of prompts,
-          (Σx)²/Σx² with x one of these four (less 1 for answers) (Carter, Schnepel &
-          Steigerwald, *Review of Economics and Statistics* 99, 2017). Means, such as positions,
-          get ŷ ± t·√V.
-        - ``panel="fixed"``: how *these prompts* fare, with no other prompts in mind. Each prompt is
-          a stratum: V = Σ(nᵢ/Σn)²·p̃ᵢ(1-p̃ᵢ)/nᵢ, where p̃ᵢ is the rate of prompt i after one answer
-          at the overall rate is added. The interval is usually narrower than Wilson's.
+          with Student's t. Its degrees of freedom are k-1, or fewer if few prompts have most of
+          the answers, hits, misses or variance. For each x of these four, (Σx)²/Σx² is an
+          effective number of prompts (for answers, less 1), and the smallest of them is taken
+          (Carter, Schnepel & Steigerwald, *Review of Economics and Statistics* 99, 2017). The
+          interval of a mean, such as an average position, is ŷ ± t·√V.
+        - ``panel="fixed"``: how exactly *these prompts* fare. Each prompt is a stratum:
+          V = Σ(nᵢ/Σn)²·p̃ᵢ(1-p̃ᵢ)/nᵢ, where p̃ᵢ is the rate of prompt i with one more answer, which
+          counts as much as the overall rate. The interval is usually narrower than Wilson's.
 
         In simulations of beta-binomial prompts (5 to 200 prompts, equal and very unequal runs,
         correlations from 0 to 0.8, rates from 2 to 98 %) the 95 % interval of sampled prompts
@@ -631,12 +642,13 @@ class Accessor(NamesNear, Described):
         Parameters
         ----------
         column : str
-            A column whose rule is a ratio or a mean, or one of true and false.
+            A column whose rule is a ratio or a mean, or a column of true and false.
         by : str, pandas.Grouper or list of them, optional
             What to group by, with one estimate per group; needs ``cluster``. By default all rows
             are one group.
         cluster : str, optional
-            The column that names what repeats, such as ``prompt_id``.
+            The column of the clusters, such as ``prompt_id``: rows with the same value belong
+            together, as answers to one prompt do.
         panel : {"sampled", "fixed"}, optional
             Which of the two questions is asked; ``sampled`` by default.
         level : float
@@ -693,10 +705,10 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Compare a rate or mean with that of another frame, such as an earlier window.
 
-        First it checks whether the two frames can be compared. They cannot if one was not
-        measured, if their windows overlap, or if they have different prompts; ``why`` then says
-        so. "No evidence" is not "no change": ``detectable`` is the change that the sample could
-        have shown.
+        First it is checked whether the two frames can be compared. They cannot if one was not
+        measured, if their windows overlap, or if they have different prompts; then ``why`` says
+        so. The verdict "no evidence" does not mean that nothing changed: ``detectable`` is the size
+        of a change that such samples would show.
 
         - ``pair="prompt_id"``, paired: each prompt that both frames have is compared with itself.
           With R = Σy/Σn in each frame, zᵢ is (yᵢ-Rnᵢ)/Σn of this frame less that of the baseline,
@@ -714,38 +726,42 @@ class Accessor(NamesNear, Described):
 
         ``detectable`` is the change that the same t test finds in 80 % of such samples (Miller,
         "Adding Error Bars to Evals", 2024); if p-values are adjusted, α is divided by the number of
-        rows. It is larger if there are few prompts, as the error is then uncertain, and if paired
-        prompts have different rates, as a rate near 0 or 1 changes less than one near a half. If
-        some prompts have 2.7 times the answers of others, it is found in 70 to 80 % of samples
-        only. It is missing if no rate can change so far.
+        rows. ``detectable`` is larger with few prompts, because then the standard error is
+        uncertain, and with paired prompts of different rates, because a rate near 0 or 1 changes
+        less than a rate near 0.5. If some prompts have 2.7 times the answers of others, the test
+        finds such a change in only 70 to 80 % of samples. ``detectable`` is missing if no rate can
+        change so far.
 
-        How many answers show a change of 5 points? Compare two windows that you have: it takes
-        (``detectable`` / 0.05)² times as many answers. With paired prompts that have equally many
-        answers, ask the same prompts more often, as in longer windows; with two samples, ask more
-        prompts.
+        How many answers are needed to show a change of 5 percentage points? Compare two windows
+        that you have: (``detectable`` / 0.05)² times as many answers are needed. With paired
+        prompts that have equally many answers, ask the same prompts more often, as in longer
+        windows; with two samples, ask more prompts.
 
-        Do not search many subsets for one that differs, one call each: compare all of them in one
-        call, so that their p-values are adjusted. A verdict says that a rate changed, not why.
+        Do not search many subsets for one that differs in a call for each: compare all of them in
+        one call, so that their p-values are adjusted. A verdict says that a rate changed, not why.
 
         Parameters
         ----------
         baseline : pandas.DataFrame or "previous"
-            What this frame is compared with, with the same columns: the change is this frame less
-            the baseline. ``"previous"`` is the window before as this frame's own columns
-            ``previous_…`` give it, such as those of ``ranking_prompts``.
+            The frame that this frame is compared with; it has the same columns. The change is the
+            value of this frame minus that of the baseline. With ``"previous"``, the baseline is the
+            previous window, which this frame has in its columns ``previous_…``, as
+            ``ranking_prompts`` does.
         column : str or list of str
-            What is compared: columns whose rule is a ratio or a mean, or of true and false; also
-            counts, which have a verdict only if their rows are paired or clustered.
+            What is compared: columns whose rule is a ratio or a mean, or columns of true and false;
+            also counts, which have a verdict only if their rows are paired or clustered.
         by : str or list of str, optional
             What to group by, with one comparison per group. A group that only one frame has cannot
             be compared.
         pair, cluster : str, optional
-            The column by which rows are paired, or that names the clusters of two samples; for
-            counts by day a column of days. By default ``prompt_id`` if both frames have it: paired
-            if any prompt is in both, else as clusters.
+            ``pair`` is the column by which rows are paired, ``cluster`` the column of the clusters
+            of two samples; for counts by day, a column of days. By default ``prompt_id`` if both
+            frames have this column: as ``pair`` if any prompt is in both frames, else as
+            ``cluster``.
         correct : {"holm", "bh", None}
-            How p-values are adjusted over all rows: Holm's method bounds the probability of
-            any false alarm, Benjamini and Hochberg's the expected share of false alarms.
+            How p-values are adjusted over all rows of the result. Holm's method limits the
+            probability of at least one false alarm, Benjamini and Hochberg's (``bh``) the expected
+            share of false alarms. None does not adjust them.
         level : float
             The confidence level; "up" and "down" need an adjusted p-value below 1 - level.
         rules : dict, optional
@@ -805,10 +821,10 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Decompose a change into changes of the prompts' rates and of how often each was asked.
 
-        With the share wᵢ that a prompt has of all answers, its rate rᵢ, and R̄ the mean of both
-        overall rates, the change is the sum of four parts (Kitagawa, *Journal of the American
-        Statistical Association* 50, 1955, centred at R̄ so that what enters and leaves counts by
-        how it differs from the rest). A prime marks a value of this frame, after the change:
+        Let wᵢ be the share of a prompt in all answers, rᵢ its rate, and R̄ the mean of both overall
+        rates. The change is the sum of four parts (Kitagawa, *Journal of the American Statistical
+        Association* 50, 1955, centred at R̄ so that prompts that enter or leave count by how much
+        they differ from the rest). A prime marks a value of this frame, after the change:
 
         - ``rate``: Σ ½(wᵢ+wᵢ')·(rᵢ'-rᵢ) over the prompts in both frames;
         - ``mix``: Σ (½(rᵢ+rᵢ')-R̄)·(wᵢ'-wᵢ) over the same prompts;
@@ -820,8 +836,8 @@ class Accessor(NamesNear, Described):
         prompt counts as ``rate``. The other parts only record which prompts were asked, and how
         often.
 
-        Do not read ``mix`` as an effect on the brand, nor ``rate`` as a statement on prompts
-        that were not asked; for these, use `compare`.
+        ``mix`` is not an effect on the brand. ``rate`` says nothing about prompts that were not
+        asked; `compare` does.
 
         Parameters
         ----------
@@ -873,20 +889,21 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Measure how often repeated answers to the same prompt agree.
 
-        Answers with the same values in the columns of ``by`` repeat each other; call these a cell.
+        Answers with the same values in the columns of ``by`` are repeats, and form a cell.
         ``agreement`` is the share of pairs of answers in a cell that have the same outcome,
         averaged over cells of two or more answers. ``icc`` is the intra-class correlation of the
         answers in a cell, by analysis of variance (Ridout, Demétrio & Firth, *Biometrics* 55,
-        1999). The values of the first column of ``by`` are the clusters of both intervals. That of
-        ``agreement`` is the interval of a rate, as `interval` computes it. That of ``icc`` is from
-        the jackknife over clusters, on Fisher's scale, with Student's t: in simulations of 10 to 60
-        prompts it covers 95 to 98 %.
+        1999). The values of the first column of ``by`` are the clusters of both intervals. The
+        interval of ``agreement`` is computed as `interval` does for a rate. The interval of ``icc``
+        is from the jackknife over clusters, on Fisher's scale, with Student's t; in simulations of
+        10 to 60 prompts it covers 95 to 98 %.
 
-        `aatoolkit.stats.samples` needs the correlation of answers to one prompt: use
-        ``by=["prompt_id"]`` here, and try both ends of the interval too.
+        `aatoolkit.stats.samples` needs the correlation of answers to one prompt: compute it here
+        with ``by=["prompt_id"]``, and try both ends of its interval, too.
 
-        Do not use it over a time in which the rate changed: a change counts as disagreement.
-        With agreement near 1 the correlation says little, as there is hardly any variance.
+        Do not use this method over a time in which the rate changed: a change counts as
+        disagreement. If the agreement is near 1, the correlation says little, because there is
+        hardly any variance.
 
         Parameters
         ----------
@@ -930,18 +947,20 @@ class Accessor(NamesNear, Described):
         segment is twice the negative binomial log likelihood of its counts: days with many answers
         weigh more, and days without answers have no weight.
 
-        - The test: the gain of the best split, and that of the best two splits, is divided by the
-          long-run variance of days about them, i.e. by how much days vary and how alike
-          neighbouring days are (Newey & West, *Econometrica* 55, 1987). The larger of these two
-          ratios is compared with that of 499 shuffled series, always the same ones, in which blocks
-          of neighbouring days (∛days long) stay together.
-        - The number of segments: a further segment must gain the quantile of one split in these
-          series, times the remaining variance. The best segments of each number are found exactly
-          (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
+        - The test: a split reduces the cost. The gain of the best split, and the gain of the best
+          two splits, are each divided by the long-run variance of the days about their segments,
+          which depends on how much days vary and how alike neighbouring days are (Newey & West,
+          *Econometrica* 55, 1987). The larger of the two ratios is compared with that of 499
+          shuffled series, always the same ones, in which blocks of neighbouring days (∛days long)
+          stay together.
+        - The number of segments: a further segment must gain at least the quantile of the gain of
+          one split in the shuffled series, times the remaining variance. For each number of
+          segments, the best ones are found exactly (Auger & Lawrence, *Bulletin of Mathematical
+          Biology* 51, 1989).
         - The interval of a day: the days that hold 95 % (the level) of the likelihood with a flat
-          prior, flattened by that variance, with the neighbouring changes fixed. Its coverage was
-          checked only roughly. ``before`` and ``after`` are the rates of the best split, so that
-          the change is somewhat overstated.
+          prior, flattened by the long-run variance, while the neighbouring changes stay fixed. Its
+          coverage was checked only roughly. ``before`` and ``after`` are the rates of the best
+          split, so that the change is somewhat overstated.
 
         In simulations of flat series (independent and overdispersed answers, rates of 1 and 99 %,
         growing and weekly numbers of answers) mostly 6.7 % at most are called changed; series of a
@@ -953,9 +972,9 @@ class Accessor(NamesNear, Described):
         15 answers is detected in some 55 %. Ups and downs that two changes cannot describe may hide
         each other.
 
-        Do not use it for series with a strong weekly pattern or a slow trend: it reports false
-        changes in them, or misses true ones. Nor does it prove that an action worked: something
-        else may have changed that day, such as the mix of prompts or engines.
+        Do not use this method for series with a strong weekly pattern or a slow trend: it reports
+        false changes in them, or misses true ones. A change does not prove that an action worked:
+        something else may have changed that day, such as the mix of prompts or engines.
         `aatoolkit.stats.effect` compares with prompts or brands that the action did not concern.
 
         Parameters
@@ -1014,13 +1033,13 @@ class Accessor(NamesNear, Described):
         with the same redraws in every call). A member ranks below all that significantly exceed it,
         and above all that it significantly exceeds; the ranks in between are its interval (Mogstad,
         Romano, Shaikh & Wilhelm, "Inference for ranks", *Review of Economic Studies* 91, 2024). If
-        there are few prompts, that quantile is replaced by the one of Student's t with the same
-        tail probability, so that the intervals are wide. In simulations of 8 to 100 prompts,
+        there are few prompts, that quantile is replaced by the quantile of Student's t with the
+        same tail probability, so that the intervals are wide. In simulations of 8 to 100 prompts,
         ties included, all intervals together hold the true ranks in 95 % of samples or more.
 
-        A member without a row for a prompt counts as 0 there, as a listing has rows only for what
-        answers contain: use whole listings, not their first rows. Do not use it with members that
-        were chosen because they lead.
+        A member without a row for a prompt counts as 0 for that prompt, because a table lists only
+        what answers contain. So use whole tables, not their first rows. Do not use this method with
+        members that were chosen because they lead.
 
         Parameters
         ----------
@@ -1073,20 +1092,19 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Measure how concentrated a count is on few members (groups such as brands).
 
-        The Herfindahl index without its bias, Σnᵢ(nᵢ-1)/(N(N-1)) (Simpson, *Nature* 163, 1949), the
-        effective number 1/index (Hill, *Ecology* 54, 1973), and the share of the largest few, which
-        depends on N: compare it only between groups of similar N. Here nᵢ is the count of a member
-        and N the total.
+        Let nᵢ be the count of a member and N the total. ``hhi`` is the Herfindahl index without its
+        bias, Σnᵢ(nᵢ-1)/(N(N-1)) (Simpson, *Nature* 163, 1949); ``effective`` is the effective
+        number of members, 1/index (Hill, *Ecology* 54, 1973). ``top_share`` is the share of the
+        largest few members; it depends on N, so compare it only between groups of similar N.
 
         Intervals are from 499 multinomial resamples, always the same ones, centred at the estimate.
-        The largest members of a sample lead in
-        part by luck, the more so the more members tie. So the lower end of ``top_share`` is the
-        share that the leaders of one half of the sample have in the other half. The ends of
-        ``effective`` are 1 over those of the index.
+        The largest members of a sample lead in part by luck, the more so the more members tie. So
+        the lower end of ``top_share`` is the share that the leaders of one half of the sample have
+        in the other half. The ends of ``effective`` are 1 divided by the ends of the index.
 
-        The resamples assume that citations are independent. Citations of one answer, and answers to
-        one prompt, are not: the true intervals are at least as wide. Do not use it on the first
-        rows of a longer listing.
+        The resamples assume that the counted things, such as citations, are independent. Citations
+        in one answer, and answers to one prompt, are not: the true intervals are at least as wide.
+        Do not use this method on the first rows of a longer table.
 
         Parameters
         ----------
@@ -1134,21 +1152,23 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Measure how much lists of two engines overlap, compared with repeated answers of one.
 
-        An engine that is asked the same twice does not cite the same sources twice: two engines
-        that share a third of their sources may be as alike as each is to itself. So two overlaps
-        are returned: of two answers by different engines, and of two answers by the same engine.
+        An engine that is asked the same question twice does not cite the same sources both times.
+        So two engines that share a third of their sources may be as alike as two answers of one
+        engine are. Therefore two overlaps are returned: of two answers by different engines, and of
+        two answers by the same engine.
 
         - ``jaccard``: |A∩B| / |A∪B| of the sets of two answers (Jaccard, *New Phytologist* 11,
           1912), the mean over all pairs of answers to a prompt, then over prompts with equal
           weights.
-        - ``ceiling``: the same index of different answers of one engine, the mean of the two
-          engines, over the prompts that both answered twice or more.
-        - ``gap``: the index between the engines less the ceiling, over these same prompts.
+        - ``ceiling``: the same index for two answers of one engine, the mean of the two engines,
+          over the prompts that both engines answered twice or more.
+        - ``gap``: the index between the engines minus the ceiling, over these same prompts.
 
         The intervals are Student's t over k prompts (5 at least), mean ± t(k-1)·s/√k; they are for
         prompts like these, i.e. the prompts are taken for a sample. Verdicts are about the gap,
-        with p-values adjusted over all pairs of engines by Holm's method. "No evidence" is not "as
-        alike as repeats": ``detectable`` is the gap that the sample could have shown.
+        with p-values adjusted over all pairs of engines by Holm's method. The verdict "no evidence"
+        does not mean that two engines are as alike as repeats: ``detectable`` is the size of a gap
+        that such a sample would show.
 
         An answer that lists nothing has no row, and is left out. If an engine gave more than 20
         answers to a prompt, 20 are used, evenly spaced. Do not compare engines that were asked at
@@ -1221,10 +1241,10 @@ class Accessor(NamesNear, Described):
     ) -> Any:
         """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
-        The picture is chosen from what the columns are declared to be. What was not measured
-        is hatched, and nothing else is; lines have a gap there, and it is never drawn as zero.
-        Units, sample sizes and the source come from the metadata; the picture says if there is
-        none.
+        The kind of picture is chosen by the declarations of the columns in the metadata. What was
+        not measured is hatched, and nothing else is; a line has a gap there. It is never drawn as
+        zero. Units, sample sizes and the source come from the metadata; the picture says if the
+        frame has no metadata.
 
         Parameters
         ----------
@@ -1234,19 +1254,19 @@ class Accessor(NamesNear, Described):
             ``overlap``, ``effect``, ``concentration``, ``samples``, ``changes``, ``intervals`` or
             ``stages``. By default the first kind that fits.
         x : str, optional
-            What the marks stand for: a time, a brand, an engine. Rows that share a mark are
-            aggregated by their declared rules, as ``aggregate(skip_missing=True)`` does; the
-            picture says what is partial.
+            The column whose values have a mark (a bar, a point or a column of cells) each, such as
+            a time, a brand or an engine. Rows that share a mark are aggregated by the declared
+            rules, as ``aggregate(skip_missing=True)`` does; the picture says what is partial.
         y : str or list of str, optional
             The column to draw, or two for a gap, or several of one unit for lines.
         color : str, optional
-            The column that tells series, or the rows of a heat map, apart.
+            The column whose values are the lines, the segments of bars, or the rows of a heat map.
         freq : str, optional
             First aggregate by periods, such as ``W`` (weeks) or ``MS`` (months), as
-            ``aggregate(freq=…, skip_missing=True)`` does, so that a picture of any kind has its
-            marks by period; one further column, ``x`` or ``color``, is told apart beside them.
-            Rows of events, such as answers, are counted. By default, rates of days with few
-            answers are drawn by week; ``D`` draws the days.
+            ``aggregate(freq=…, skip_missing=True)`` does. The periods are then along x; the values
+            of one further column, given as ``x`` or ``color``, are drawn apart in each period. If
+            rows are events, such as answers, they are counted. Without ``freq``, rates of days with
+            few answers are drawn by week; ``D`` draws the days.
         top : int, optional
             How many bars, rows or series to draw at most; the title says how many there are.
         ax : matplotlib.axes.Axes, optional
@@ -1260,18 +1280,18 @@ class Accessor(NamesNear, Described):
             ``auto`` is the theme set by ``aa.set_theme``; if none was set, dark if the style of
             matplotlib has a dark background. With ``ax``, the background of the axes decides.
         interactive : bool, default False
-            Whether to return a figure of plotly (``pip install "aatoolkit[interactive]"``): the
-            same marks, intervals, hatches and captions. On hovering a mark shows its number,
-            interval, counts and availability. It needs no network.
+            Whether to return a figure of plotly (``pip install "aatoolkit[interactive]"``) with the
+            same marks, intervals, hatches and captions. If the mouse is over a mark, its number,
+            interval, counts and availability are shown. The figure needs no network.
 
         Returns
         -------
         matplotlib.axes.Axes or plotly.graph_objects.Figure
             The axes given as ``ax``, or new ones; with ``interactive`` a plotly figure. The
             attribute ``kind`` is the kind that was chosen, and ``finding`` says in words what the
-            picture shows; a plotly figure has both in ``layout.meta``. ``explain(mark)`` explains a
-            mark down to the bytes of responses; on axes given as ``ax``, a mark of the last picture
-            drawn on them.
+            picture shows; a plotly figure has both in ``layout.meta``. The method ``explain(mark)``
+            of the axes explains a mark down to the bytes of responses. If several pictures were
+            drawn on axes given as ``ax``, it explains the marks of the last one.
 
         Raises
         ------
@@ -1369,11 +1389,11 @@ class Accessor(NamesNear, Described):
     def plain(self) -> pd.DataFrame:
         """Return the frame with ordinary NumPy dtypes, for seaborn, scikit-learn or ``to_sql``.
 
-        Numbers become ``int64``, or ``float64`` if some are missing; flags ``bool``; times
-        ``datetime64`` in UTC without a zone; all else text, with lists as JSON and None for missing
-        values. (If some are missing, flags, and whole numbers that a float cannot hold, become
-        Python objects with None.) Named levels of the index become columns, rows are numbered from
-        0, and the result has no metadata.
+        Numbers become ``int64``, or ``float64`` if some are missing; booleans ``bool``; times
+        ``datetime64`` in UTC without a zone. All other columns become text, with lists as JSON and
+        None for missing values. A column of booleans, or of whole numbers too large for a float,
+        becomes Python objects with None if some are missing. Named levels of the index become
+        columns, rows are numbered from 0, and the result has no metadata.
 
         Examples
         --------

@@ -12,20 +12,21 @@ _theme = "auto"
 
 
 def set_theme(theme: str) -> AbstractContextManager[object]:
-    """Set whether pictures are drawn for light or for dark paper, such as a dark notebook.
+    """Set whether pictures are drawn for a light or a dark background, such as a dark notebook.
 
-    A kernel is not told which theme its notebook has: set it once, in the first cell.
+    Python cannot find out which theme a notebook has: set it once, in the first cell.
 
     Parameters
     ----------
     theme : {"auto", "light", "dark"}
-        ``auto`` goes by matplotlib's style. ``df.aa.plot(theme=)`` takes precedence, and so does
-        the background of axes given as ``ax``.
+        ``auto`` takes the theme from the background colour of matplotlib's style. An argument
+        ``theme`` of ``df.aa.plot`` takes precedence, and so does the background of axes given as
+        ``ax``.
 
     Returns
     -------
     context manager
-        For use in ``with``, after which the theme is what it was before.
+        For use in ``with``: at the end of the block, the earlier theme is set again.
 
     Raises
     ------
@@ -54,7 +55,10 @@ class _Block(ExitStack):
 
 
 def current(theme: str) -> str:
-    """Return ``theme``; for ``auto``, the theme that `set_theme` has set."""
+    """Return ``theme``; for ``auto``, the theme that `set_theme` has set.
+
+    Raise `ArgumentError` if there is no such theme.
+    """
     if theme not in THEMES:
         raise ArgumentError(unknown("theme", theme, THEMES), argument="theme")
     return _theme if theme == "auto" else theme

@@ -1,110 +1,115 @@
 """The reference service: the read-only API, computed from a store of observations.
 
-From a store (a folder of Parquet files) and accounts, it answers requests over HTTP in JSON. It
-shares no code with the rest of aatoolkit, so that a mistake in the client is not repeated in the
-service, where it would go unnoticed. In reading order:
+It answers requests over HTTP in JSON. The data come from a store, a folder of Parquet files; the
+accounts say which token may see which hosts. The service shares no code with the rest of aatoolkit:
+a mistake in the client's code could otherwise be in the service too, and then no test would show
+it. In reading order:
 
 ==================== =================================================================
 ``schema``           the tables of a store, column by column, from ``schema.txt``
 ``store``            writes, validates and opens stores, and holds them in memory
 ``synth``            draws a synthetic store from a seed
-``observations``     a question (a validated request), tables of the rows in its scope, and
-                     queries over them
-``measures``         measures shared by sections; with ``significance``
+``observations``     a question (a validated request), temporary tables of the rows that pass
+                     its filters, and queries over these tables
+``measures``         measures that several sections use, such as the mention rate
+``significance``     confidence intervals and tests for changes between two windows
 ``answer``           what a section returns, its availability, and the registry of sections
 ``sections``         the 17 sections, by topic
 ``app``              accounts, parameters, routes, envelope and errors as an ASGI application
-``server``           runs it, in a thread or in the foreground
+``server``           runs the application, in a thread or in the foreground
 ==================== =================================================================
 
-It is a reference for correct answers, and not made for many users. A request takes a cursor of the
-one database in memory, creates the tables it needs of the rows in its scope, and calls the function
-of the section.
+The service is a reference for correct answers; it is not made for many users. Each request gets a
+cursor of one database in memory, and calls the function of the section. The queries of that
+function run on temporary tables, which have only the rows that pass the filters of the request.
 
-A real service may answer differently where the API's documentation does not say what is right.
-These are the choices of this service; the module of each section says what it computes.
+Where the API's documentation does not say what is right, a real service may answer differently.
+This service made the choices below; the module of each section says what the section computes.
 
 Addresses and access
 
 1.  There are two addresses, both for GET (and HEAD): ``/api/domains/{host}/scope-options``
     and ``/api/domains/{host}/agent-analytics``. Another address is 404, another method 405
     with ``Allow``. Neither has a trailing slash, and nothing redirects.
-2.  A host is matched without regard to case and to one trailing dot. A scheme, a port or a
-    path in it makes it a host that no project has.
+2.  A host is matched without regard to case and to one trailing dot. With a scheme, a port or a
+    path, it is no host of a project.
 3.  A missing, malformed or unknown token is 401 with ``WWW-Authenticate: Bearer``. Tokens do
     not expire. The service does not issue them, and stores only their SHA-256 digests.
-4.  A host that does not exist and a host that the account may not see are the same 404, to
-    the byte of the body. It is checked before any parameter.
+4.  A host that does not exist and a host that the account may not see give the same 404, with
+    equal bodies. The host is checked before any parameter.
 
 Scope options
 
-5.  ``engines[]``: ``id`` and ``label`` text, ``configured`` true or false, ``lastRunDay`` the
-    last day (``2026-11-20``) on which it was asked anything, null if never. Engines that are
-    not configured are listed, and are allowed filter values.
-6.  ``topics[]`` and ``categories[]``: ``count`` is a whole number, the prompts that have it. A
-    null ``topic`` or ``category`` counts prompts without one; no filter can ask for it.
+5.  ``engines[]``: ``id`` and ``label`` are text, ``configured`` is true or false; ``lastRunDay``
+    is the last day on which the engine was sent a prompt (``2026-11-20``), or null if it never
+    was. Engines that are not configured are listed, and are allowed filter values.
+6.  ``topics[]`` and ``categories[]``: ``count`` is the number of prompts with this topic or
+    category. An item with a null ``topic`` or ``category`` counts the prompts without one; no
+    filter can select these prompts.
 7.  ``brands[]``: ``tracked`` true or false; ``own`` true or false, absent where not known.
     ``ownTerms`` are lower case text; ``days`` is ``[7, 30, 90]``.
 8.  ``refresh=1`` reads the store again from its folder before it answers. Requests under way
     finish with the store that they began with. A refresh that fails is 502, and the store that was
     served before stays in place. Any other value of ``refresh`` is 400.
-9.  Only here, a store that cannot be read is 502. Agent analytics answers 500 instead.
+9.  If the store cannot be read, scope options answer 502, but agent analytics answers 500.
 
 Questions
 
 10. No mistake is ignored: an unknown section, value or parameter, ``days`` other than 7, 30 or 90,
-    and a parameter given twice are 400. So are persona and country. The error names the
-    parameter, the unknown values, allowed values and near matches.
-11. Filter values are compared to the letter. Commas separate them after URL-decoding, so a
-    value with a comma in it cannot be asked for. Spaces around a value, empty items, repeats
-    and order mean nothing. An empty filter is no filter, but one of blanks alone is 400.
-12. ``days`` is a number of whole UTC days, the last being the day of the store's clock for
-    the project. That clock is the last moment observed, not the moment of asking.
-13. ``engine``, ``topic`` and ``category`` narrow the answers: the engine that gave them, the
-    topic and the category of their prompt. In visits, crawler activity and examinations the
-    engine filter picks the visits from that engine and the crawlers that serve it. Values of
-    one filter widen, filters narrow each other.
-14. ``brand`` in lists by brand selects the brands; in key figures it names the brand they
-    are about, instead of the project's own; in lists of answers, domains, addresses and
-    query expansions it keeps the answers that mention one of the brands; in advertisements
-    it is the advertiser, in shopping results the product's brand. It does not narrow the
+    and a parameter given twice are 400. ``persona`` and ``country`` are unknown parameters. The
+    error names the parameter, the unknown values, allowed values and near matches.
+11. Filter values match only if they are equal, in case too. Commas separate them after
+    URL-decoding, so no filter can select a value that has a comma. Spaces around a value, empty
+    items, repeats and order have no effect. An empty filter is no filter; a filter that has only
+    blanks is 400.
+12. ``days`` is a number of whole UTC days. The last of them is the day of the store's clock for
+    the project: the last moment observed, not the time of the request.
+13. ``engine`` selects answers by the engine that gave them, ``topic`` and ``category`` by their
+    prompt. In visits, crawler activity and examinations, ``engine`` selects the visits from
+    these engines, their crawlers, and their assistants. An answer passes a filter if it has any
+    of the filter's values, and it has to pass all filters.
+14. ``brand`` selects the brands in lists by brand. Key figures are about the brands of this
+    filter instead of the project's own. In lists of answers, domains, addresses and query
+    expansions, ``brand`` keeps the answers that mention one of its brands. In advertisements it
+    is the advertiser, in shopping results the product's brand. It does not narrow the
     denominators of shares.
-15. A filter that a section's observations do not carry is not applied, though its values
-    are checked: it is null under ``filters``, and ``availability.reason`` says so.
+15. A filter by a property that the observations of a section do not have is not applied, though
+    its values are checked. It is null under ``filters``, and ``availability.reason`` names it.
 
 Answers
 
 16. Every section has ``section``, ``domain``, ``window``, ``filters`` (those in force: a
     sorted list of values, or null), ``generatedAt`` and ``availability``, then its own fields.
-17. Without ``section`` the answer has the same beginning with a null ``section`` and, in place
-    of ``availability``, ``sections``: by name, each section's own ``filters``, ``availability``
-    and fields. Where one section fails the whole view is 500.
+17. A request without ``section`` is for all sections. The answer begins with the same fields;
+    ``section`` is null. In place of ``availability`` it has ``sections``, which maps the name of
+    each section to its ``filters``, ``availability`` and own fields. If one section fails, the
+    whole answer is 500.
 18. ``generatedAt`` is the store's clock for the project. The same store gives the same bytes.
-19. ``availability`` has ``status``, ``reason``, ``sampleCount`` and ``asOf``, and where they say
-    more ``requires``, ``fields`` and ``engines``. The words for ``status`` are ``available``,
+19. ``availability`` has ``status``, ``reason``, ``sampleCount`` and ``asOf``, and if they are not
+    empty ``requires``, ``fields`` and ``engines``. The values of ``status`` are ``available``,
     ``partial``, ``unavailable``, ``not_connected``, ``not_applicable``, ``pending`` and
     ``insufficient_sample``.
-20. Null is not known; 0 is measured. An empty or missing result is 200, never an error.
-21. An answer counts where its outcome is ``answered``; refused, empty and failed runs are no
-    denominator. Rates and shares are fractions and are not rounded.
-22. ``crawl`` of a host whose gateway lacks its CNAME or validation is 200 with availability
-    ``not_connected`` and null totals; a host with records of its own needs no gateway. Buckets
-    are hours for 7 days, else days; one without requests is 0 where recording went on
-    throughout, else null.
+20. Null means not known; 0 means measured. An empty or missing result is 200, never an error.
+21. Only runs with the outcome ``answered`` count as answers; refused, empty and failed runs are
+    in no denominator. Rates and shares are fractions and are not rounded.
+22. If the CNAME or the domain validation of a host's gateway is missing, ``crawl`` is 200 with
+    availability ``not_connected`` and null totals. A host without a gateway needs none if the
+    store has requests from its own logs. The time series has a value per hour for 7 days, else
+    per day. Without requests the value is 0 if all of that time was recorded, else null.
 23. ``chats`` shows the latest 500 runs, of every outcome, and says how many matched.
 
 Errors, headers, limits
 
-24. An error is ``{"error": {"status", "code", "message"}}`` with ``parameter``, ``unknown``,
-    ``allowed`` and ``suggestions`` where they make sense. The codes are ``unauthorized``,
+24. An error is ``{"error": {"status", "code", "message"}}``; errors about a parameter also have
+    ``parameter``, ``unknown``, ``allowed`` and ``suggestions``. The codes are ``unauthorized``,
     ``project_not_found``, ``not_found``, ``method_not_allowed``, ``invalid_parameter``,
     ``unsupported_parameter``, ``scope_options_unavailable`` and ``internal``.
 25. Every answer is JSON in UTF-8, compressed from 1 kB on where the caller takes gzip, with
-    ``Vary: Authorization`` and an ``X-Request-Id``. ``Cache-Control`` is ``private, no-cache``:
-    answers belong to one account, and hold until the store is read again, which may be at
-    any moment. Errors are ``no-store``.
-26. There is no rate limit, no quota, no version, and no paging parameter. As many requests are
-    answered at a time as there are processors; others wait.
+    ``Vary: Authorization`` and an ``X-Request-Id``. ``Cache-Control`` is ``private, no-cache``,
+    because an answer is for one account, and is out of date once the store is read again.
+    Errors are ``no-store``.
+26. There is no rate limit, no quota, no version, and no paging parameter. The service answers as
+    many requests at a time as there are processors; others wait.
 """
 
 from __future__ import annotations
@@ -151,7 +156,10 @@ _MODULES = ("answer", "app", "observations", "schema", "server", "store", "synth
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name on first use, and return it: the service needs an extra package."""
+    """Import a public name when it is first used, and return it.
+
+    So aatoolkit can be imported without the packages that only the service needs.
+    """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -1,4 +1,4 @@
-"""The result of a section's function (fields and availability), and the registry of sections."""
+"""What the function of a section returns: fields and availability; and the registry of sections."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SectionAvailability:
 
 @dataclass(frozen=True)
 class SectionAnswer:
-    """The answer of a section: its own fields and its availability."""
+    """The answer of a section: its own fields as JSON (``body``) and its availability."""
 
     body: dict[str, Any]
     availability: SectionAvailability
@@ -87,7 +87,7 @@ SectionFunction = Callable[[Observations], SectionAnswer]
 
 @dataclass(frozen=True)
 class ServiceSection:
-    """A section of the API: its name, the function that answers it, and its filters."""
+    """A section of the API: its name, the function that computes it, and the filters it applies."""
 
     name: str
     ask: SectionFunction
@@ -101,7 +101,7 @@ SECTIONS: dict[str, ServiceSection] = {}
 def section(
     name: str, *, filters: Collection[str] = FILTERS
 ) -> Callable[[SectionFunction], SectionFunction]:
-    """Return a decorator that registers the function of a section.
+    """Return a decorator that registers a function as the section ``name``.
 
     ``filters`` are the names of the filters that apply to the section.
     """
@@ -120,10 +120,11 @@ def _snake_case(name: str) -> str:
 
 
 def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]:
-    """Select columns of a row and give them their names in JSON; a missing column is None.
+    """Return a JSON object with the fields ``names``, taken from the columns of a row.
 
-    ``names`` are JSON names, separated by spaces. ``mentionRate`` is the column ``mention_rate``;
-    ``score="sentiment_score"`` would take the JSON field ``score`` from that column instead.
+    ``names`` are separated by spaces. The field ``mentionRate`` is taken from the column
+    ``mention_rate``; with ``score="sentiment_score"``, the field ``score`` is taken from the column
+    ``sentiment_score``. The field is None if the row lacks the column.
     """
     return {name: row.get(renamed.get(name) or _snake_case(name)) for name in names.split()}
 
@@ -147,9 +148,9 @@ def answers_availability(
 ) -> SectionAvailability:
     """Return the availability of a section that is computed from the answers that pass the filters.
 
-    It is ``unavailable`` without answers. It is ``partial`` if ``reasons`` has any, if the window
-    starts before answers were collected, or if a requested engine gave no answers. Otherwise it is
-    ``available``. Each engine without answers has an availability of its own, too.
+    The status is ``unavailable`` if there are no answers. It is ``partial`` if a reason is given,
+    if the window starts before answers were collected, or if a requested engine gave no answers.
+    Otherwise it is ``available``. Each engine without answers also gets an availability of its own.
 
     Parameters
     ----------
@@ -158,9 +159,9 @@ def answers_availability(
     sample_count
         The number of observations behind the section; by default the number of answers.
     reasons
-        Sentences on what else the section lacks; None is ignored.
+        Sentences on other data that the section lacks; None is ignored.
     fields
-        As in :class:`SectionAvailability`.
+        The states of single fields, by path, as in :class:`SectionAvailability`.
     """
     engines = _run_counts_by_engine(obs).values()
     answer_count = sum(row["answer_count"] for row in engines)
@@ -198,7 +199,7 @@ def last_run_time(obs: Observations) -> datetime | None:
 
 @cache_results
 def _run_counts_by_engine(obs: Observations) -> dict[str, dict[str, Any]]:
-    """Return, by engine, the number of answers and the time of the last run."""
+    """Return the number of answers and the time of the last run of each engine, by engine."""
     rows = obs.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
@@ -208,9 +209,9 @@ def _run_counts_by_engine(obs: Observations) -> dict[str, dict[str, Any]]:
 
 @cache_results
 def _silent_engine_states(obs: Observations) -> dict[str, State]:
-    """Return, by engine, the availability of engines that pass the filters but gave no answers.
+    """Return the availability of each engine that passes the filters but gave no answers.
 
-    An engine that is not switched on for the project is included only if it was requested.
+    An engine that is not switched on for the project is included only if the engine filter has it.
     """
     runs, states = _run_counts_by_engine(obs), {}
     for row in scoped_engines(obs):
@@ -231,13 +232,17 @@ def _silent_engine_states(obs: Observations) -> dict[str, State]:
 
 
 def missing_changes(obs: Observations, paths: str) -> dict[str, State]:
-    """Return why there are no values at ``paths``, which need the window before; else no states."""
+    """Return the state of each JSON path in ``paths``, whose values need the previous window.
+
+    ``paths`` are separated by spaces. The result is empty if answers were collected throughout the
+    previous window.
+    """
     return {} if obs.has_previous else dict.fromkeys(paths.split(), _NOT_COLLECTED)
 
 
 @cache_results
 def scoped_engines(obs: Observations) -> list[dict[str, Any]]:
-    """Return the engines that pass the filters, each with the day of its last run."""
+    """Return the project's engines that pass the engine filter, with the day of their last run."""
     return obs.fetch_rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
     )

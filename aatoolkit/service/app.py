@@ -1,7 +1,7 @@
 """The API over HTTP: accounts, parameters, routes and errors.
 
-Only the SHA-256 digest of a token is kept. A personal token is long and random, so a plain
-digest is enough: there is no dictionary to try against it.
+Only the SHA-256 digest of a token is kept. A digest without salt is enough, because tokens are long
+and random: nobody can guess a token and compare its digest.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Accounts:
         OSError
             If the file cannot be read.
         ValueError
-            If the file has another content; the message does not repeat the content.
+            If the file has another format. The message does not quote the file: it may have tokens.
         """
         hosts: dict[str, Any] = {}
         text = Path(path).read_bytes()
@@ -145,13 +145,14 @@ class ApiError(Exception):
     status
         The HTTP status.
     code
-        The kind of error, as a word for programs.
+        The kind of error, as a code for programs, such as ``invalid_parameter``.
     message
-        A sentence on the error.
+        A sentence about the error.
     headers
         Additional headers of the response.
     **details
-        The parameter concerned, and its unknown, allowed and suggested values, where they apply.
+        Further fields of the JSON body: ``parameter``, and its ``unknown`` and ``allowed`` values
+        and ``suggestions``.
     """
 
     def __init__(
@@ -169,7 +170,7 @@ class ApiError(Exception):
 
 
 def _invalid_value_error(parameter: str, problem: str, **details: object) -> ApiError:
-    """Return an error about an invalid value of a parameter; ``problem`` says why it is invalid."""
+    """Return an error about an invalid value of a parameter; ``problem`` ends its message."""
     message = f"The parameter {parameter} {problem}"
     return ApiError(400, "invalid_parameter", message, None, parameter=parameter, **details)
 
@@ -224,9 +225,10 @@ def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
 
 
 def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Parse and validate a request: return its section, and its host, days and filters.
+    """Parse and validate a query string; return its section, and the host, days and filters.
 
-    The section is None if the request is for all sections.
+    The section is None if the request is for all sections. Raise `ApiError` if a parameter is
+    invalid; whether filter values exist is checked later.
     """
     parameters = _parse_parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
@@ -242,7 +244,10 @@ def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str
 
 
 def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
-    """Parse the comma-separated values of a filter; raise `ApiError` if a value is blank."""
+    """Return the comma-separated values of a filter, sorted; none if the parameter is not given.
+
+    Raise `ApiError` if a value is blank.
+    """
     text = parameters.get(filter_name, "")
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
     items = text.split(",")
@@ -274,17 +279,18 @@ _READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
 class Service:
     """The HTTP API over a store of observations; ``asgi`` is its ASGI application.
 
-    It has as many threads as the machine has processors; each answers one request at a time.
+    The service has as many threads as the machine has processors; each thread answers one request
+    at a time.
 
     Parameters
     ----------
     store
-        The store to serve. A request with ``refresh=1`` reads it again from its folder; if that
-        fails, the service keeps the data that it has.
+        The store to serve. On a request with ``refresh=1``, the service reads the store again from
+        its folder; if that fails, it keeps the data that it has.
     accounts
         The accounts that have access.
     sections
-        The sections by name; by default all that are registered.
+        The sections to serve, by name; by default all sections of the API.
     """
 
     def __init__(
@@ -418,7 +424,7 @@ def _without_other_filters(question: Question, section: ServiceSection) -> Quest
 
 
 def _common_fields(section: str | None, obs: Observations) -> dict[str, Any]:
-    """Return the fields that every answer begins with: section, host, window, filters, time."""
+    """Return the first fields of every answer: section, host, window, filters and store's clock."""
     window = obs.window
     return {
         "section": section,
@@ -435,7 +441,7 @@ def _common_fields(section: str | None, obs: Observations) -> dict[str, Any]:
 
 
 def _values_by_filter(question: Question) -> dict[str, list[str] | None]:
-    """Return the values of each filter by the filter's name; None for a filter without values."""
+    """Map each filter's name to the requested values, or to None if the filter is not set."""
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 

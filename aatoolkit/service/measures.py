@@ -7,21 +7,25 @@ average position      mean over the mentions whose position is known
 sentiment score       mean over the mentions that were scored
 ===================== ==================================================================
 
-A brand mentioned twice in one answer is one mention, so that mentions of one brand and answers that
-mention it are the same number. For several brands together, the mention rate counts answers that
-mention any of them, and the share of voice adds their mentions.
+A brand has at most one mention per answer, so its number of mentions is the number of answers that
+mention it. For several brands together, the mention rate counts answers that mention any of them,
+and the share of voice adds their mentions.
 
-The brands in focus are those of the brand filter, or else the project's own. A page is an own page
-if its domain is that of a brand in focus or a subdomain of it. If the project's own brand is in
-focus, the host itself and the domains marked ``owned`` count too. Only sources that an answer cites
-are counted, not those that it merely retrieved.
+The brands in focus are the brands of the brand filter; without that filter, the project's own
+brands. A page is an own page if its domain is the domain of a brand in focus, or a subdomain of
+that domain. If the project's own brand is in focus, the host itself and the domains marked
+``owned`` count too. Only sources that an answer cites are counted, not those that the engine only
+retrieved.
 
-Without an answer in scope every measure is None, because nothing was measured; over
-answers that do not mention the brand, counts and rates are a measured 0.
+If no answers pass the filters, every measure is None, because nothing was measured. If answers pass
+but do not mention the brand, its counts and rates are 0.
 
-Answers, mentions and citations are counted by the same groups in separate small queries, and the
-counts are put together here in Python. Joining every answer with its mentions would need many times
-the rows, and planning one large query takes longer than running some small ones.
+Many functions have a parameter ``window``, a prefix of table names: ``""`` for the requested
+window, `PREVIOUS` for the window before it.
+
+Answers, mentions and citations are counted in separate small queries with the same groups; Python
+puts the counts together. Joining every answer with its mentions would need many times the rows, and
+planning one large query takes longer than running a few small queries.
 """
 
 from __future__ import annotations
@@ -62,7 +66,7 @@ _CITATION_AGGREGATES = """count(*) AS citation_count,
 
 
 class Grouping(NamedTuple):
-    """A ``GROUP BY`` clause in SQL, and the columns that it groups by."""
+    """A ``GROUP BY`` clause in SQL (``sql``), and the columns that it groups by (``keys``)."""
 
     keys: tuple[str, ...]
     sql: str
@@ -70,10 +74,11 @@ class Grouping(NamedTuple):
     def aggregate(
         self, obs: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, dict[str, Any]]:
-        """Aggregate a table by group; return one row per group, by the key of the group.
+        """Aggregate a table by group; map the key of each group to its row of aggregates.
 
-        ``aggregates`` and ``source`` are SQL: ``count(*) AS n`` and the name of a table. The key is
-        the value of the grouping column, or a tuple if there are several such columns or none.
+        ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and the name of a table;
+        ``values`` are the parameters of the SQL. The key is the value of the grouping column, or a
+        tuple if there are several such columns or none.
         """
         rows = obs.fetch_rows(
             f"SELECT {', '.join((*self.keys, aggregates))} FROM {source} {self.sql}", **values
@@ -94,9 +99,10 @@ PREVIOUS = "previous_"
 
 @cache_results
 def count_answers(obs: Observations, grouping: Grouping, window: str = "") -> dict[Any, int]:
-    """Count the answers of each group; return the counts by the key of the group.
+    """Map the key of each group to its number of answers, in the requested or previous window.
 
-    The grouping `WHOLE` has a single group, with the key ``()``.
+    The grouping `WHOLE` has a single group, with the key ``()``. ``window`` is a prefix of table
+    names: ``""`` for the requested window, `PREVIOUS` for the window before it.
     """
     rows = grouping.aggregate(obs, "count(*) AS n", f"{window}answers")
     return {key: row["n"] for key, row in rows.items()}
@@ -123,9 +129,11 @@ def focus_brands(obs: Observations) -> list[str]:
 def measure_focus_brands(
     obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, dict[str, Any]]:
-    """Measure the brands in focus, taken together, in each group of answers.
+    """Map the key of each group of answers to the measures of all brands in focus together.
 
     The brands in focus are those of the brand filter; without that filter, the project's own.
+    ``window`` is a prefix of table names: ``""`` for the requested window, `PREVIOUS` for the
+    window before it.
     """
     mentions = f"{window}mentions"
     voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions)
@@ -149,8 +157,9 @@ def measure_brands(obs: Observations, window: str = "") -> list[dict[str, Any]]:
     """Measure each brand of the brand filter, or each brand of the project without that filter.
 
     The most mentioned brand comes first. Ranks are among all brands of the project; a brand without
-    mentions has no rank. The previous window has no ``sentiment_score``: no section compares it,
-    and sorting the scores takes longer than everything else.
+    mentions has no rank. ``window`` is a prefix of table names: ``""`` for the requested window,
+    `PREVIOUS` for the window before it. In the previous window ``sentiment_score`` is None: no
+    section needs it, and it takes longer to compute than all other measures.
     """
     aggregates = ", ".join(
         [_COUNT_AGGREGATES, _POSITION_AGGREGATES, *([] if window else [_SCORE_AGGREGATE])]
@@ -190,9 +199,10 @@ def why_no_own_citations(obs: Observations) -> str | None:
 def count_citations(
     obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, dict[str, Any]]:
-    """Count the citations of all pages and of own pages in each group of answers.
+    """Map the key of each group of answers to its citations of all pages and of own pages.
 
-    A count is None if it was not measured.
+    A count is None if it cannot be measured. ``window`` is a prefix of table names: ``""`` for the
+    requested window, `PREVIOUS` for the window before it.
     """
     counts = grouping.aggregate(obs, _CITATION_AGGREGATES, f"{window}citations WHERE cited")
     measured_by_name = {
@@ -209,16 +219,17 @@ def count_citations(
 
 
 def ratio(part: float | None, total: int | None) -> float | None:
-    """Return ``part / total``; None if one of them is unknown, or the total is 0."""
+    """Return ``part / total``, or None if either number is None or the total is 0."""
     return part / total if part is not None and total else None
 
 
 def _add_rates(
     row: dict[str, Any], answer_count: int, voice_count: int, is_measured: bool
 ) -> dict[str, Any]:
-    """Add to the counts of a brand its rates, and the totals that are their denominators.
+    """Return the counts of a brand with its rates and their denominators added.
 
-    All measures are None if nothing was measured.
+    ``voice_count`` is the number of mentions of all brands. If mentions cannot be measured
+    (``is_measured``) or there are no answers, all measures except ``answer_count`` are None.
     """
     row["answer_count"], row["all_voice_count"] = answer_count, voice_count
     if not row["voice_count"]:
@@ -235,13 +246,10 @@ def _add_rates(
 
 
 def rename_to_previous(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Rename measures to their names for the previous window.
-
-    For example, ``mentionRate`` becomes ``previousMentionRate``.
-    """
+    """Rename measures for the previous window: ``mentionRate`` to ``previousMentionRate``."""
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
 
 
 def citations_are_counted(obs: Observations) -> bool:
-    """Return whether citations can be counted: the host has some, and answers are in scope."""
+    """Return whether the host has citations in the store and answers that pass the filters."""
     return obs.has_rows("citations") and bool(count_answers(obs, WHOLE)[()])

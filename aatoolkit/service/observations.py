@@ -1,42 +1,46 @@
 """Questions, i.e. validated requests, and SQL queries over the observations in their scope.
 
 The tables below have only the rows that pass all filters, so that the query of a section cannot
-forget a filter. Each is a temporary table, which is created when the first query reads it, and kept
-for the next request with the same question. Other rows are in ``store.<table>``; the section that
-reads them limits them to the host and the window. ``store.engine_runs`` has the first and last day
-on which a host sent each engine a prompt.
+forget a filter. Each is a temporary table: the first query that reads it creates it, and the next
+request with the same question uses it again. All rows are in ``store.<table>``; a query that reads
+such a table has to select the host and the window itself. ``store.engine_runs`` has the first and
+last day on which a host sent each engine a prompt.
 
 ===================== ==================================================================
-``scoped_prompts``    prompts of the host with the topics and categories asked for
-``scoped_engines``    engines of the host among those asked for, with ``last_run_day``
-``runs``              every run of those prompts on those engines in the window, with the
-                      prompt's ``topic``, whatever its outcome
+``scoped_prompts``    prompts of the host that pass the topic and category filters
+``scoped_engines``    engines of the host that pass the engine filter, with ``last_run_day``
+``runs``              all runs in the window that pass these filters, with any outcome and
+                      with the prompt's ``topic``
 ``answers``           the runs with outcome ``answered``: the denominator of every rate
 ``focus``             the brands in focus: those of the brand filter, else the project's own
 ``listed_brands``     brands to list: those of the brand filter, else all of the project
-``own_domains``       the domains of the brands in focus among those cited
-``hit_totals``        requests of the crawlers that serve the engines in the window, by
-                      crawler, path, site and status, with the moment of the last
-``hit_hours``         the same by crawler and hour
+``own_domains``       the cited domains that belong to the brands in focus
+``hits``              requests in the window, by crawlers of the engines of the engine filter
+``hit_totals``        sums of ``hits`` by crawler, path, site and status, with the time of
+                      the latest request
+``hit_hours``         sums of ``hits`` by crawler and hour
 ``page_paths``        each address cited in the window, split into ``site`` and ``path``
-``site_visits``       visits in the window with their conversions; ``ai`` says whether a visit
-                      came from the engines asked for, ``other`` whether from no engine
+``site_visits``       visits in the window with their conversions; ``ai`` is true if the visit
+                      came from an engine that passes the filter, ``other`` if it came from
+                      none, or from one whose traffic cannot be separated from other traffic
 ``named_runs``        the runs whose answer mentions a brand of the brand filter; without
-                      that filter, all of ``runs``; the same of ``answers`` and ``fanouts``
-``seen_sources``      the sources of the named answers, cited or only retrieved
-``shopping_answers``  the answers that were examined for shopping results; ``shelf`` the
-                      products that they show
+                      that filter, all of ``runs``
+``named_answers``     the same selection from ``answers``
+``named_fanouts``     the same selection from ``fanouts``
+``seen_sources``      the sources of ``named_answers``, cited or only retrieved
+``shopping_answers``  the answers that were examined for shopping results
+``shelf``             the products that ``shopping_answers`` show
 ``cited_pages``       first and last day on which a page was cited, up to the store's clock
 ===================== ==================================================================
 
 ``mentions``, ``attributes``, ``citations``, ``fanouts``, ``product_mentions`` and
-``claim_sightings`` are the rows of the store's table of that name that belong to
-``answers``, with the answer's ``engine``, ``prompt_id`` and ``day``. The prefix ``previous_``
-(``previous_answers``, ``previous_mentions``, ``previous_citations``) is for the window before, of
-equal length. The prefix ``trial_`` (``trial_answers``, ``trial_mentions``, ``trial_citations``) is
-for the windows of the completed actions that the section ``impact`` lists. With both, citations
-are only the cited sources. Long texts are left out: the one section that shows them reads them from
-the store.
+``claim_sightings`` have the rows of the store's table of the same name that belong to ``answers``,
+with the answer's ``engine``, ``prompt_id`` and ``day``. Tables with the prefix ``previous_``, such
+as ``previous_answers`` and ``previous_mentions``, have the rows of the window before, of equal
+length. Tables with the prefix ``trial_``, such as ``trial_answers``, have the rows of the windows
+of the completed actions that the section ``impact`` lists. ``previous_citations`` and
+``trial_citations`` have only cited sources. Long texts are left out; the one section that shows
+them reads them from the store.
 
 Queries may use the parameters ``$host``, ``$engine``, ``$topic``, ``$category``, ``$brand``
 (lists), ``$window_start`` and ``$window_end`` (days, both included).
@@ -86,7 +90,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Question:
-    """A validated request: its host, its number of days and its filters."""
+    """A validated request: its host, its number of days, and the values of each filter by name."""
 
     host: str
     days: int = 30
@@ -319,7 +323,10 @@ class Observations:
     def _execute(
         self, sql: str, window: Window, values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
-        """Create the filtered tables that an SQL query reads, then run the query."""
+        """Create the filtered tables that an SQL query reads, then run the query.
+
+        ``window`` gives the first and last day, ``values`` the other parameters of the query.
+        """
         table_names, parameter_names = _find_names(sql)
         for name in table_names:
             if name in self._created_tables:
@@ -341,13 +348,13 @@ class Observations:
 
 @cache
 def _find_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that an SQL query uses: of filtered tables, and of parameters."""
+    """Return the names of the filtered tables and of the parameters that an SQL query uses."""
     tables = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _TABLES.keys()
     return tables, frozenset(re.findall(r"\$(\w+)", sql))
 
 
 def cache_results(compute: F) -> F:
-    """Decorate a function of `Observations` so that its results are cached in that object."""
+    """Decorate a function whose first argument is `Observations`: cache its results in them."""
 
     @wraps(compute)
     def compute_once(obs: Observations, /, *args: Any, **kwargs: Any) -> Any:
@@ -370,7 +377,7 @@ def scope_options(obs: Observations) -> dict[str, Any]:
 
     Topics and categories are counted over all prompts of the project, including prompts that are no
     longer asked; prompts without a topic are counted under ``None``. If it is not known whether a
-    brand is the project's own, the brand has no ``own``.
+    brand is the project's own, its dict has no key ``own``.
     """
     brands = obs.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"

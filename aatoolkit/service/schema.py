@@ -8,8 +8,9 @@ their availability instead of reporting zeros.
 A *required* column is present and has no nulls. An optional column may be missing from the file,
 and a null in it means *not known*, never zero.
 
-Instants are UTC. ``text`` is UTF-8. ``words`` is a list of text. The tables are declared in
-``schema.txt`` beside this file.
+``schema.txt``, beside this file, declares the tables and the kind of each column. The kind
+``instant`` is a timestamp in UTC, ``flag`` a boolean, ``text`` a text in UTF-8, and ``words`` a
+list of texts.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ _PARENT_LINE = re.compile(r"  -> (\w+)\((.*)\)")
 
 @dataclass(frozen=True)
 class StoreColumn:
-    """A column of a table of a store, as ``schema.txt`` declares it."""
+    """A column of a table of a store, as ``schema.txt`` declares it.
+
+    ``kind`` is a key of `KINDS`. ``values`` are the allowed values; empty if all are allowed.
+    """
 
     name: str
     is_required: bool
@@ -57,7 +61,8 @@ class StoreColumn:
 class StoreTable:
     """A table of a store, as declared: its key, its columns, and the tables that it refers to.
 
-    Each of ``parents`` is the name of such a table, and the columns that refer to its key.
+    ``parents`` has a pair for each table referred to: the name of that table, and the columns of
+    this table whose values must be in that table.
     """
 
     name: str

@@ -83,7 +83,7 @@ class RunningServer:
 
 
 def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> RunningServer:
-    """Start a server in a thread, and return it once it accepts connections; also in Jupyter.
+    """Start a server in a thread, and return it once it accepts connections. It works in Jupyter.
 
     Parameters
     ----------

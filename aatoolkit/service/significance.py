@@ -41,7 +41,7 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
 
 
 def _t_quantile(degrees_of_freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t; from 4 degrees of freedom its error is ≤ 0.3 %.
+    """Return the 97.5 % quantile of Student's t; the error is ≤ 0.3 % from 4 degrees of freedom on.
 
     Abramowitz, M. and Stegun, I. A. (1964): Handbook of Mathematical Functions, 26.7.5.
     """
@@ -60,10 +60,11 @@ def p_value_of_change(prompts: Iterable[Sequence[float]]) -> float:
     """Test whether a mean is the same in two windows; return the two-sided p-value.
 
     Answers to one prompt resemble each other, so each prompt counts as one observation. Each item
-    of ``prompts`` is a tuple: the total and the number of answers in the first window, and both in
-    the second. The statistic is the score of a generalised estimating equation with independent
-    answers, divided by its cluster-robust standard deviation. It cannot exceed the square root of
-    the number of prompts, so few prompts never give a very small p-value.
+    of ``prompts`` has four numbers: the total of the values and the number of answers in the first
+    window, then the same in the second. The test statistic is the score of a generalised estimating
+    equation with independent answers, divided by its cluster-robust standard deviation. It cannot
+    exceed the square root of the number of prompts, so few prompts never give a very small p-value.
+    The p-value is 1 if a window has no answers, or if no prompt contributes to a change.
 
     Rotnitzky, A. and Jewell, N. P. (1990): Hypothesis testing of regression parameters in
     semiparametric generalized linear models for cluster correlated data. Biometrika 77, 485-497.

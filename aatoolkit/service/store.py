@@ -39,7 +39,7 @@ _MAX_KEPT_QUESTIONS = 4
 
 
 class StoreError(Exception):
-    """The error that a store, or a table for a store, does not fit the schema.
+    """An error: a store, or a table that is to be stored, does not fit the schema.
 
     Parameters
     ----------
@@ -72,7 +72,8 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
     Raises
     ------
     StoreError
-        If the tables have problems, all of which it lists, or if the folder has other tables.
+        If the tables have problems, all of which the error lists, or if the folder already has a
+        Parquet file that is not among ``tables``.
     """
     converted_tables = _convert_tables(tables)
     _load_database(converted_tables).close()
@@ -153,7 +154,10 @@ class Store:
 
     @contextmanager
     def observe(self, question: Question) -> Iterator[Observations]:
-        """Yield the observations that pass the filters of a question."""
+        """Enter a context with the observations that pass the filters of a question.
+
+        At the end of the block they are kept for later requests with the same question.
+        """
         with self._lock:
             recent = (obs for obs in self._recent_observations if obs.question == question)
             observations = next(recent, None)
@@ -175,14 +179,15 @@ class Store:
 
 
 def _hash_files(files: Mapping[str, Path]) -> dict[str, str]:
-    """Return the SHA-256 of each file, by its name."""
+    """Map the name of each file to the SHA-256 of its content."""
     return {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
 def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
-    """Read the tables in a folder; return them by name.
+    """Read and convert the tables in the folder of a store; return them by name.
 
-    If all files are as ``write_store`` wrote them, return their paths instead.
+    If all files are unchanged since ``write_store`` wrote them, return the paths of the files
+    instead.
     """
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
@@ -347,18 +352,18 @@ def _find_problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> 
 
 
 def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
-    """Yield the checks of a table as triples: columns, SQL query of invalid values, message."""
+    """Yield the checks of a table: columns, SQL query of invalid values, and message of each."""
     rows = f"FROM store.{table.name}"
     for column in table.columns:
-        name, allowed_list = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
-        condition, problem = f"{name} NOT IN ({allowed_list})", f"is none of {allowed_list}"
+        name, allowed_sql = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
+        condition, problem = f"{name} NOT IN ({allowed_sql})", f"is none of {allowed_sql}"
         if column.kind == "number":
             condition, problem = f"NOT isfinite({name})", "is not a finite number"
         elif column.kind == "words":
-            unknown_sql = f" OR NOT list_has_all([{allowed_list}], {name})" if allowed_list else ""
+            unknown_sql = f" OR NOT list_has_all([{allowed_sql}], {name})" if allowed_sql else ""
             condition = f"len({name}) <> list_aggregate({name}, 'count'){unknown_sql}"
-            problem = f"has a word that is none of {allowed_list or 'text'}"
-        elif not allowed_list:
+            problem = f"has a word that is none of {allowed_sql or 'text'}"
+        elif not allowed_sql:
             continue
         yield [column.name], f"SELECT {name} {rows} WHERE {condition}", problem
     if key := ", ".join(table.key):

@@ -1,4 +1,4 @@
-"""`PlotData`: a frame with the role of each column; the numbers of marks, or why there is none."""
+"""`PlotData`: a frame prepared for plotting; the numbers of marks, or why a mark has no number."""
 
 from __future__ import annotations
 
@@ -82,10 +82,9 @@ class Options:
     height: float = np.inf
 
     def most(self, usual: int) -> int:
-        """Return the maximum number of rows to draw.
+        """Return the maximum number of rows to draw: the option ``top`` if given, else ``usual``.
 
-        It is the user's option ``top`` if that was given, else ``usual``; and it is lower if the
-        plot is not high enough for so many rows.
+        The number is lower if the picture is not high enough for so many rows.
         """
         pitch = 8 if self.top else 15
         return int(max(min(self.top or usual, (self.height - 60) / pitch), min(self.top or 2, 2)))
@@ -114,13 +113,13 @@ def days_of(moments: pd.DatetimeIndex | pd.Series) -> Numbers:
 
 
 def shares_of_range(values: Numbers) -> Numbers:
-    """Return numbers as shares of their range, from 0 to 1; none if there is but one of them."""
+    """Return numbers scaled from 0 (the smallest) to 1; an empty array for fewer than two."""
     finite = values[~np.isnan(values)]
     return (values - finite.min()) / (np.ptp(finite) or 1.0) if finite.size > 1 else finite[:0]
 
 
 def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
-    """Return all times from the first to the last, spaced by the smallest step that occurs."""
+    """Return the distinct times in order; if they are regular, such as daily, fill the gaps."""
     times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(times) < 3:
         return times
@@ -131,9 +130,10 @@ def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
 
 @dataclass(frozen=True, eq=False)
 class PlotData:
-    """A frame prepared for plotting: unique text names, index levels as columns, and metadata.
+    """A frame prepared for plotting, with its metadata.
 
-    ``responses`` are the API responses that the frame was read from, if still in memory.
+    The names of its columns are unique texts, and levels of the index are columns. ``responses``
+    are the API responses that the frame was read from, if they are still in memory.
     """
 
     frame: pd.DataFrame
@@ -159,22 +159,22 @@ class PlotData:
         return isinstance(self.frame[name].dtype, pd.CategoricalDtype)
 
     def has_states(self, name: str) -> bool:
-        """Return whether a column holds states: words for good, bad or not known."""
+        """Return whether a column holds states, such as ``passed``, ``failed`` or ``unknown``."""
         levels = {*self.text(name)} - {BLANK} if self.kinds[name] == "word" else ()
         return bool(levels) and are_states(levels)
 
     def has_engines(self, name: str) -> bool:
-        """Return whether a column names engines, and some of these have a colour of their own."""
+        """Return whether a column names engines, at least one of them with its own colour."""
         return name.endswith("engine") and any(map(engine_style, self.text(name)))
 
     @property
     def is_known(self) -> bool:
-        """Whether the frame has metadata of the API."""
+        """Whether the frame has metadata: it was read from the API, or has declared columns."""
         return bool(self.metadata.sources or self.table)
 
     @property
     def table(self) -> str:
-        """The name of the declared table of most columns; empty if no column has one."""
+        """The name of the table that most columns come from; empty if none has a known table."""
         columns = self.metadata.columns.values()
         tables = [e.table for e in columns if e.of and not is_joined(e.table)]
         return max(tables, key=tables.count, default="")
@@ -194,7 +194,10 @@ class PlotData:
 
     @cached_property
     def keys(self) -> list[str]:
-        """The key columns; without a key, the columns of times or words that name the rows."""
+        """The key columns; without a key, one or two columns of times or words that name the rows.
+
+        Hosts, windows and filters are left out if they are the same in all rows.
+        """
         names = [name for name in self.metadata.key if name in self.kinds]
         key = declared_key(self.table)
         if not names and key and {*key} <= {*self.kinds}:
@@ -225,7 +228,7 @@ class PlotData:
         return [name for name in self.keys if self.kinds[name] == "time"]
 
     def is_repeated(self, name: str) -> bool:
-        """Return whether rows of the column's table are repeated, as by a join."""
+        """Return whether a merge has repeated the rows of the table that a column comes from."""
         return self.metadata.columns[name].table in self.metadata.repeated
 
     def column(self, name: str) -> Column | None:
@@ -233,7 +236,10 @@ class PlotData:
         return declared(self.metadata.columns[name])
 
     def rule(self, name: str) -> Aggregation | None:
-        """Return the aggregation rule of a column, if the columns that it needs are present."""
+        """Return the aggregation rule of a column; None without one, or if it needs other columns.
+
+        The other columns are those that the frame lacks, such as the denominator of a rate.
+        """
         column = self.column(name)
         rule = column.aggregate if column else None
         return rule if {*_parts(rule)} <= {*self.kinds} else None
@@ -253,14 +259,14 @@ class PlotData:
         return rule is not None and rule.rule == "sum"
 
     def unit_column(self, name: str) -> str | None:
-        """Return the name of the column with the unit or metric of each row, or None."""
+        """Return the name of the column with each row's unit or metric; None if there is none."""
         column = self.column(name)
         per = (column.unit_by if column.unit else "unit") if column else None
         names = per, f"{name.partition('_')[0]}_{per}"  # such as control_metric
         return next((name for name in names if name in self.kinds), None)
 
     def is_mixed(self, name: str) -> bool:
-        """Return whether a column has different units in different rows, so no scale fits all."""
+        """Return whether a column has different units in different rows, so that no scale fits."""
         return len({*self.units(name)} - {BLANK}) > 1
 
     def unit(self, name: str) -> str | None:
@@ -298,7 +304,7 @@ class PlotData:
 
     @property
     def numbers(self) -> list[str]:
-        """The names of numeric columns, without keys and columns about another column."""
+        """The names of numeric columns, without keys and columns such as ``x_low`` about ``x``."""
         return [
             name
             for name in self.of_kind("number")
@@ -317,16 +323,17 @@ class PlotData:
         return 2 if is_sum else {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
 
     def sample(self, name: str) -> str | None:
-        """Return the name of the column that has the sample size of ``name``, or None."""
+        """Return the name of the column with the sample sizes of ``name``, or None."""
         if parts := self.parts(name):
             return parts[-1]
         sizes = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]
         return next((size for size in sizes if size in self.kinds and size != name), None)
 
     def stands_out(self, name: str, best: Mask, ends: Bounds) -> bool:
-        """Return whether the best numbers exceed the others by more than chance.
+        """Return whether the best numbers of a column exceed the others by more than chance.
 
-        Counts always do. Estimates from a sample do if their intervals lie above all others.
+        Counts always do. Estimates from a sample do if their intervals lie above those of all other
+        rows. ``best`` is true for the rows with the best numbers; ``ends`` are the intervals.
         """
         others = ~best & ~np.isnan(self.values(name))
         lowest, highest = ends.low[best].min(initial=np.inf), ends.high[others].max(initial=-np.inf)
@@ -334,7 +341,7 @@ class PlotData:
         return self.adds(name) or not is_sample or bool(lowest > highest)
 
     def axis_label(self, name: str) -> str:
-        """Return the label of an axis of numbers; empty if the ticks show the unit."""
+        """Return the label of the axis of a column, with its unit; empty if ticks show the unit."""
         unit = self.unit(name)
         return f"{humanize(name)} ({_AXIS[unit]})" if unit in _AXIS else ""
 
@@ -369,7 +376,7 @@ class PlotData:
         return [*values.astype(object).where(values.notna(), BLANK).map(str)]
 
     def labels(self, name: str) -> list[str]:
-        """Return a column as readable texts: metrics in words, titles in place of identifiers."""
+        """Return a column as readable texts: codes in words, titles in place of identifiers."""
         words = self.text(name)
         is_id = name.endswith(_ID) or name == "value"
         is_code = any("_" in word for word in words) and all(map(_CODE.fullmatch, words))
@@ -380,7 +387,7 @@ class PlotData:
             return [humanize(word.lower() if word.isupper() else word).replace(" ids", "s")
                     if is_said or _LEVEL.fullmatch(word) else word for word in words]  # fmt: skip
         titles: dict[str, str] = {}
-        for _, facts in _told(self) if is_id else ():
+        for _, facts in _facts_by_host(self) if is_id else ():
             for part in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
                 titles = part | titles
             if titles.keys() >= {*words}:
@@ -388,17 +395,21 @@ class PlotData:
         return [titles.get(word) or re.sub(r"^https?://", "", word) for word in words]
 
     def apart(self, *but: str | None) -> list[str]:
-        """Return the columns of `APART` that have several values, except those in ``but``."""
+        """Return which of ``host`` and ``days`` have several values, except those in ``but``."""
         return [n for n in APART if n in self.kinds and n not in but and self.varies(n)]
 
     def has_one_row_per(self, name: str) -> bool:
-        """Return whether each value of a column has one row per host and window."""
+        """Return whether each value of a column occurs in only one row per host and window."""
         return not self.frame.duplicated([name, *self.apart(name)]).any()
 
     def row_labels(
         self, name: str, *but: str | None, words: Sequence[str] | None = None
     ) -> list[str]:
-        """Return a label for each row from a column, with host and window if there are several."""
+        """Return a label for each row from a column, with host and window if there are several.
+
+        If ``host`` or ``days`` is in ``but``, it is left out. ``words``, if given, are used in
+        place of the column's texts.
+        """
         columns = [[f"last {word} days" if n == "days" else word for word in self.text(n)]
                    for n in self.apart(name, *but)]  # fmt: skip
         rows = zip(*columns, self.labels(name) if words is None else words, strict=True)
@@ -434,16 +445,19 @@ class PlotData:
         return next(iter((*titles, *distinct)), key)
 
     def measure(self, name: str) -> str:
-        """Return the name of a number in words; empty if it says no more than that of its table."""
+        """Return a column's name in words; empty for names such as ``value``, which say nothing."""
         return "" if self.table and _BARE.fullmatch(name) else humanize(name)
 
     def title(self, what: str, *by: str | None) -> str:
-        """Return the title of a picture of some numbers by columns; the table without numbers."""
+        """Return a title such as "Mention rate by engine"; the table's name if ``what`` is empty.
+
+        ``what`` says what the numbers are; ``by`` are the columns that the numbers are shown by.
+        """
         nouns = [humanize(name.removesuffix("_id").removeprefix("is_")) for name in by if name]
         return capitalized(f"{what} by {' and '.join(nouns)}" if what else self.table_words)
 
     def row_noun(self, name: str) -> str:
-        """Return the noun for what rows are, such as ``action`` if they have an ``action_id``."""
+        """Return what a row labelled by a column is, such as ``action`` or ``day``, for titles."""
         if self.kinds[name] == "time":
             return self.time_noun(name)
         if name != self.label_column or name in self.keys:
@@ -459,8 +473,8 @@ class PlotData:
         return ", ".join(self.labels(n)[0] for n in key if n in self.kinds)
 
     def course(self, name: str) -> Numbers:
-        """Return a metric by day, from another table of the response; empty if there is none."""
-        courses = (facts.courses.get(name) for _, facts in _told(self))
+        """Return the daily values of a metric, from any table of the response; empty if none."""
+        courses = (facts.courses.get(name) for _, facts in _facts_by_host(self))
         return next((course for course in courses if course is not None), np.empty(0))
 
     def own(self) -> Mask:
@@ -471,7 +485,7 @@ class PlotData:
         if by in self.kinds and name in ("brand", "advertiser"):
             return mask
         hosts = self.frame["host"].astype("string") if "host" in self.kinds else None
-        for host, facts in _told(self):
+        for host, facts in _facts_by_host(self):
             # What is own to one host is another's competitor.
             rows = nothing | True if hosts is None or not host else (hosts == host).to_numpy(bool)
             for name in facts.own.keys() & self.kinds.keys():
@@ -488,13 +502,17 @@ class PlotData:
         return self.sorted_by(slice(most))
 
     def shown(self, x: str, most: int) -> slice:
-        """Return which rows to draw if ``most`` have room: the first, or of times the last."""
+        """Return the slice of rows to draw: the last ``most`` if ``x`` has times, else the first.
+
+        A column ``x`` of times is expected to be sorted.
+        """
         return slice(-most, None) if self.kinds[x] == "time" else slice(most)
 
     def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
-        """Return row positions, sorted by a column: largest or best rank first, missing last.
+        """Return the positions of the rows, sorted by the numbers of a column, the best first.
 
-        If the column ``x`` holds times, the positions are sorted by time instead.
+        The best is the largest number or the first rank; missing numbers are last. If the column
+        ``x`` holds times, the rows are sorted by time instead.
         """
         if self.kinds.get(x) == "time":
             return np.argsort(self.moments(x), kind="stable")
@@ -518,9 +536,10 @@ def _parts(rule: Aggregation | None) -> tuple[str, ...]:
 
 
 def plot_data(frame: pd.DataFrame) -> PlotData:
-    """Return a frame prepared for plotting: flat columns, and no row twice.
+    """Return a frame prepared for plotting.
 
-    It keeps the record of how the rows of ``frame`` were made, so that its numbers are explained.
+    Levels of the index become columns, and rows that a merge repeated are kept once. The record of
+    how the rows were made is kept, so that the numbers can still be explained.
     """
     with checked_once():
         flat = flattened(frame)
@@ -545,14 +564,14 @@ _LARGEST = 1 << 22
 
 @dataclass
 class Told:
-    """What the tables of a response tell: own brands and sites, titles of ids, metrics by day."""
+    """Facts in the tables of a response: own brands and sites, titles of ids, metrics by day."""
 
     own: dict[str, set[str]] = field(default_factory=dict)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
     courses: dict[str, Numbers] = field(default_factory=dict)
 
     def learn(self, table: pd.DataFrame) -> None:
-        """Add the own brands and sites, titles and metrics by day that a table has."""
+        """Add the facts of a table: own brands and sites, titles of ids, and metrics by day."""
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         columns, course = [*map(str, table.columns)], table
         if "brand" in table:
@@ -590,22 +609,22 @@ def _are_own(values: pd.Series) -> Mask:
     return words.isin(["true", "own", "owned", "us"]).to_numpy(bool)
 
 
-_TOLD: WeakKeyDictionary[HeldResponse, Told] = WeakKeyDictionary()
+_FACTS: WeakKeyDictionary[HeldResponse, Told] = WeakKeyDictionary()
 
 
-def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
-    """Yield pairs of a host and its `Told`: first for the frame itself, then for each response."""
+def _facts_by_host(data: PlotData) -> Iterator[tuple[str, Told]]:
+    """Yield the facts of the frame, under the host "", then those of each response and its host."""
     facts = Told()
     facts.learn(data.frame)
     yield "", Told(titles=facts.titles)
     beside = (other for answer in data.responses for other in getattr(answer, "beside", ()))
     for answer in dict.fromkeys((*data.responses, *beside)):
-        if answer not in _TOLD:
-            facts = _TOLD[answer] = Told()
+        if answer not in _FACTS:
+            facts = _FACTS[answer] = Told()
             is_small = answer.body is not None and len(answer.body) <= _LARGEST
             for table in ((answer.tables() if is_small else None) or {}).values():
                 facts.learn(table)
-        yield answer.source.host or "", _TOLD[answer]
+        yield answer.source.host or "", _FACTS[answer]
 
 
 # --- one row per mark -------------------------------------------------------------------------
@@ -616,9 +635,9 @@ def one_row_per_mark(
 ) -> PlotData:
     """Return the data aggregated to one row per mark, i.e. per combination of the columns ``by``.
 
-    Counts are added, rates are recomputed. A partly measured group has the value of its measured
-    rows, and the picture says so; a group without measured rows stays missing. With ``freq``,
-    such as ``W``, times are grouped into periods.
+    Counts are added, rates are recomputed. A group of which only some rows were measured has the
+    value of these rows, and the picture says so; a group without measured rows stays missing. With
+    ``freq``, such as ``W``, times are grouped into periods.
 
     Raises
     ------
@@ -637,11 +656,11 @@ def one_row_per_mark(
 def whiskers(
     data: PlotData, y: str, rows: PlotData | None = None, by: Sequence[str] = ()
 ) -> Bounds:
-    """Return the two ends of the interval of each mark.
+    """Return the two ends of the interval of the number ``y`` in each row of ``data``.
 
-    They are read from columns of the API. If it has none, they are computed over prompts, or
-    without prompts by Wilson's formula. ``data`` has one row per mark, aggregated from ``rows`` by
-    the columns ``by``.
+    They are taken from columns of the frame. Without such columns they are computed over prompts,
+    or without prompts by Wilson's formula. ``data`` has one row per mark, aggregated from ``rows``
+    by the columns ``by``.
     """
     many = rows.frame if rows is not None and len(rows) > len(data) else None
     return bounds(data.frame, y, many, by)
@@ -657,9 +676,9 @@ _NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
 
 
 def whys_missing(data: PlotData, name: str) -> list[str]:
-    """Return for each cell of a column why it has no value; an empty text if it has one.
+    """Return for each row why a column has no value, such as "not measured"; "" if it has one.
 
-    "Not measured" differs from "nothing to count", i.e. measured with a denominator of 0.
+    "Nothing to count" means that the value was measured and its denominator is 0.
     """
     is_number = data.kinds[name] == "number"
     gone = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)

@@ -101,7 +101,7 @@ def plot(
 
 
 def picture_of(data: PlotData, width: float) -> Picture | None:
-    """Return the picture of a frame, ``width`` points wide; None if it would be a table."""
+    """Return the picture of a frame, ``width`` points wide; None if only a table fits the frame."""
     spec = _spec_of(data, Options(top=8))
     # The page says where all its numbers are from, and what was not measured.
     spec = replace(spec, caption=[spec.n])
@@ -109,7 +109,7 @@ def picture_of(data: PlotData, width: float) -> Picture | None:
 
 
 def _spec_of(data: PlotData, options: Options) -> Spec:
-    """Return the `Spec` of the picture that fits the data and options."""
+    """Return the `Spec` of the first kind of picture that fits the data and options."""
     _check_hosts(data)
     kinds = KINDS.values() if options.kind is None else [KINDS[options.kind]]
     spec = None
@@ -135,7 +135,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
 
 
 def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
-    """Return the data with one row per mark and period, and the options to draw it."""
+    """Return the data grouped by periods such as weeks, and the options to draw them by period."""
     (period,) = by_period(data.frame, [], freq)
     when = str(period.key)  # type: ignore[union-attr]
     # Periods are along x, and what is given for x has a mark of its own in each.
@@ -155,7 +155,10 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
 
 
 def _missing_notes(spec: Spec) -> list[str]:
-    """Return phrases for the caption: what of the drawn columns was not measured, and why."""
+    """Return phrases for the caption that say what was not measured of the drawn columns, and why.
+
+    The list is empty if all was measured.
+    """
     data = spec.data
     names = [name for name in spec.columns if name in data.metadata.columns]
     if names and not data.is_known:
@@ -167,7 +170,7 @@ def _missing_notes(spec: Spec) -> list[str]:
 
 
 def _check_hosts(data: PlotData) -> None:
-    """Raise if rows of several hosts have the same key, and no column distinguishes the hosts."""
+    """Raise `AvailabilityError` if rows of two hosts have the same key, and no column ``host``."""
     hosts = dict.fromkeys(source.host for source in data.metadata.sources if source.host)
     if len(hosts) < 2 or "host" in data.kinds or not data.keys or data.metadata.key:
         return
@@ -209,9 +212,9 @@ class Picture(Axes):
         Parameters
         ----------
         mark : str, mapping, date or int, optional
-            The mark: its name, such as ``"chatgpt"`` or a day; the values of columns,
-            such as ``{"date": "2026-11-15", "engine": "chatgpt"}``; or its row in ``data``. By
-            default the first mark without a number, else the first mark.
+            The mark, given by its name, such as ``"chatgpt"`` or a day; by values of columns,
+            such as ``{"date": "2026-11-15", "engine": "chatgpt"}``; or by the position of its row
+            in ``data``. By default the first mark without a number, else the first mark.
         column : str, optional
             The column of the number; by default the first that is drawn. For the ends of whiskers
             and bands, add ``_low`` or ``_high`` to its name.
@@ -268,7 +271,7 @@ def figure_of(axes: Axes) -> Figure:
 
 
 def is_dark_paper(ax: Axes | None) -> bool:
-    """Return whether the background of axes, or without axes of matplotlib's style, is dark."""
+    """Return whether the background of ``ax`` is dark; of matplotlib's style if ``ax`` is None."""
     paper = ax.get_facecolor() if ax else mpl.rcParams["figure.facecolor"]
     return luminance(to_hex(paper)) < 0.2
 
@@ -324,7 +327,7 @@ def _fill(
     axes: Axes, spec: Spec, layout: Layout, palette: Palette,
     origin: Sequence[float] = (0.0, 0.0),
 ) -> None:  # fmt: skip
-    """Draw the scales, marks and texts of a picture whose corner is at ``origin``, in points."""
+    """Draw scales, marks and texts of a picture; ``origin`` is its upper left corner in points."""
     (wide, high), (left, top) = figure_of(axes).get_size_inches() * 72, origin
     vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
                       finding=spec.finding, data=spec.data.frame)  # fmt: skip

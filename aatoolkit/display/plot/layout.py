@@ -1,8 +1,8 @@
 """The layout of a picture: all positions, in points from its upper left corner.
 
-Text is measured, so that labels do not overlap and are not cut. If room lacks, these parts are left
-out or made smaller, in this order: the subtitle, the size of text, the caption, columns of
-words, the middle of names, every second name of a column.
+Text is measured, so that labels do not overlap and are not cut. If there is not enough room, parts
+are left out or made smaller, in this order: the subtitle, the size of text, the caption, columns of
+words, the middle of names, every second name below the marks.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _advance(char: str, is_bold: bool, names: tuple[str, ...]) -> float:
 
 
 def _drawable(text: str) -> str:
-    """Return a text without invisible characters, with a box for each that no font has."""
+    """Return a text with invisible characters escaped, and a box for each that no font has."""
     names = families()
     return "".join(
         char
@@ -85,7 +85,7 @@ def width_of(text: str, size: float, is_bold: bool = False) -> float:
 
 
 def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
-    """Return a text cut to ``width`` points: an ellipsis replaces the middle of a longer one."""
+    """Return a text that is at most ``width`` points wide: an ellipsis replaces the middle."""
     text = _drawable(text[:_LONGEST])
     if not text or width_of(text, size, is_bold) <= width:
         return text
@@ -97,7 +97,7 @@ def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
 
 
 def _wrap(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
-    """Return a text in at most ``most`` lines of ``width`` points; one that is cut has a "…"."""
+    """Return a text wrapped to at most ``most`` lines of ``width`` points; "…" marks a cut."""
     lines, pieces = [""], []
     for word in re.findall(r"\S+\s*", text[:_LONGEST]):
         is_wide = width_of(word.rstrip(), size, is_bold) > width
@@ -113,7 +113,7 @@ def _wrap(text: str, width: float, size: float, most: int, is_bold: bool = False
 
 
 def _clauses(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
-    """Return a text wrapped to at most ``most`` lines; its last clauses are dropped if needed."""
+    """Return a text wrapped to at most ``most`` lines; if it is too long, drop its last clauses."""
     words = _wrap(text, width, size, most, is_bold)
     shorter = re.sub("[,.] [^,.]*$", "", text[:_LONGEST])
     is_whole = "…" not in words or shorter == text
@@ -131,9 +131,10 @@ _SIZE, _SMALL = 9.0, 8.0
 
 
 class Text(NamedTuple):
-    """A text and its position: ``x`` and ``y`` are its upper left or, by ``align``, right corner.
+    """A text and its position in a picture, in points.
 
-    With ``at``, a point on the scales of the panel, the text is drawn ``x`` points to the right of
+    ``x`` and ``y`` are its upper left corner, or its upper right corner if ``align`` is ``right``.
+    With ``at``, a point on the scales of the marks, the text is drawn ``x`` points to the right of
     this point and vertically centred on it.
     """
 
@@ -148,7 +149,7 @@ class Text(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A label at a point of a scale."""
+    """A label of a scale, at the position ``at`` on the scale."""
 
     at: float
     text: str
@@ -158,7 +159,8 @@ class Tick(NamedTuple):
 class Layout(NamedTuple):
     """The layout of a picture: its size, the area of its marks, the texts that fit, and lines.
 
-    ``is_cut`` says whether rows have too little room: their names are cut, or would overlap.
+    ``left``, ``top``, ``wide`` and ``high`` are the area of the marks, in points. ``is_cut`` says
+    whether rows have too little room, so that names are cut or would overlap.
     """
 
     width: float
@@ -179,31 +181,35 @@ class Layout(NamedTuple):
 
     @property
     def zoom(self) -> float:
-        """The factor by which lines and dots are scaled, like the text."""
+        """The factor by which lines and dots are scaled: the same as that of the text."""
         return self.size / 9.0
 
 
-def _title(spec: Spec, cell: float, large: float, most: int) -> tuple[str, str]:
-    """Return the title in up to ``most`` lines, and what the subtitle says of it."""
+def _title(spec: Spec, span: float, large: float, most: int) -> tuple[str, str]:
+    """Return the title in up to ``most`` lines of the width ``span``, and the subtitle.
+
+    If the headline has room, it becomes the title, and ``spec.title`` goes into the subtitle.
+    ``large`` is the size of text.
+    """
     for headline in (spec.headline, spec.headline.partition("; ")[0]):
-        words = _wrap(headline, cell, large, most, True)
+        words = _wrap(headline, span, large, most, True)
         if words and "…" not in words:
             return words, f"{spec.title}, {spec.window}".removesuffix(", ")
     # A result that would be cut says less than what is shown.
-    return _clauses(spec.title, cell, large, most, True), capitalized(spec.window)
+    return _clauses(spec.title, span, large, most, True), capitalized(spec.window)
 
 
 def _legend(
-    entries: Iterable[tuple[str, Style, str]], cell: float, small: float, top: float
+    entries: Iterable[tuple[str, Style, str]], span: float, small: float, top: float
 ) -> Iterator[Text]:
-    """Yield the sign and the words of each entry of the legend, in lines."""
+    """Yield the sign and the text of each entry of the legend, in lines of the width ``span``."""
     x = 0.0
     for words, style, kind in entries:
         glyph = style.glyph(kind)
         sign = width_of(glyph, small * 1.1) + 4
-        words = fitted(words, cell - sign, small)
+        words = fitted(words, span - sign, small)
         wide = sign + width_of(words, small)
-        if x and x + wide > cell:
+        if x and x + wide > span:
             x, top = 0.0, top + small * 1.55
         yield Text(MARGIN + x, top - small * 0.05, glyph, small * 1.1, style.key)
         yield Text(MARGIN + x + sign, top, words, small)
@@ -211,7 +217,7 @@ def _legend(
 
 
 class _Column(NamedTuple):
-    """A column of words with the widths of its signs and of all."""
+    """A column of words, the width of its signs, and the width of the whole column, in points."""
 
     column: WordColumn
     sign: float
@@ -219,7 +225,7 @@ class _Column(NamedTuple):
 
 
 def _columns(spec: Spec, is_table: bool, room: float, scale: float) -> list[_Column]:
-    """Return the columns of words that have room beside the marks, or make a table."""
+    """Return the columns of words that have room beside the marks; in a table, in all its width."""
     names, columns = spec.y.names, [*spec.beside]
     is_named, size, small = any(name.text for name in names), _SIZE * scale, _SMALL * scale
     if is_table and is_named:
@@ -250,7 +256,7 @@ def _columns(spec: Spec, is_table: bool, room: float, scale: float) -> list[_Col
 def _beside(
     columns: Sequence[_Column], cells: Sequence[Sequence[str]], layout: Layout
 ) -> Iterator[Text]:
-    """Yield the texts of columns, with headings and signs."""
+    """Yield the headings, signs and texts of columns of words; ``cells`` are the wrapped texts."""
     size, small = layout.size, layout.size * _SMALL / _SIZE
     at = layout.left + layout.wide + 10 * bool(layout.wide)
     for (column, sign, wide), words in zip(columns, cells, strict=True):
@@ -270,7 +276,7 @@ def _beside(
 def _ends(
     labels: Iterable[tuple[float, str, Style]], scale: Scale, layout: Layout
 ) -> Iterator[Text]:
-    """Yield the names at the ends of lines, moved apart where they would meet."""
+    """Yield the names at the right ends of lines, moved apart where they would overlap."""
     small, y = layout.size * _SMALL / _SIZE, -math.inf
     lines = sorted(labels, key=lambda label: -scale.share(label[0]))
     for below, (value, name, style) in zip(reversed(range(len(lines))), lines, strict=True):
@@ -283,27 +289,30 @@ def _ends(
 def _attempt(
     spec: Spec, width: float, height: float | None, lines: int, scale: float, has_caption: bool,
 ) -> tuple[Layout, bool]:  # fmt: skip
-    """Return a layout for some subtitle lines, text size and caption, and whether it fits."""
-    size, small, cell = _SIZE * scale, _SMALL * scale, width - 2 * MARGIN
+    """Return a layout with the given size of text, and whether it fits into the picture.
+
+    ``lines`` is the maximum number of lines of the subtitle, ``scale`` the factor of text sizes.
+    """
+    size, small, span = _SIZE * scale, _SMALL * scale, width - 2 * MARGIN
     names, is_table = spec.y.names, bool(spec.y.names) and not spec.marks
     # Above: title, subtitle, legend, and the label of numbers. Names at the ends of lines need
     # room; else they are a legend.
     large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
-    words, subtitle = _title(spec, cell, large, 2 if scale > 0.6 else 1)
+    words, subtitle = _title(spec, span, large, 2 if scale > 0.6 else 1)
     title, top = Text(MARGIN, MARGIN, words, large, "ink", True), MARGIN + _high(words, large)
     how = ". ".join(filter(None, [subtitle, spec.how])) * bool(lines)
-    how = _clauses(how, cell, small, lines)
+    how = _clauses(how, span, small, lines)
     how *= "…" not in how
     texts = [Text(MARGIN, top + 2, how, small, "muted")]
     top += (2 + _high(how, small)) * bool(how) + 7
-    is_direct = cell > 230 and len(spec.labels) * small * 1.2 < spec.height
-    labels = [(value, fitted(word, cell * 0.3, small), style)
+    is_direct = span > 230 and len(spec.labels) * small * 1.2 < spec.height
+    labels = [(value, fitted(word, span * 0.3, small), style)
               for value, word, style in spec.labels if is_direct]  # fmt: skip
     entries = [*((word, style, "dots") for _, word, style in spec.labels if not is_direct),
                *spec.legend]  # fmt: skip
-    texts += _legend(entries, cell, small, top)
+    texts += _legend(entries, span, small, top)
     top = texts[-1].y + small * 1.55 + 3 if entries else top
-    texts.append(Text(MARGIN, top, fitted(spec.y.label, cell, small), small, "muted"))
+    texts.append(Text(MARGIN, top, fitted(spec.y.label, span, small), small, "muted"))
     has_headings = any(column.heading for column in spec.beside)
     top += size * (1.6 * bool(spec.y.label) + 1.7 * has_headings) + 2
     # Left: names of rows, in several lines where rows are high, or round numbers; numbers below
@@ -314,7 +323,7 @@ def _attempt(
     # Beside names are marks and the numbers that stand at their ends.
     numbers = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
     widest = max((width_of(word, small) for word in numbers), default=0.0)
-    room = min(cell * share, 0.75 * cell - widest)
+    room = min(span * share, 0.75 * span - widest)
     row_names = [_wrap(name.full, room, size, deep, name.is_own) for name in names if not is_table]
     y_ticks = tuple(
         Tick(at, text, names[at].is_own) for at, text in enumerate(row_names) if text
@@ -329,7 +338,7 @@ def _attempt(
         + 8
     )
     # Right: columns of words, or names of lines; and what numbers at the ends of marks leave.
-    right = cell + MARGIN - left
+    right = span + MARGIN - left
     columns = _columns(spec, is_table, max(right, 1.0), scale)
     right -= sum(column.wide for column in columns)
     right -= max((width_of(word, small, True) + 9 for _, word, _ in labels), default=0.0)
@@ -354,8 +363,8 @@ def _attempt(
     # Where words are enlarged, the caption is not: it would lose reasons.
     caption, note = "", min(small, _SMALL)
     for text in spec.caption if has_caption else ():
-        longer = f"{caption} · {text}" if caption else fitted(text, cell, note)
-        caption = longer if width_of(longer, note) <= cell else caption
+        longer = f"{caption} · {text}" if caption else fitted(text, span, note)
+        caption = longer if width_of(longer, note) <= span else caption
     below = under + _high(caption, note) + (8 if caption else 2) + 5
     # Rows are as high as their words, or as a picture of a given height allows.
     cells = [[_wrap(word, room - 10 - sign, size, deep, column.is_bold) for word in column.words]
@@ -368,7 +377,7 @@ def _attempt(
     if spec.x.kind == "none" and names:
         # A few rows of words stay together.
         high = min(high, max(1.8 * scale, deepest * size / 15) * spec.height)
-    label = fitted(spec.x.label, cell + MARGIN - left, small)
+    label = fitted(spec.x.label, span + MARGIN - left, small)
     texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
     rules = [top + row * high / len(names) for row in range(len(names) + 1) if has_headings]
     ending = Text(MARGIN, tall - below + under + 8, caption, note, "muted")
@@ -383,14 +392,15 @@ def _attempt(
     layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks, size,
                     is_turned, title, ending, texts, rules, is_cut)  # fmt: skip
     texts += chain(_beside(columns, cells, layout), _ends(labels, spec.y, layout),
-                   *(_words(mark, spec, layout, cell, right) for mark in spec.marks))  # fmt: skip
+                   *(_words(mark, spec, layout, span, right) for mark in spec.marks))  # fmt: skip
     return layout, has_height and (not spec.marks or fits >= 0.35 * right)
 
 
-def _words(mark: Mark, spec: Spec, layout: Layout, cell: float, right: float) -> Iterator[Text]:
-    """Yield the texts of a mark; if one is too wide, an ellipsis replaces its middle.
+def _words(mark: Mark, spec: Spec, layout: Layout, span: float, right: float) -> Iterator[Text]:
+    """Yield the texts of a mark; an ellipsis replaces the middle of a text that is too wide.
 
-    Yield nothing if the cells of a heat map are too small.
+    Yield nothing if the mark's texts do not fit into the cells of a heat map. ``span`` is the width
+    between the margins, ``right`` the width of the marks and of the texts beside them.
     """
     small, scale, strength = layout.size * _SMALL / _SIZE, spec.x, mark.strength
     if strength is not None:
@@ -402,7 +412,7 @@ def _words(mark: Mark, spec: Spec, layout: Layout, cell: float, right: float) ->
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
         room = right - layout.wide * scale.share(x) - mark.shift + 1
         if strength is None:
-            word = _wrap(word, room if mark.shift else cell, small, 1 if mark.shift else 4)
+            word = _wrap(word, room if mark.shift else span, small, 1 if mark.shift else 4)
         if word:
             yield Text(mark.shift, 0, word, small, colour, False,
                        "left" if mark.shift else "center", (x, float(mark.y[at])))  # fmt: skip
@@ -416,7 +426,10 @@ _EASES = (
 
 
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
-    """Return the layout of a picture ``width`` points wide and, if given, ``height`` high."""
+    """Return the layout of a picture that is ``width`` points wide and, if given, ``height`` high.
+
+    It is the first that fits: with less text, or smaller text, if there is not enough room.
+    """
     # On a large figure, which is looked at from afar, text is larger.
     large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     if spec.x.kind == "none" and spec.y.names and 3 * spec.height < (height or 0):
@@ -462,7 +475,7 @@ def _x_ticks(
 
 
 def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Return ticks at round numbers between the ends; for ranks, at whole numbers and rank 1."""
+    """Return at most about ``most`` ticks at round numbers; for ranks at whole numbers from 1."""
     if scale.kind != "number":
         return ()
     (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK and scale.low > 0
@@ -475,7 +488,7 @@ def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
 
 
 def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Return ticks at evenly spaced times, ``most`` at most; a day always has its month."""
+    """Return at most ``most`` ticks at evenly spaced times, labelled by month, day or hour."""
     places = scale.days if scale.kind == "time" else range(len(scale.days))
     moments = [(pd.Timestamp(0) + pd.Timedelta(days=day)).round("min") for day in scale.days]
     is_long = scale.days[-1] - scale.days[0] > 300

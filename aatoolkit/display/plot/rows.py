@@ -1,7 +1,7 @@
-"""Pictures with a named row per value: bars, gaps, shares and counts.
+"""Pictures of named rows with one or more marks each: bars, gaps, shares and counts.
 
-`row_panel` makes all of them from cells: marks in rows, each with its interval and words. Each kind
-of picture chooses the rows and columns, and makes the cells.
+Each kind of picture chooses rows and columns, and makes a `Cell` for each box or dot in a row.
+`row_panel` makes the picture from the cells.
 """
 
 from __future__ import annotations
@@ -52,10 +52,11 @@ NAN, FAR = float("nan"), float("inf")
 
 
 class Cell(NamedTuple):
-    """A box from ``start`` to ``x``, or a dot at ``x``, in a row, with an interval and words.
+    """A box from ``start`` to ``x``, or a dot at ``x``, in a row, with an interval and a text.
 
-    ``why`` says why there is no number; empty if there is one. ``at`` is where the words begin, by
-    default right of the box or dot and its interval.
+    ``low`` and ``high`` are the interval, ``words`` is the text. ``why`` says why there is no
+    number; it is empty if there is one. ``at`` is where the text begins, by default right of the
+    box or dot and its interval.
     """
 
     row: int
@@ -76,9 +77,10 @@ def row_panel(
     columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), by: Sequence[str] = (),
     **more: Any,
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` of a picture with named rows, which are the first of ``total`` rows.
+    """Return the `Spec` of a picture with a row for each of ``names``, and ``cells`` in these rows.
 
-    If ``by`` begins with times, they are the last.
+    If there are more rows in ``total``, the title says that these are the first, or the last if the
+    first column of ``by`` holds times. ``over`` are further marks, drawn above the cells.
     """
     shapes: dict[tuple[str, Style], list[Cell]] = {}
     written = []
@@ -119,17 +121,20 @@ def row_panel(
 
 
 def style_without(reason: str) -> Style:
-    """Return the style of a mark (box or dot) without a number, such as hatched if not measured."""
+    """Return the style of a box or dot without a number; if it was not measured, it is hatched."""
     return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
 
 
 def names_of(data: PlotData, labels: Iterable[str]) -> list[Name]:
-    """Return the names of rows, each with whether the row is about the own brand or site."""
+    """Return a `Name` for each row: its label, and whether it is about the own brand or site."""
     return [Name(label, bool(is_own)) for label, is_own in zip(labels, data.own(), strict=True)]
 
 
 def reach(values: Numbers, unit: str | None = None, room: float = 1.02, **more: Any) -> Scale:
-    """Return a scale that includes 0 and all numbers; without numbers it has no ticks."""
+    """Return a scale that includes 0 and all of ``values``; without numbers it has no ticks.
+
+    ``room`` is the factor by which the scale is longer than the largest number.
+    """
     finite = values[np.isfinite(values)]
     most, least = finite.max(initial=0.0), finite.min(initial=0.0)
     most = most or (-least / 20 if least else 1.0)
@@ -162,13 +167,16 @@ def tips_of(
 
 
 def sizes_of(data: PlotData, name: str | None) -> list[str]:
-    """Return the sample size of each row in words; empty texts if none is declared."""
+    """Return the sample size of each row as text, such as ``n=20``; "" if it is not known.
+
+    ``name`` is the column of sample sizes, or None if there is none.
+    """
     sample_sizes = data.values(name).tolist() if name else [NAN] * len(data)
     return ["" if n != n else f"n={number(n)}" for n in sample_sizes]
 
 
 def _bar_labels(words: Iterable[str], data: PlotData, y: str) -> list[str]:
-    """Return the labels to write beside bars; the label of a rate includes its sample size."""
+    """Return the labels to write beside bars; the label of a rate has its sample size added."""
     sizes = sizes_of(data, data.sample(y) if data.unit(y) == FRACTION else None)
     return [f"{word}  ({n})" if n else word for word, n in zip(words, sizes, strict=True)]
 
@@ -254,7 +262,11 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 
 
 def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> str:
-    """Return a sentence that names the first row, if it alone is best, and the own brand."""
+    """Return a headline such as "Acme has the highest mention rate, 40%; Globex 30%".
+
+    The second part is about the own brand. The headline is empty if the first row ties with
+    another, or if one of the first two rows has no number.
+    """
     if (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
     most = f"{'best' if unit == RANK else 'most' if what.endswith('s') else 'highest'} {what}"
@@ -268,7 +280,10 @@ def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) 
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
-    """Return rows with two dots each, for two columns that form a pair, or for those in ``y``."""
+    """Return a picture of rows with two dots each, for two columns such as before and after.
+
+    They are the columns in ``y``, else the first pair. Return None if there is no such pair.
+    """
     # Between single prompts the widest change is mostly chance.
     is_chance = "prompt_id" in data.keys and not options.kind
     pairs = (pair for pair in pairs_of(data)
@@ -325,7 +340,7 @@ _FEW_ROWS = 20
 
 
 def shares(data: PlotData, options: Options) -> Spec | None:
-    """Return stacked bars of the columns ``*_share``, if they add up to 1 in each row."""
+    """Return stacked bars of the columns ``*_share``; None unless they add up to 1 in each row."""
     x = options.x or data.label_column
     columns = options.y or [
         n for n in data.numbers if n.endswith("_share") and data.unit(n) == FRACTION
@@ -356,7 +371,10 @@ def _stacked_bars(
     parts: pd.DataFrame, names: Sequence[Name], totals: Sequence[str], unit: str | None,
     whys: Sequence[str], **more: Any,
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` of stacked bars: each row has a box per part, one after the other."""
+    """Return the `Spec` of stacked bars: a row of boxes for each row of the frame ``parts``.
+
+    ``totals`` are written beside the rows; ``whys`` say why a row has no boxes.
+    """
     pieces, filled = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
     styles = styles_for(pieces) | {p: style_without(p) for p in pieces if p in _LACKING}
     cells = []
@@ -379,7 +397,7 @@ def _stacked_bars(
 
 
 def counts(data: PlotData, options: Options) -> Spec | None:
-    """Return bars that count rows by a column, segmented by another; None if they do not fit."""
+    """Return bars that count rows by a column, in segments by another; None if no column fits."""
     x = options.x or _grouping(data)
     if options.y or x is None or data.kinds[x] in ("list", "number"):
         return None
@@ -428,7 +446,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
 
 
 def _levels(data: PlotData, name: str) -> list[str]:
-    """Return a column's values in words; a missing value says whether it was measured."""
+    """Return a column's values in words; a missing one is "not measured" or "no value given"."""
     words = data.labels(name)
     if data.kinds[name] == "flag":
         noun = humanize(name.removeprefix("is_"))
@@ -441,7 +459,10 @@ def _levels(data: PlotData, name: str) -> list[str]:
 
 
 def _grouping(data: PlotData, but: str = "") -> str | None:
-    """Return the column to group rows by: the engine or brand, else a category, else None."""
+    """Return the column to group rows by: the engine or brand, else a category, else None.
+
+    With ``but``, the column that rows are already grouped by, return a second one: a category.
+    """
     names = [
         name for name, kind in data.kinds.items()
         if kind in ("word", "flag") and name not in ("own", but)

@@ -1,7 +1,8 @@
-"""A picture as a value, `Spec`: marks (bars, dots, lines, cells) on two scales, with texts.
+"""`Spec`, a picture before it is drawn: marks (bars, dots, lines, cells) on two scales, and texts.
 
-Each kind of picture makes a `Spec`. ``layout`` computes the positions of its parts, in points, and
-``draw`` and ``interactive`` draw them. Tooltips and explanations use the same `Spec`.
+Each kind of picture makes a `Spec`. ``layout`` computes the positions of its parts, in points;
+``draw`` and ``interactive`` draw them with matplotlib and plotly. Tooltips and explanations are
+made from the same `Spec`.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ class Name(NamedTuple):
 
     @property
     def full(self) -> str:
-        """The name as it is drawn."""
+        """The name as it is drawn, with "(own)" after an own brand or site."""
         return f"{self.text} (own)" if self.is_own and self.text else self.text
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The scale along one direction of a panel: of numbers, times or names.
+    """A horizontal or vertical scale of a picture: of numbers, times or names.
 
     Parameters
     ----------
@@ -91,22 +92,24 @@ class Mark:
     ----------
     kind : str
         ``boxes`` from ``x`` to ``to``, centred at ``y``; ``line``, with a gap at NaN; ``dots``;
-        ``band`` from ``y`` to ``to``; ``words``.
+        ``band`` from ``y`` to ``to``; ``words``, i.e. texts.
     x, y, to : array of float
         The positions of the marks; infinite means the end of the scale.
     style : Style
-        Colour, symbol, dash and look.
+        Their colour, symbol, dash and fill.
     size : float
-        The height of boxes in rows, infinite for all of them; the size of dots, or the width of
-        lines, in points.
+        For boxes the height, as a fraction of a row, or infinite for the height of all rows; for
+        dots the size and for lines the width, in points.
     words : sequence of str
         The text of each mark.
     tips : sequence of str
         The tooltip of each mark.
     strength : array of float, optional
-        The colours of boxes that are cells, or of words on them, from 0 to 1.
+        For the cells of a heat map and the texts on them: how strong the colour of each cell is,
+        from 0 to 1.
     shift : float
-        How many points to the right of its position a text begins; 0 centres it there.
+        For texts: how many points to the right of its position a text begins. If 0, the text is
+        centred at its position.
     """
 
     kind: str
@@ -126,7 +129,7 @@ class Mark:
     def corners(self, spec: Spec, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
         """Return the starts and ends of boxes along x, their middles along y, and their height.
 
-        ``height`` is the height of the panel in points.
+        ``height`` is the height of the area of marks in points.
         """
         starts, ends = (spec.x.within(part) for part in (self.x, self.to))
         tall = abs(spec.y.high - spec.y.low)
@@ -146,7 +149,10 @@ def strokes(
     x: npt.ArrayLike, to: npt.ArrayLike, y: npt.ArrayLike, end: npt.ArrayLike, style: Style,
     size: float,
 ) -> Mark:  # fmt: skip
-    """Return a mark of straight lines between pairs of points, without pairs that have a NaN."""
+    """Return a mark of straight lines from (``x``, ``y``) to (``to``, ``end``).
+
+    Lines with a NaN in ``x`` or ``to`` are left out.
+    """
     pairs = np.transpose(np.broadcast_arrays(*map(some, (x, to, np.nan, y, end, np.nan))))
     starts_to_ends = pairs[~np.isnan(pairs[:, :2]).any(axis=1)]
     across, down = starts_to_ends[:, :3].ravel(), starts_to_ends[:, 3:].ravel()
@@ -172,7 +178,7 @@ _MOST_ROWS = 500
 
 @dataclass(frozen=True)
 class Spec:
-    """A picture: marks on two scales, with its texts.
+    """A picture before it is drawn: marks on two scales, and texts.
 
     Parameters
     ----------
@@ -181,7 +187,8 @@ class Spec:
     data : PlotData
         The rows that are drawn, with their metadata.
     columns : sequence of str
-        The columns that are drawn, the main one first; in a picture of counts, those counted by.
+        The columns that are drawn, the main one first; in a picture of counts of rows, the columns
+        that the rows are grouped by.
     title : str
         The title, which says what the picture shows.
     x, y : Scale
@@ -195,7 +202,7 @@ class Spec:
     window : str
         The days and filters that the picture is about.
     n : str
-        The sample, or what is left out, in a few words of the caption.
+        A part of the caption: the size of the sample, or what is not drawn.
     caption : sequence of str
         The parts of the caption: the source, the sample, and what is missing. Parts that do not
         fit are left out.
@@ -208,7 +215,7 @@ class Spec:
     height : float
         The height of the area of marks in points, if there is room.
     by : sequence of str
-        The columns that name a mark, besides the keys.
+        The columns whose values name a mark, besides the key columns.
     bounds : pandas.DataFrame, optional
         The ends of the intervals that are drawn.
     """
@@ -273,7 +280,7 @@ class Spec:
 
     @property
     def _labels(self) -> list[str]:
-        """The names of the columns that identify a mark: its labels and its keys."""
+        """The names of the columns whose values identify a mark: label columns and key columns."""
         names = (*(self.by or (self.data.label_column or "",)), *self.data.keys)
         return [*dict.fromkeys(filter(None, names))]
 
@@ -290,7 +297,7 @@ class Spec:
         raise ItemNotFound(f"no mark is named {word!r}; there are {names} …", key=mark)
 
     def _count(self, row: Any, explainer: Explainer) -> Explanation:
-        """Return an explanation of the number of rows that a mark counts, with those rows."""
+        """Explain the number of rows that a mark counts; each row is a child of the explanation."""
         frame, columns = self.data.frame, self.columns
         if not isinstance(row, Mapping):
             words = f"a mark counts rows: name it by {' and '.join(columns)}"

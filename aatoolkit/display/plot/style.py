@@ -1,9 +1,9 @@
-"""Names and reasons as text; colours, looks and markers on light and dark paper.
+"""Names and reasons as text; colours, fills and symbols on light and dark backgrounds.
 
-The colours are after M. Okabe and K. Ito, "Color universal design" (2008); those too pale for
-white paper are darker. Marks that were not measured are hatched, marks that were measured in part
-are hollow, and no others are. An engine has one colour everywhere; own brands have the accent, all
-others are grey.
+The colours are after M. Okabe and K. Ito, "Color universal design" (2008); colours too pale for a
+white background are darker. Only marks that were not measured are hatched, and only marks that were
+measured in part are hollow. An engine has the same colour in all pictures. Beside an own brand,
+which is blue, other brands are grey.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ They are chosen in ``data.py`` and ``rows.py``, and drawn in ``draw.py`` and ``i
 
 @dataclass(frozen=True)
 class Style:
-    """The style of marks: the name of a colour, a marker symbol, a dash, and the look of boxes."""
+    """The style of marks: the name of a colour, a symbol, a dash, and a fill (``look``).
+
+    A ``look`` is ``solid``, ``hollow``, ``hatched``, ``dotted``, ``empty``, or a lighter shade:
+    ``tint`` or ``pale``.
+    """
 
     colour: str
     symbol: str = "o"
@@ -42,7 +46,7 @@ class Style:
 
     @property
     def key(self) -> str:
-        """The name of the colour in a palette."""
+        """The name under which a `Palette` has the colour, such as ``blue/tint``."""
         if self.look in _LACKING:
             return "hatch"
         return f"{self.colour}/{self.look}" if self.look in _LIGHTER else self.colour
@@ -142,7 +146,11 @@ class Palette(dict[str, str]):
         """The colours of cells, from the weakest to the strongest."""
 
     def __missing__(self, name: str) -> str:
-        """Return a colour: ``blue/tint`` is lighter, ``ramp/0.5`` a cell's, ``on/0.5`` its text."""
+        """Compute a colour that is named by two parts.
+
+        ``blue/tint`` is a lighter blue, ``ramp/0.5`` the colour of a cell of strength 0.5, and
+        ``on/0.5`` the colour of a text on that cell.
+        """
         name, _, part = name.partition("/")
         if name == "on":
             return "#000000" if luminance(self[f"ramp/{part}"]) > 0.18 else "#fefefe"
@@ -153,7 +161,10 @@ class Palette(dict[str, str]):
     def boxes(
         self, style: Style, strength: Iterable[float] | None
     ) -> tuple[str | list[str], str, float]:
-        """Return the fill colour of boxes, or one per box, the edge colour, and the edge width."""
+        """Return the fill colour, edge colour and edge width of boxes.
+
+        With ``strength``, as for cells of a heat map, there is a list of fill colours, one per box.
+        """
         if strength is not None:
             return [self[f"ramp/{share}"] for share in strength], self["paper"], 0.5
         if style.look in _LACKING:
@@ -162,14 +173,14 @@ class Palette(dict[str, str]):
 
 
 def _ramp_colour(ramp: Sequence[str], share: float) -> str:
-    """Return the colour at a share, 0 to 1, of a colour ramp."""
+    """Return the colour at the position ``share`` of a colour ramp: 0 is its start, 1 its end."""
     places = np.linspace(0, 1, len(ramp))
     parts = zip(*map(rgb, ramp), strict=True)
     return "#" + "".join(f"{round(np.interp(share, places, part)):02x}" for part in parts)
 
 
 def luminance(colour: str) -> float:
-    """Return how light a colour is, from 0 to 1."""
+    """Return the luminance of a colour, from 0 (black) to 1 (white)."""
     return float(np.dot(np.power(np.divide(rgb(colour), 255), 2.2), (0.2126, 0.7152, 0.0722)))
 
 
@@ -183,7 +194,7 @@ def _state(level: str) -> str:
 
 
 def are_states(levels: Iterable[str]) -> bool:
-    """Return whether at least half of the values are states: words for good, bad or not known."""
+    """Return whether at least half of the values are states, such as ``passed`` or ``unknown``."""
     stated = [_state(level) in _STYLE_OF for level in levels]
     return 2 * sum(stated) >= max(len(stated), 1)
 
@@ -191,8 +202,8 @@ def are_states(levels: Iterable[str]) -> bool:
 def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Style]:
     """Return a style for each value: states by their meaning, other values by colours in turn.
 
-    States are words for good, bad or not known. With ``states`` a value is taken for a state even
-    if no other value is one.
+    States are words such as ``positive``, ``failed`` or ``unknown``. A single state among the
+    values counts as one only if ``states`` is true.
 
     Examples
     --------
@@ -221,7 +232,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
 
 
 def engine_style(name: str) -> Style | None:
-    """Return the style that an engine has in every picture; None for other words."""
+    """Return the style that an engine has in all pictures; None if ``name`` is no known engine."""
     engines, code = zip(ENGINES, SERIES, strict=True), re.sub("[ _]", "-", f"-{name.lower()}")
     # A crawler such as ChatGPT-User is no engine.
     return next(
@@ -242,7 +253,7 @@ _COLUMN = re.compile(
 
 
 def in_words(text: str) -> str:
-    """Return a text with names of columns and codes replaced by words.
+    """Return a text in which names of columns and codes are replaced by words.
 
     Examples
     --------
@@ -253,7 +264,7 @@ def in_words(text: str) -> str:
 
 
 def source_facts(sources: tuple[Source, ...]) -> list[str]:
-    """Return the source of a frame as phrases: its host, section and time of reading."""
+    """Return the source of a frame as phrases: host, section, and time at which it was fetched."""
     hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
     if len(sources) != 1:
         return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]

@@ -61,7 +61,7 @@ _OF_RESULTS = ("low", "high", "p", "n", "clusters", "deff")
 
 
 class Card(NamedTuple):
-    """A key figure as texts: its label, value, change, interval and sample size."""
+    """A key figure, as texts: its label, value, change, interval and sample size."""
 
     label: str
     value: str
@@ -78,7 +78,8 @@ class Card(NamedTuple):
 def figures(data: PlotData, options: Options) -> Spec | None:
     """Return a picture with a row per key figure; None if the data are no key figures.
 
-    Key figures are the numbers of a single row, or rows that each have a unit of their own.
+    Key figures are the numbers of a frame with a single row, or the rows of a frame in which each
+    row has its own unit.
     """
     is_single = len(data) == 1 and not options.x
     cards, sides = (_row_cards if is_single else key_figures)(data, options)
@@ -129,7 +130,10 @@ def _cards(
     *,
     ends: Bounds | None = None,
 ) -> list[Card]:
-    """Return a card for each row: the number in ``name``, and its change from ``before``."""
+    """Return a card for each row: its number in the column ``name``, and its change.
+
+    ``before`` is the column of earlier numbers; without it there is no change.
+    """
     bounds = ends or whiskers(data, name)
     return [
         Card(
@@ -148,7 +152,7 @@ def _cards(
 
 
 def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
-    """Return a card for each number of the first and only row, and the names of its columns."""
+    """Return a card for each number of a frame with a single row, and the names of the columns."""
     is_result = data.is_result and not options.y
     names = options.y or [
         n for n in data.numbers if not (is_result and n.rpartition("_")[2] in _OF_RESULTS)
@@ -166,7 +170,7 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[s
 
 
 def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
-    """Return a card for each row, and the columns drawn; empty unless rows have their own units."""
+    """Return a card for each row, and the columns drawn; none unless each row has its own unit."""
     x, sides = options.x or data.label_column, options.y
     if not sides:
         # The number and the one before; of metrics without one, the number alone.
@@ -191,7 +195,7 @@ _ROWS, _TEXT_ROWS, _COLUMNS = 15, 8, 5
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
-    """Return a table of the states of each row, as signs and words; None if it does not fit."""
+    """Return a table of states, such as ``passed``, as signs and words; None if it does not fit."""
     x = options.x or data.label_column
     if x is None or options.color or options.y or not data.has_one_row_per(x):
         return None
@@ -212,13 +216,13 @@ def states(data: PlotData, options: Options) -> Spec | None:
 
 
 def _state_counts(data: PlotData, name: str) -> str:
-    """Return a text that says how often each state occurs in a column."""
+    """Return a text such as "Result: 5 passed, 2 failed": how often each state occurs."""
     often = Counter(_words(data, name).words).most_common(4)
     return capitalized(f"{humanize(name)}: {', '.join(f'{n} {state}' for state, n in often)}")
 
 
 def stages(data: PlotData, options: Options) -> Spec | None:
-    """Return a table of the stages of a funnel, a row per page; None for other frames."""
+    """Return a table of the stages of a funnel; None unless the frame is a result of a funnel."""
     if options.is_chosen or not data.table.startswith("statistics:funnel"):
         return None
     columns = [name for name in data.numbers if name != "n"]
@@ -231,7 +235,10 @@ def _table(
     kind: str, data: PlotData, options: Options, columns: Sequence[str], title: str,
     x: str | None = None, headline: str = "",
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` of a table: the first rows of some columns, with headings."""
+    """Return the `Spec` of a table: the first rows of ``columns``, with headings.
+
+    ``x`` is the column that names the rows, if there is one.
+    """
     rows = data.first(options.most(_ROWS if x else _TEXT_ROWS))
     names = names_of(rows, rows.row_labels(x) if x else [""] * len(rows))
     return row_panel(
@@ -241,7 +248,7 @@ def _table(
 
 
 def _words(data: PlotData, name: str) -> WordColumn:
-    """Return a column as a `WordColumn`: texts, with a sign before each state."""
+    """Return a column as a `WordColumn`: its texts, with a coloured sign before each state."""
     words, whys, texts = data.text(name), whys_missing(data, name), cell_texts(data, name)
     styles = styles_for(words, states=True) if data.has_states(name) else {}
     if data.kinds[name] == "flag":
@@ -255,7 +262,10 @@ def _words(data: PlotData, name: str) -> WordColumn:
 
 
 def empty(data: PlotData, options: Options) -> Spec:
-    """Return a table of a few rows of text; of an empty frame, the reason why it is empty."""
+    """Return a table of the first rows as text, for frames that no other picture fits.
+
+    For a frame without rows, return a picture of the reason why it is empty.
+    """
     title = capitalized(data.table_words)
     if len(data):
         columns = [
@@ -297,7 +307,7 @@ def empty(data: PlotData, options: Options) -> Spec:
 
 
 def cell_texts(data: PlotData, name: str) -> list[str]:
-    """Return the cells of a column as short texts, in a list."""
+    """Return the values of a column as a list of short texts."""
     if data.kinds[name] == "number":
         return [number(n, u) for n, u in zip(data.values(name), data.units(name), strict=True)]
     texts = data.labels(name)
@@ -313,14 +323,15 @@ def cell_texts(data: PlotData, name: str) -> list[str]:
 
 
 class RowPlot(NamedTuple):
-    """How to draw a result of statistics: each row as a number with its interval, and words.
+    """How to draw a result of statistics: each row as a number with its interval, and a text.
 
-    ``verb`` is the method of ``df.aa`` that computed it. ``value``, ``low``, ``high`` and ``tick``
-    are names of columns; ``names`` are the columns that name a row, by default the key. With
-    ``has_lead`` the title is what the first row says. ``words`` is the template of the text beside
-    a row, filled from its columns. ``colour`` says which rows have a colour: ``all``, the
-    ``certain`` (``low`` equals ``high``), or by their ``verdict``. ``needs`` are further columns
-    that the frame must have; ``nothing`` is the name of a row without a name.
+    ``verb`` is the method of ``df.aa`` that computed the result. ``value``, ``low`` and ``high``
+    are the columns of the number and its interval; ``tick`` is a column of numbers drawn as short
+    strokes. ``names`` are the columns that name a row, by default the key. If ``has_lead`` is true,
+    the text of the first row is the headline. ``words`` is the template of the text beside a row,
+    filled from the row's columns. ``colour`` says which rows are coloured: ``all``, only the
+    ``certain`` ones (``low`` equals ``high``), or each by its ``verdict``. ``needs`` are further
+    columns that the frame must have; ``nothing`` is the name of a row without a name.
     """
 
     verb: str
@@ -349,7 +360,10 @@ RESULTS = {
 
 
 def result(kind: str, data: PlotData, options: Options) -> Spec | None:
-    """Return the picture of a result of statistics, as `RESULTS` says; None for other frames."""
+    """Return the picture of a result of statistics, drawn as `RESULTS` says for ``kind``.
+
+    Return None if the frame is no such result.
+    """
     plot = RESULTS[kind]
     # Ends of intervals alone, whose names are those of the column that they are of.
     if not plot.value:

@@ -42,8 +42,9 @@ _NOISY, _DAYS = 10, 21
 class _Table(NamedTuple):
     """A pivot table of numbers.
 
-    ``rows`` has for each cell the position of its row in the data, or -1. ``keys`` and ``columns``
-    are the labels of rows and columns. Columns of times have no gaps.
+    ``rows`` has for each cell the position of its row in the data, or -1 if the data have no such
+    row. ``keys`` and ``columns`` are the labels of rows and columns. If columns are times, the
+    times that the data leave out in between are columns, too.
     """
 
     rows: np.ndarray
@@ -54,11 +55,15 @@ class _Table(NamedTuple):
 
 
 def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) -> _Table:
-    """Return a pivot table of the column ``y``, with the best rows and columns first."""
+    """Return a pivot table of ``y``, with rows by ``by`` and columns by ``x``, the best ones first.
+
+    ``top`` and ``most`` are the maximum numbers of rows and columns. If ``x`` holds times or
+    categories, its columns are in their own order, and all are kept.
+    """
     is_time, is_rank = data.kinds[x] == "time", data.unit(y) == RANK
     across = data.moments(x) if is_time else pd.Series(data.text(x))
-    keys = data.row_labels(by, x, words=data.text(by)) if by else ""
-    places = pd.DataFrame({"by": keys, "x": across, "row": range(len(data))})
+    labels = data.row_labels(by, x, words=data.text(by)) if by else ""
+    places = pd.DataFrame({"by": labels, "x": across, "row": range(len(data))})
     places = places.dropna(subset="x").drop_duplicates(["by", "x"])
     table = places.pivot(index="by", columns="x", values="row")
     numbers_ = np.append(data.values(y), np.nan)
@@ -84,7 +89,10 @@ def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) 
 
 
 def _names(data: PlotData, name: str | None, keys: Sequence[Any], *but: str | None) -> list[Name]:
-    """Return the names of rows or columns, each with whether it is an own brand or site."""
+    """Return a `Name` for each of ``keys``: its label, and whether it is an own brand or site.
+
+    ``name`` is the column that ``keys`` are from.
+    """
     if name is None or data.kinds[name] == "time":  # which has ticks
         return [Name("")] * len(keys)
     words = data.row_labels(name, *but, words=data.text(name))
@@ -99,7 +107,10 @@ def _moment(when: pd.Timestamp) -> str:
 
 
 def _years_text(moments: Sequence[pd.Timestamp]) -> str:
-    """Return the years of days, or the days of hours, as text; empty if the ticks show them."""
+    """Return a label for an axis of times: the years of days, or the days of hours.
+
+    It is empty if the ticks show the years.
+    """
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return ""
     form = "%Y" if all(when == when.normalize() for when in moments) else "%d %b %Y"
@@ -112,7 +123,7 @@ def _years_text(moments: Sequence[pd.Timestamp]) -> str:
 class _Line(NamedTuple):
     """A series of numbers over time, with its style.
 
-    ``rows`` has for each time the position of its row in the data, or -1.
+    ``rows`` has for each time the position of its row in the data, or -1 if there is no such row.
     """
 
     name: Name
@@ -213,7 +224,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
 
 
 def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
-    """Return whether the days of a rate have too few answers to be shown one by one."""
+    """Return whether a rate has so few answers on single days that it is better drawn by week."""
     sample = data.sample(y)
     if sample is None or not data.is_rate(y) or data.time_noun(x) != "day":
         return False
@@ -225,7 +236,7 @@ def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
 
 
 def _set_styles(series: Sequence[_Line]) -> list[_Line]:
-    """Return the series with their styles; if one is about the own brand, the others are grey."""
+    """Return the series with a style each; if one is about the own brand, the others are grey."""
     styles = styles_for(line.name.text for line in series)
     if any(line.name.is_own for line in series):
         styles = dict(zip(styles, GREYS, strict=False))
@@ -252,14 +263,17 @@ def _marks_of_line(data: PlotData, line: _Line, at: Numbers, days: Sequence[str]
 def _tips(
     data: PlotData, y: str, rows: Sequence[int], names: Sequence[str], ends: Bounds
 ) -> list[str]:
-    """Return a tooltip for each of ``rows``: positions in the data, or -1 for none."""
+    """Return a tooltip for each of ``rows``, which are positions in the data.
+
+    For -1, which stands for a time without a row, the tooltip is only the name.
+    """
     labels = dict(zip(rows, names, strict=True))
     tips = tips_of(data, y, [Name(labels.get(row, "")) for row in range(len(data))], ends)
     return [tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)]
 
 
 def _sample(data: PlotData, y: str, rows: Any) -> str:
-    """Return the sample sizes of a rate in some rows as a text, such as ``n=20–30``, or ""."""
+    """Return the sample sizes of a rate in ``rows`` as a text: ``n=20–30``; "" if none is known."""
     name = data.sample(y)
     if name is None or data.unit(y) != FRACTION:
         return ""
@@ -276,9 +290,10 @@ _MOST_COLUMNS, _WRITTEN = 12, 200
 
 
 def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | None:
-    """Return a heat map of the most informative number by two key columns, or None.
+    """Return a heat map of the most informative number by two key columns; None if none fits.
 
-    ``is_last`` says that no other picture fits, as rows cannot be combined to bars.
+    ``is_last`` is true if other pictures were tried in vain, because rows that share a bar or a
+    point cannot be aggregated. Then more frames are drawn as heat maps.
     """
     if options.x and not options.color and not options.kind:
         return None

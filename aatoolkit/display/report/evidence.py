@@ -1,4 +1,4 @@
-"""The evidence of numbers, i.e. how each is known. Numbers link to it, and it links back."""
+"""The evidence of numbers: explanations of where they come from. Each number links to its own."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class TableEvidence:
     frame : pandas.DataFrame
         The rows of the table.
     number : str
-        The number that all its anchors contain, such as ``2-1``.
+        The number of the table on the page, such as ``2-1``, which is part of its HTML ids.
     explainer : Explainer
-        The explainer that explains the numbers of the table.
+        Explains the numbers of the table.
     data : PlotData
-        Those of the rows that the page shows, with the roles of columns.
+        The rows that the page shows, with the roles of columns.
     """
 
     title: str
@@ -41,9 +41,10 @@ class TableEvidence:
     rows: dict[int, tuple[str, dict[str, Explanation]]] = field(default_factory=dict)
 
     def link(self, at: int, column: str, label: str, words: str) -> str:
-        """Return a number as an HTML link to its evidence, and record the explanation.
+        """Explain a number, keep the explanation as evidence, and return an HTML link to it.
 
-        ``at`` is the position of the row, ``label`` its name, ``words`` the text of the link.
+        ``at`` is the position of the number's row, ``label`` the name of the row, and ``words`` the
+        text of the link.
         """
         explanation = self.explainer.explain(self.frame, self.frame.index[at], column)
         if at not in self.rows:
@@ -55,24 +56,24 @@ class TableEvidence:
         return f'<a href="#{self.evidence_of(at, column)}"{missing}>{text(words)}</a>'
 
     def anchor(self, at: int) -> str:
-        """Return the HTML anchor of a row, for links from its evidence; empty without evidence."""
+        """Return the HTML id of a row, for links back from its evidence; "" without evidence."""
         return f"r{self.number}-{at}" if at in self.rows else ""
 
     def evidence_of(self, at: int, column: str) -> str:
-        """Return the HTML id of the evidence of a number in row ``at``, or an empty text."""
+        """Return the HTML id of the evidence of a number in row ``at``; "" without evidence."""
         _, numbers = self.rows.get(at, ("", {}))
         return f"e{self.number}-{at}-{[*numbers].index(column)}" if column in numbers else ""
 
 
 @lru_cache(maxsize=8)
 def words_of(data: PlotData, name: str) -> list[str]:
-    """Return the cells of a column as texts, with identifiers in words, too."""
+    """Return the values of a column as texts; underscores in identifiers become spaces."""
     words = cell_texts(data, name)
     return [word.replace("_", " ") for word in words] if name.endswith("_id") else words
 
 
 class SectionEvidence:
-    """Collects the explanations of the numbers of one section while its tables are written."""
+    """The evidence of the numbers of one section, collected while its tables are written."""
 
     def __init__(self, number: int, explainer: Explainer) -> None:
         self._number, self._explainer = number, explainer
@@ -80,13 +81,13 @@ class SectionEvidence:
         self._responses: dict[CitedResponse, str] = {}
 
     def of_table(self, name: str, title: str, frame: pd.DataFrame, data: PlotData) -> TableEvidence:
-        """Return a new `TableEvidence` for a table, to which its numbers are linked."""
+        """Add a `TableEvidence` for a table, and return it; it makes the links of the numbers."""
         number = f"{self._number}-{len(self.tables) + 1}"
         self.tables[name] = TableEvidence(title, frame, number, self._explainer, data)
         return self.tables[name]
 
     def html(self) -> str:
-        """Return the evidence as folded HTML: the responses, then each table row by row."""
+        """Return the evidence as an HTML fold: the responses, then each table row by row."""
         tables = [table for table in self.tables.values() if table.rows]
         if not tables:
             return ""
@@ -114,7 +115,7 @@ class SectionEvidence:
         return fold(text(table.title), f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
 
     def _row(self, table: TableEvidence, at: int) -> str:
-        """Return the evidence of one row as HTML: its responses, then each number."""
+        """Return the evidence of one row as HTML: links to its responses, then each number."""
         label, explanations = table.rows[at]
         sources = dict.fromkeys(
             response for explanation in explanations.values() for response in explanation.sources
@@ -158,7 +159,10 @@ def known_of(explanation: Explanation) -> str:
 
 
 def _place_words(place: ValuePlace, exact: str) -> str:
-    """Return where a value is in its response, as text: its path and the positions of its bytes."""
+    """Return a text that says where a value is in its response: its JSON path and its bytes.
+
+    ``exact`` is the value as text; if the response spells it differently, the text says so.
+    """
     where = path_words(place.path)
     if place.start is None:
         return f"looked for at {where}"

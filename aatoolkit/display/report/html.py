@@ -1,4 +1,4 @@
-"""HTML: elements, tables of numbers with their evidence, lines and pictures."""
+"""HTML: elements, tables whose numbers link to their evidence, small line charts and pictures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def text(words: object, most: int = 160) -> str:
 
 
 def attribute(name: str, value: str) -> str:
-    """Return an attribute of an HTML element, after a space; empty if the value is.
+    """Return an attribute of an HTML element, with a space before it; "" if ``value`` is empty.
 
     Examples
     --------
@@ -65,7 +65,11 @@ def bullets(items: Sequence[str]) -> str:
 
 
 def grid(caption: str, name: str, heads: Sequence[str], rows: Iterable[str]) -> str:
-    """Return an HTML table; a wide one can be scrolled, also by keyboard."""
+    """Return an HTML table; if it is wide, it can be scrolled, also by keyboard.
+
+    ``caption`` is HTML; ``name`` is text for screen readers. ``heads`` are the ``<th>`` elements of
+    the columns, ``rows`` the ``<tr>`` elements.
+    """
     body = "\n".join(rows)
     table = (
         f"<table><caption>{caption}</caption><thead><tr>{''.join(heads)}</tr></thead>\n"
@@ -82,7 +86,7 @@ def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) ->
     Parameters
     ----------
     evidence
-        The rows to show, and the evidence of their numbers, which is added to.
+        The rows to show. The evidence of their numbers is added to it.
     data
         All rows of the table.
     columns
@@ -153,7 +157,10 @@ def spark(values: Numbers) -> str:
 
 
 def image(svg: str, alt: str) -> str:
-    """Return an SVG picture as an image element, without scripts, for light and dark screens."""
+    """Return an SVG picture as an HTML image with the alternative text ``alt``.
+
+    Its colours follow the light or dark theme of the reader's screen.
+    """
     for name in _PAPER:
         svg = svg.replace(LIGHT[name], f"var(--{name})")
     light, dark = (

@@ -1,6 +1,6 @@
-"""The page: head, summary, the sections in reading order, what was measured.
+"""The page of a report: summary, sections in a fixed order, and what was measured.
 
-The summary is key figures as cards, what changed, and what cannot be said.
+The summary has cards of key figures, the changes that tests show, and what could not be tested.
 """
 
 from __future__ import annotations
@@ -83,6 +83,18 @@ style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None) -> str:
     """Return the report of a dataset as an HTML page.
 
+    Parameters
+    ----------
+    dataset
+        The dataset.
+    rows
+        The maximum number of rows of an unfolded table; folded tables show half as many.
+    before
+        An earlier dataset to compare with; None compares with the previous window, if the responses
+        have it.
+    title
+        The title of the page; by default the hosts.
+
     Raises
     ------
     ArgumentError
@@ -126,7 +138,7 @@ class _Page:
         )
 
     def _data(self, frame: pd.DataFrame) -> PlotData:
-        """Return a frame of the dataset as `PlotData`, which knows the roles of its columns."""
+        """Return a frame of the dataset as `PlotData`, which has the roles of its columns."""
         if id(frame) not in self._plotted:
             self._plotted[id(frame)] = plot_data(frame)
         return self._plotted[id(frame)]
@@ -183,7 +195,7 @@ class _Page:
         return ""
 
     def _measured(self) -> str:
-        """Return the statements of availability as an HTML list, each with its sections."""
+        """Return an HTML list of what was measured: each availability, with its sections."""
         sections: dict[str, list[str]] = {}
         for name in self._order:
             tables = self._dataset[name]
@@ -231,7 +243,11 @@ class _Page:
         ])  # fmt: skip
 
     def _cards(self, rows: Sequence[Mapping[Any, Any]], has_previous: bool, since: str) -> str:
-        """Return the key figures as HTML, each with value, trend line, change and verdict."""
+        """Return the key figures as HTML cards, each with value, trend line, change and verdict.
+
+        ``rows`` are comparisons. ``has_previous`` says that changes are since the previous window;
+        ``since`` is that window or the earlier dataset in words.
+        """
         cards = []
         for name in self._order:
             for table, frame in self._dataset[name].items():
@@ -278,7 +294,7 @@ def _signed(change: float, unit: str | None) -> str:
 
 
 def _texts(row: Mapping[Any, Any]) -> list[str]:
-    """Return the numbers of a comparison as texts: before, now, change, its interval and p."""
+    """Return the numbers of a comparison as texts: before, now, change, interval and p-value."""
     unit = None if pd.isna(row["unit"]) else str(row["unit"])
     before, after, change, low, high, p = pd.to_numeric(
         [row[name] for name in ("before", "after", "change", "low", "high", "p_adjusted")]
@@ -290,7 +306,10 @@ def _texts(row: Mapping[Any, Any]) -> list[str]:
 
 
 def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
-    """Return all comparisons as an HTML table, a row each with verdict, sample and method."""
+    """Return an HTML table of all comparisons, with verdicts, sample sizes and methods.
+
+    ``since`` names in words what the numbers are compared with.
+    """
     lines = []
     for at, row in enumerate(rows, 1):
         reasons, verdict = str(row["why"]).split("; "), str(row["verdict"])
@@ -333,7 +352,7 @@ def _name(row: Mapping[Any, Any]) -> str:
 
 
 def _notes(sources: Sequence[Source]) -> Iterator[str]:
-    """Yield notes on what the numbers cover: windows, filters, and when they were fetched."""
+    """Yield sentences on the sources: their windows and filters, and when they were fetched."""
     for scope, start, end in dict.fromkeys(
         (source.scope or "", source.window_start, source.window_end) for source in sources
     ):

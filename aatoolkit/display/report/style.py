@@ -1,4 +1,4 @@
-"""The style sheet: light and dark screens, phones, print."""
+"""The style sheet of a report, for light and dark screens, phones and print."""
 
 STYLE = """
 :root { --ink: #1f2328; --muted: #57606a; --grid: #d8dee4; --paper: #ffffff; --lack: #f6f8fa;

@@ -1,7 +1,7 @@
 """The words of a report, for readers who know neither Python nor JSON.
 
-It has the order of the sections, their titles, which tables of each are shown, and functions that
-put names, units and values into words.
+This module has the order and titles of the sections, the tables of each that are shown, and
+functions that put names, units and values into words.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 
 class Chapter(NamedTuple):
-    """How a report shows one section: its title, the tables that are open, and the picture.
+    """How a report shows one section: its title, its unfolded tables, and its picture.
 
     Parameters
     ----------
     title : str
         The title of the section, in plain words.
     tables : mapping of str to list of str
-        For each table that is open, the columns to show; all other tables are folded. If no table
-        is named, the main table is open, with its most informative columns.
+        The columns to show of each table that is not folded. Without any, this is the main table,
+        with its most informative columns.
     picture : str
-        The table that is drawn; if it is missing, the first table over time, or the main table.
+        The table that is drawn. If the section lacks it, a table over time is drawn, else the main
+        table.
     """
 
     title: str
@@ -95,7 +96,7 @@ CHAPTERS: Mapping[str, Chapter] = dict(_chapters())
 
 
 def in_reading_order(sections: Iterable[str]) -> list[str]:
-    """Return sections in reading order: those with a `Chapter` first, then all others.
+    """Return sections in the order of a report: those in `CHAPTERS` first, then all others.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def in_reading_order(sections: Iterable[str]) -> list[str]:
 
 
 def chapter_of(section: str) -> Chapter:
-    """Return the chapter of a section; the chapter of an unknown section shows its main table.
+    """Return the `Chapter` of a section; that of an unknown section shows the main table.
 
     Examples
     --------
@@ -152,7 +153,7 @@ _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
 
 
 def unit_words(unit: str | None) -> str:
-    """Return a unit in words; empty if numbers show the unit themselves, or it differs by row.
+    """Return a unit in words; "" if numbers are written with their unit, or it differs by row.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def unit_words(unit: str | None) -> str:
 
 
 def plain(words: str) -> str:
-    """Return a text with code, names of columns and JSON paths replaced by plain words.
+    """Return a text in which code, names of columns and JSON paths are replaced by plain words.
 
     Examples
     --------
@@ -204,7 +205,7 @@ def path_words(path: str) -> str:
 
 
 def state_words(state: str) -> str:
-    """Return the availability of a table, as ``Tables`` states it, in plain words.
+    """Return the availability of a table in plain words; ``state`` is how `Tables` shows it.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Pickers: choose filters and sections in a notebook.
 
-A picker only edits a value, `ScopePicker.scope` or `SectionPicker.sections`, and shows the
-equivalent Python; data is read by the next cell. Both are one anywidget, drawn by ``picker.js``
-from groups of options. There is not one control per option, so that 50,000 options are drawn as
-fast as five. It needs no network.
+A picker only edits a value, `ScopePicker.scope` or `SectionPicker.sections`, and shows the Python
+code of that value; the next cell reads the data. A picker is a single widget (of the package
+anywidget), which ``picker.js`` draws from groups of options. There is not one widget per option, so
+50,000 options are drawn as fast as five. No network is needed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Option(NamedTuple):
 
 
 class _Group:
-    """A group of options, from which one (a window) or several (engines) are chosen."""
+    """A group of options, such as windows, of which one is chosen, or engines, of which several."""
 
     def __init__(
         self,
@@ -77,38 +77,39 @@ class _Group:
         }
 
     def bits(self, values: Iterable[Any]) -> bytes:
-        """Return the chosen values as bytes: one bit per option, the first in the lowest bit."""
+        """Return the chosen values as one bit per option; the first option has the lowest bit."""
         flags = np.zeros(len(self._options), np.uint8)
         flags[[self._places[value] for value in values if value in self._places]] = 1
         return np.packbits(flags, bitorder="little").tobytes()
 
     def values(self, bits: bytes) -> tuple[Any, ...]:
-        """Return the values whose bits are set, in the order of options, without disabled ones."""
+        """Return the values of the options whose bits are set, without those that are disabled."""
         flags = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
         flags = flags[: len(self._options)] & (self._marks & _DISABLED == 0)
         return tuple(self._options[at].value for at in np.flatnonzero(flags))
 
 
 class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
-    """The metaclass of pickers: the metaclass of widgets, with a short text for ``help()``."""
+    """The metaclass of pickers: that of widgets, extended so that ``help()`` shows a short text."""
 
 
 class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType):  # type: ignore[misc]
     """A widget that chooses among groups of options.
 
-    The options are sent to the browser once; a choice is one bit per option. A choice made in the
-    browser is numbered and confirmed, so that the page notices where no kernel listens any more.
+    The options are sent to the browser once; a choice is sent as one bit per option. The kernel
+    confirms each choice made in the browser by its number, so that the page notices when no kernel
+    is running any more.
 
-    As with every widget that has a ``value``, ``ipywidgets.interact`` and ``interactive_output``
-    take a picker as a control.
+    Like every widget with a ``value``, a picker can be passed to ``ipywidgets.interact`` and
+    ``interactive_output``.
 
     Attributes
     ----------
     value : object
         The choice. It can be set, and observed: ``picker.observe(function, "value")``.
     compact : bool
-        Whether the options are folded below the line that says what is chosen, so that the output
-        below the picker is in sight; ``show`` sets it.
+        Whether the options are folded away below the line that says what is chosen, so that the
+        output below the picker can be seen; ``show`` sets it to True.
     """
 
     # Of the plainest type, which does not let None past the check below.
@@ -169,17 +170,16 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
             self.value = self._made_of({group.name: group.values(bits) for group, bits in pairs})
 
     def show(self, function: Callable[[Any], Any]) -> ipywidgets.VBox:
-        """Show the picker, folded, and below it what a function returns for its choice.
+        """Show the picker, folded, and below it what a function returns for the choice.
 
-        The function runs again when the choice changes. This is a dashboard:
+        The function is called again whenever the choice changes. This is a dashboard:
         ``picker.show(lambda scope: project.read("domains", scope).main.aa.plot())``.
 
         Parameters
         ----------
         function : callable
-            Called with the choice. What it returns is displayed, and so is what it displays or
-            prints itself, and the error where it fails (without a notebook, in a script, that
-            error is raised).
+            Called with the choice. Its result is displayed, and so is what it displays or prints.
+            An error is displayed in a notebook, and raised in a script.
 
         Returns
         -------
@@ -210,7 +210,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         return f"<{type(self).__name__}{title}: {self._python()}>"
 
     def _repr_html_(self) -> str:
-        """Return the choice as Python code in HTML, for when no kernel can show the widget."""
+        """Return the choice as Python code in HTML, for pages that cannot show the widget."""
         return code(repr(self))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
@@ -224,7 +224,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 class ScopePicker(Picker):
     """Choose a `Scope` from the allowed filter values of a project.
 
-    An empty choice in a list means no filter. Choosing does not fetch anything: the next cell
+    If nothing is chosen in a list, there is no such filter. Choosing fetches no data; the next cell
     does, with ``picker.scope``.
 
     Parameters
@@ -271,7 +271,7 @@ class ScopePicker(Picker):
 
     @property
     def scope(self) -> Scope:
-        """The choice, as ``value``; it can be set."""
+        """The chosen scope, the same as ``value``; it can be set."""
         return self.value  # type: ignore[no-any-return]
 
     @scope.setter
@@ -340,13 +340,16 @@ def _notes(*notes: str) -> str:
 
 
 def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows in which the first column has a value; other missing values are None."""
+    """Yield the values of the columns ``names`` in each row, with None for missing values.
+
+    Rows without a value in the first of these columns are left out.
+    """
     columns = (frame[name].astype(object).where(frame[name].notna(), None) for name in names)
     return (row for row in zip(*columns, strict=True) if row[0] is not None)
 
 
 def _allowed(name: str, option: _Option) -> _Option:
-    """Return the option, disabled if the API does not accept its value as a filter."""
+    """Return the option, disabled if its value cannot be a filter: the API would not accept it."""
     try:
         Scope(**{name: option.value})
     except ScopeError:
@@ -364,7 +367,8 @@ class SectionPicker(Picker):
     Parameters
     ----------
     project : Project, optional
-        The project, whose profile says which sections there are; by default the shipped ones.
+        The project, whose profile says which sections there are; by default the profile that is
+        part of aatoolkit.
     chosen : str or iterable of str, optional
         The initial choice; all sections by default.
 
@@ -392,7 +396,7 @@ class SectionPicker(Picker):
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The choice in alphabetical order, as ``value``; it can be set."""
+        """The chosen sections in alphabetical order, the same as ``value``; they can be set."""
         return self.value  # type: ignore[no-any-return]
 
     @sections.setter

@@ -1,4 +1,4 @@
-"""Brands and prompts: what answers say about brands, overall, by prompt, and word for word.
+"""Brands and prompts: what answers say about brands, overall, by prompt, and in their full texts.
 
 **Overview.** The key figures, their values by day, the brands and the engines.
 
@@ -8,23 +8,24 @@ The visibility score is the mention rate times 100.
 
 Rank 1 has the largest share of voice; brands that tie are ranked by name, so that no two brands
 have the same rank. The brand filter selects the brands that are listed; ranks are always among all
-brands. The denominators of the rates of first and top three positions are the mentions with a
-position. Mentions by prompt show how shares of mentions differ between prompts. Each answered
-prompt has a row for every listed brand: the count is 0 if no answer mentions it, and null if the
-prompt has no answer in the window.
+brands. The denominator of the rates of first and of top three positions is the number of mentions
+with a position. The counts of mentions by prompt have a row for every listed brand and every prompt
+answered in this window or the one before: the count is 0 if no answer mentions the brand, and null
+if the prompt has no answer in the window.
 
 **Perception.** Sentiment of brands, attributes given to them, and claims about them.
 
-The denominator of the shares of positive, neutral and negative is the mentions labelled with a
-tone. The score is the mean over the mentions that have a score. The denominator of an attribute's
-share is all attributes that answers give to the same brand.
+The denominator of the positive, neutral and negative shares is the number of mentions labelled with
+one of these sentiments. The score is the mean over the mentions that have a score. The denominator
+of an attribute's share is the number of all attributes that answers give to the same brand.
 
-**Prompts.** Every prompt in scope, what its answers say, and the account's allowance.
+**Prompts.** Every prompt that passes the filters, its measures, and how many prompts the account's
+plan allows.
 
 Prompts that never ran are listed, too; their number of answers is 0, and other measures are null.
 All rows are in one response: the API documents no parameter for paging.
 
-**Chats.** Answers as the engines gave them, with what they mention, cite and searched for.
+**Chats.** The texts of single answers, with their mentions, citations and search queries.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def overview(obs: Observations) -> SectionAnswer:
 
 
 def _missing_figure_states(obs: Observations) -> dict[str, State]:
-    """Return, by JSON path, the availability of the key figures that cannot be computed."""
+    """Map the JSON path of each key figure that cannot be computed to its availability."""
     states = missing_changes(obs, _OVERVIEW_CHANGES)
     if reason := why_no_subject(obs):
         states |= {f"kpis.{name}": State("unavailable", reason) for name in _BRAND_FIGURES}
@@ -131,7 +132,11 @@ def _kpi_objects(obs: Observations) -> dict[str, Any]:
 
 
 def _key_figures(obs: Observations, window: str = "") -> dict[str, Any]:
-    """Return the key figures of one window, and the counts from which they are computed."""
+    """Return the key figures of one window, and the counts from which they are computed.
+
+    ``window`` is a prefix of table names: ``""`` for the requested window, `PREVIOUS` for the
+    window before it.
+    """
     figures = measure_focus_brands(obs, WHOLE, window)[()] | count_citations(obs, WHOLE, window)[()]
     rate = figures["mention_rate"]
     figures["visibility_score"] = None if rate is None else 100.0 * rate
@@ -140,7 +145,7 @@ def _key_figures(obs: Observations, window: str = "") -> dict[str, Any]:
 
 
 def _daily_figures(obs: Observations) -> list[dict[str, Any]]:
-    """Return the key figures of each day; without answers they are None, and the count is 0."""
+    """Return the key figures of each day; without answers ``answerCount`` is 0, the others None."""
     mentions, citation_counts = measure_focus_brands(obs, DAYS), count_citations(obs, DAYS)
     days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
     return [
@@ -160,9 +165,9 @@ def _daily_figures(obs: Observations) -> list[dict[str, Any]]:
 
 
 def _previous_by_brand(obs: Observations) -> dict[str, dict[str, Any]]:
-    """Return the measures of each brand in the previous window, by brand.
+    """Map each brand to its measures in the previous window.
 
-    The result is empty if answers were not collected in all of that window.
+    The result is empty if answers were not collected throughout the previous window.
     """
     rows = measure_brands(obs, PREVIOUS) if obs.has_previous else []
     return {row["brand"]: row for row in rows}
@@ -394,7 +399,7 @@ def perception(obs: Observations) -> SectionAnswer:
 
 
 def _missing_part_states(obs: Observations) -> dict[str, State]:
-    """Return, by part of the section, the availability of parts that the store has no rows for."""
+    """Map each part of ``perception`` that cannot be computed to its availability."""
     reasons = {
         "sentiment": None if obs.has_rows("mentions") else why_no_rows("mentions"),
         "sentimentTrend": why_no_subject(obs),
@@ -413,13 +418,16 @@ def _brand_sentiments(obs: Observations) -> list[dict[str, Any]]:
 
 
 def _daily_sentiment(obs: Observations) -> list[dict[str, Any]]:
-    """Return, by day, the sentiment of answers about the brands of the brand filter, or the own."""
+    """Return the sentiment of answers about the brands in focus, on each day with scored mentions.
+
+    The brands in focus are those of the brand filter; without that filter, the project's own.
+    """
     rows = measure_focus_brands(obs, DAYS).items()
     return [{"date": day, **_sentiment_shares(row)} for day, row in rows if row["scored_count"]]
 
 
 def _sentiment_shares(row: dict[str, Any]) -> dict[str, Any]:
-    """Select from a row of measures the sentiment score, and share and count by sentiment."""
+    """Return the sentiment score of a row of measures, and the share and count by sentiment."""
     return select_fields(
         row,
         "score positive neutral negative scoredCount labelledCount positiveCount neutralCount"
@@ -546,9 +554,10 @@ def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
 def _previous_measures(
     obs: Observations, grouping: Grouping, key: Any, names: str
 ) -> dict[str, Any]:
-    """Return the measures of one group of answers in the previous window.
+    """Return the measures ``names`` of one group of answers in the previous window.
 
-    If the group had no answers then, its answer count is 0, and its other measures are None.
+    ``key`` is the key of the group. If the group had no answers then, its answer count is 0 and its
+    other measures are None. If answers were not collected throughout that window, all are None.
     """
     row = {}
     if obs.has_previous:
@@ -557,7 +566,7 @@ def _previous_measures(
 
 
 def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:
-    """Return, by prompt, its latest run on each engine, and the measures of prompt and engine."""
+    """Map each prompt to a list with its latest run and its measures on each engine."""
     is_measured = why_no_subject(obs) is None
     measures = measure_focus_brands(obs, PROMPT_ENGINES)
     runs_by_prompt: dict[str, list[dict[str, Any]]] = {}
@@ -647,7 +656,7 @@ def chats(obs: Observations) -> SectionAnswer:
 def _chats_availability(
     obs: Observations, returned_count: int, matched_count: int
 ) -> SectionAvailability:
-    """Return the section's availability; it is partial if some matching answers are left out."""
+    """Return the availability of ``chats``; it is partial if matching runs are left out."""
     reason = f"Sampled answers: {returned_count} of {matched_count} matching answers returned."
     fields = {
         f"chats[].{table}": State("unavailable", why_no_rows(table))

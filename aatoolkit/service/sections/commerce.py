@@ -4,20 +4,20 @@
 
 **Shopping.** The products, brands and merchants in the shopping results of answers.
 
-The denominator of every rate except the trigger rate is the answers with shopping results. Prices
-in several currencies cannot be compared: ranges and averages are those of the currency with most
-offers. The brand filter narrows the lists, but not the denominators.
+The trigger rate is the share of the examined answers that have shopping results. The denominator of
+the other rates is the number of answers with shopping results. Prices in different currencies
+cannot be compared, so price ranges and averages use only the currency with most offers. The brand
+filter narrows the lists, but not the denominators.
 
 **Conversions.** Visits that came from answer engines, and their conversions.
 
-``totals.sessions`` are all visits of the window, whatever their source and the engine filter.
-``aiSessions`` are the visits from the engines in scope. *Other* visits are those that come from no
-engine, or from one whose traffic cannot be separated from other traffic.
+``totals.sessions`` counts all visits in the window, from any source; the engine filter does not
+change it. ``aiSessions`` counts the visits from engines that pass the filter. *Other* visits come
+from no engine, or from an engine whose traffic cannot be separated from other traffic.
 
-Conversions arrive later than visits. So conversions, revenue and conversion rates are about the
-visits of the days whose conversions are complete; the availability says so if days are left out. If
-it is not known up to which day conversions are complete, but some are recorded, all are taken to be
-complete.
+Conversions are recorded later than visits. So conversions, revenue and conversion rates count only
+visits on days whose conversions are complete; the availability says if days are left out. If the
+last such day is not known, but conversions are recorded, all days are taken to be complete.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ ORDER BY engine
 
 @section("ads")
 def ads(obs: Observations) -> SectionAnswer:
-    """Return the section ``ads``: advertisements, and the rate of examined answers that have any.
+    """Return the section ``ads``: advertisements, and the share of examined answers with any.
 
     The brand filter selects advertisers. It does not change ``answersChecked`` and
     ``allObservations``, the denominator of ``adShare``.
@@ -136,7 +136,7 @@ def ads(obs: Observations) -> SectionAnswer:
 def _ads_availability(
     obs: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
 ) -> SectionAvailability:
-    """Return the section's availability, which names engines whose answers were not examined."""
+    """Return the availability of ``ads``, which names engines whose answers were not examined."""
     missed_labels, template = [], "Answers of {} were not examined for advertisements."
     states = {}
     for engine in engines:

@@ -2,9 +2,9 @@
 
 **Crawl.** Which crawlers requested which paths, as the gateway recorded it.
 
-A bucket (an hour or a day) of the series is 0 only if every hour of it is known to have been
-recorded. If some hour was not recorded, it has the number of requests that were seen, or null if
-none was seen.
+The time series counts requests by hour or by day. If an hour of a day was not recorded, the count
+of that day is the number of requests that were seen, or null if none was seen. So a count of 0
+means that all hours were recorded.
 
 **Crawlability.** What the last examination of the site found for crawlers and assistants.
 """
@@ -141,9 +141,9 @@ _TOTAL_NAMES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "by
 def crawl(obs: Observations) -> SectionAnswer:
     """Return the section ``crawl``: the requests of AI crawlers for pages of the host.
 
-    They are recorded by the gateway that the host's domain points to (by CNAME). If the host has no
-    gateway, records from its own logs are used. With an engine filter, only the crawlers of these
-    engines count.
+    The gateway that the host's domain points to (by CNAME) records the requests. If the host has no
+    gateway, records from the host's own logs are used. The engine filter selects the crawlers that
+    belong to its engines.
     """
     gateway = obs.fetch_row(_GATEWAY_SQL)
     bucket = "hour" if obs.window.days == 7 else "day"
@@ -187,7 +187,7 @@ def crawl(obs: Observations) -> SectionAnswer:
 
 
 def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
-    """Return the section's availability; it is partial if some hours were not recorded."""
+    """Return the availability of ``crawl``; it is partial if some hours were not recorded."""
     requested_engines = obs.question.filter("engine")
     if requested_engines and not obs.fetch_value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
@@ -289,8 +289,8 @@ _PHRASE_BY_PATH = {
 def crawlability(obs: Observations) -> SectionAnswer:
     """Return the section ``crawlability``: the results of the latest examination of the site.
 
-    The engine filter selects the assistants. The score is the percentage of applicable checks that
-    passed; a check with a warning did not pass.
+    The engine filter selects the engines whose access to pages is reported (``assistants``). The
+    score is the percentage of applicable checks that passed; a check with a warning did not pass.
     """
     body: dict[str, Any] = {
         "checkedAt": None,

@@ -6,24 +6,25 @@
 
 **Gaps.** Sources and topics where engines name competitors rather than the own brand.
 
-A brand's citations of a domain are the cited sources of that domain in answers that mention the
-brand. The own brand is the brand in focus (of the brand filter, or else the project's own); several
-brands in focus count as one. Its competitors are the other tracked brands. The kinds of gaps, where
-the mean is that of the competitors' citations:
+The own brand is the brand of the brand filter; without that filter, the project's own. Several such
+brands count as one. The competitors are the other tracked brands. On each domain, a brand has as
+many citations as there are cited sources of the domain in answers that mention the brand. The kind
+of a domain compares the citations of the own brand with those of the competitors:
 
 ======== ===================================================================
-missing  no citation of the own brand, at least one of a competitor
-unique   citations of the own brand, none of any competitor
-shared   within a fifth of the mean
-weak     below that
-strong   above that
+missing  the own brand has none, a competitor has at least one
+unique   the own brand has some, no competitor has any
+shared   the own brand has the competitors' mean, give or take a fifth of it
+weak     the own brand has fewer than that
+strong   the own brand has more than that
 ======== ===================================================================
 
-A domain that is cited only in answers that mention none of these brands is left out. The
-opportunity score is the lead of the competitors (their mean minus the own citations), as a
-percentage of the largest lead among the domains; 0 if the competitors do not lead.
+A domain that is cited only in answers that mention none of these brands is left out. The lead of
+the competitors is their mean minus the citations of the own brand. The opportunity score is the
+lead on this domain as a percentage of the largest lead on any domain; it is 0 if the competitors do
+not lead.
 
-**Fanouts.** The searches that engines make of a prompt before they answer.
+**Fanouts.** The search queries that engines send before they answer a prompt.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 def _sources_availability(obs: Observations, *paths: str) -> SectionAvailability:
     """Return the availability of a section about cited sources.
 
-    If engines do not expose the sources that they only retrieve, what is counted of those, at
-    ``paths``, is partial, or does not apply if no other engine answered.
+    ``paths`` are the JSON paths of figures on retrieved sources. They are partial if an engine that
+    answered shows only the sources that it cites, and not applicable if all such engines do.
     """
     if not obs.has_rows("citations"):
         return SectionAvailability("unavailable", why_no_rows("citations"))
@@ -155,8 +156,9 @@ def domains(obs: Observations) -> SectionAnswer:
     """Return the section ``domains``: the domains that answers cite, by rank.
 
     ``brandsMentioned`` are the brands found on a domain's pages; null if no page was examined. The
-    denominator of ``retrievedAnswerShare`` is the number of answers by engines that show what they
-    retrieve. If a domain is cited by an engine that does not, its figures on retrieval are null.
+    denominator of ``retrievedAnswerShare`` is the number of answers by engines that show which
+    sources they retrieve. If another engine cites the domain, the domain's figures on retrieval are
+    null.
     """
     availability = _sources_availability(
         obs,
@@ -325,7 +327,7 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 @section("gaps")
 def gaps(obs: Observations) -> SectionAnswer:
-    """Return the section ``gaps``: sources and topics of the own brand against competitors'."""
+    """Return the section ``gaps``: compare the own brand with competitors by domain and topic."""
     own_brands = obs.fetch_column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
     competitors = obs.fetch_column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
@@ -362,7 +364,7 @@ def _why_not_comparable(
 
 
 def _gaps_availability(obs: Observations) -> SectionAvailability:
-    """Return the section's availability, with a note on answers to prompts without a topic."""
+    """Return the availability of ``gaps``; topic gaps are partial if prompts have no topic."""
     untagged_row = obs.fetch_row(
         "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
     )
@@ -430,10 +432,10 @@ FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY
 
 @section("fanouts")
 def fanouts(obs: Observations) -> SectionAnswer:
-    """Return the section ``fanouts``: search queries that engines sent for their answers.
+    """Return the section ``fanouts``: the search queries that engines sent before they answered.
 
-    Each query has counts, its first and its last day. Answers of engines that do not expose their
-    queries are not counted; the availability names these engines.
+    Each query has counts, and the first and last day on which it was sent. The availability names
+    engines that hide their queries.
     """
     body: dict[str, Any] = {
         "totals": dict.fromkeys(
@@ -454,7 +456,7 @@ def fanouts(obs: Observations) -> SectionAnswer:
 
 
 def _fanouts_availability(obs: Observations) -> SectionAvailability:
-    """Return the section's availability, which names the engines that hide their queries."""
+    """Return the availability of ``fanouts``, which names the engines that hide their queries."""
     engines = obs.fetch_rows(_ENGINES_SQL)
     hiding_engines = {row["engine"]: row["label"] for row in engines if row["hides"]}
     states = {

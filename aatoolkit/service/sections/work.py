@@ -1,35 +1,39 @@
 """Work: actions to take, the impact of completed actions, and notable changes (insights).
 
 Impact and insights both compare two windows of answers. Answers to one prompt resemble each other,
-so a prompt counts as one observation: `p_value_of_change` pairs the windows by prompt.
+so each prompt counts as one observation: `p_value_of_change` compares the windows prompt by prompt.
 
 **Actions.** An action passes a filter if it concerns one of the filter's values, or if it does not
 say which values it concerns. The number of days does not narrow the list; actions proposed or
 changed after the end of the window are left out.
 
-**Impact.** An action is listed if its later window overlaps the requested window. Both its windows
-have all answers that pass the engine, topic and category filters and belong to the prompts that the
-action is meant to affect. Mentions and citations are those of the brand filter, or else of the own
-brand. Verdicts are those of a test with p < 0.05; confidence is 1 - p. ``mentionRate`` has a 95 %
-interval for such prompts (`clustered_interval`). ``citationCount`` counts citations of own pages,
-is tested per answer, and has neither an interval nor a confidence. With fewer than five prompts
-nothing can be detected. The verdict of an action is that of its first metric.
+**Impact.** A completed action has a window before it and a window after it; it is listed if the
+window after it overlaps the requested window. Both windows have the answers that pass the engine,
+topic and category filters and belong to the prompts that the action is meant to affect. Mentions
+and own pages are those of the brand of the brand filter, or else of the project's own brand. The
+verdict on a metric is ``improved`` or ``declined`` if the test of the change gives p < 0.05, else
+``no_detectable_change``; the confidence is 1 - p. ``mentionRate`` has a 95 % confidence interval in
+each window (`clustered_interval`). For ``citationCount``, the number of citations of own pages, the
+test is on citations per answer; there is no interval and no confidence. With fewer than five
+prompts there is no test. The verdict on an action is that on its first metric.
 
-**Insights**
+**Insights.** Brands in focus are those of the brand filter, or else the project's own. The kinds of
+changes between the previous window and the requested one:
 
 ============================ ===========================================================
-``visibility_change``        the mention rate of a brand asked about, overall or on an engine
-``sentiment_change``         its sentiment score
-``competitor_citation_gain`` answers citing pages of a domain that mention a competitor
-``citation_loss``            answers that cited own pages which no answer cites any more
+``visibility_change``        the mention rate of a brand in focus, overall or on one engine
+``sentiment_change``         the sentiment score of a brand in focus
+``competitor_citation_gain`` on one domain: more answers cite pages that mention one
+                             competitor
+``citation_loss``            on one domain: answers cited own pages that are no longer cited
 ============================ ===========================================================
 
 Changes with an adjusted p-value up to 0.1 are reported, so that at most 10 % of them are expected
-to be chance (Benjamini and Hochberg 1995). Severity is the size of the change. Confidence is the
-adjusted p-value in words; with a sample below 30 in either window it is ``provisional``. A change
-is not reported if it is too small, or if either window has fewer than 10 observations. Changes of
-citations also need 5 citing answers in both windows together. An insight names the prompts that
-changed most.
+to be chance (Benjamini and Hochberg 1995). The severity grades the size of the change. The
+confidence is the adjusted p-value in words; with fewer than 30 observations in either window it is
+``provisional``. A change is not reported if it is too small, or if either window has fewer than 10
+observations. A change of citations also needs at least 5 citing answers in the two windows
+together. An insight names the prompts that changed most.
 """
 
 from __future__ import annotations
@@ -172,9 +176,9 @@ ORDER BY day, label
 
 @section("impact")
 def impact(obs: Observations) -> SectionAnswer:
-    """Return the section ``impact``: completed actions, the changes after them, and annotations."""
-    gaps = {"mentionRate": why_no_subject(obs), "citationCount": why_no_own_citations(obs)}
-    countable_metrics = {name for name, reason in gaps.items() if reason is None}
+    """Return the section ``impact``: completed actions, changes of metrics, and annotations."""
+    obstacles = {"mentionRate": why_no_subject(obs), "citationCount": why_no_own_citations(obs)}
+    countable_metrics = {name for name, reason in obstacles.items() if reason is None}
     has_experiments = obs.has_rows("experiments")
     experiments = (
         obs.fetch_rows(_EXPERIMENTS_SQL, about=focus_brands(obs)) if has_experiments else []
@@ -183,7 +187,7 @@ def impact(obs: Observations) -> SectionAnswer:
     body = {"actions": outcomes, "annotations": obs.fetch_rows(_ANNOTATIONS_SQL)}
     reasons = [
         *_describe_shortages(outcomes, bool(countable_metrics)),
-        *filter(None, gaps.values()),
+        *filter(None, obstacles.values()),
     ]
     status, sample_count = "partial" if reasons else "available", 0
     if not outcomes:
@@ -202,7 +206,10 @@ def impact(obs: Observations) -> SectionAnswer:
 
 
 def _measure_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
-    """Measure the outcome of a completed action: metrics before and after it, and the verdict."""
+    """Return the outcome of a completed action as JSON: metrics before and after it, and a verdict.
+
+    Only metrics in ``countable_metrics`` are measured; there are none if answers are too few.
+    """
 
     def split_windows(is_treated: bool) -> list[list[Row]]:
         rows = [row for row in experiment["samples"] if row["treated"] is is_treated]
@@ -246,7 +253,10 @@ def _sum_column(rows: list[Row], column: str) -> int:
 
 
 def _compare_metric(name: str, rows_by_window: list[list[Row]]) -> Row:
-    """Compare a metric of the windows before and after an action; return the result as JSON."""
+    """Compare a metric in the windows before and after an action; return the result as JSON.
+
+    ``rows_by_window`` has two lists, with the counts of each prompt before and after the action.
+    """
     column, is_rate = _COUNT_COLUMNS[name], name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
     results: list[Row] = []
@@ -279,7 +289,10 @@ def _compare_metric(name: str, rows_by_window: list[list[Row]]) -> Row:
 
 
 def _describe_shortages(outcomes: list[Row], is_countable: bool) -> list[str]:
-    """Describe in sentences how many actions have too few answers or prompts for a verdict."""
+    """Return sentences that say how many actions have too few answers or prompts for a verdict.
+
+    ``is_countable`` is false if no metric could be counted, however many answers there were.
+    """
     verdicts = [outcome["verdict"] for outcome in outcomes]
     untested_count = sum(
         metric["metric"] == "mentionRate" and metric["confidence"] is None
@@ -309,7 +322,10 @@ _MAX_EVIDENCE = 5
 
 
 class _ChangeKind(NamedTuple):
-    """A kind of notable change: its metric, the minimum effect per severity, templates of texts."""
+    """A kind of notable change: its metric, its texts, and the minimum effect of each severity.
+
+    The texts are format strings; ``rise`` and ``fall`` are recommendations for either direction.
+    """
 
     key: str
     unit: str
@@ -432,7 +448,7 @@ GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {
 @section("insights")
 def insights(obs: Observations) -> SectionAnswer:
     """Return the section ``insights``: notable changes, most severe first, with a headline."""
-    availability = _check_comparability(obs)
+    availability = _insights_availability(obs)
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
         return SectionAnswer({"summary": empty_summary, "insights": []}, availability)
@@ -457,8 +473,8 @@ def insights(obs: Observations) -> SectionAnswer:
     return SectionAnswer({"summary": summary, "insights": notable_insights}, availability)
 
 
-def _check_comparability(obs: Observations) -> SectionAvailability:
-    """Return the section's availability, which says whether there are two windows to compare."""
+def _insights_availability(obs: Observations) -> SectionAvailability:
+    """Return the availability of ``insights``, which need answers of the previous window too."""
     missing_reasons = [why_no_subject(obs), why_no_own_citations(obs)]
     if not obs.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
@@ -476,9 +492,9 @@ def _check_comparability(obs: Observations) -> SectionAvailability:
 
 
 def _measure_change(row: Row) -> Row | None:
-    """Return a change with its values and severity added; None if there are too few data.
+    """Return the row of a change with its values, severity and evidence added.
 
-    The severity is None if the change is too small.
+    Return None if there are too few data. The severity is None if the change is too small.
     """
     kind = _CHANGE_KINDS[row["kind"]]
     is_count, is_loss = kind.unit == "count", row["kind"] == "citation_loss"

@@ -47,11 +47,11 @@ _URN_DRAWS = 1000
 class Runs:
     """The runs of a project in chronological order, and the brands that their answers mention.
 
-    A run sends one prompt to one engine. Arrays such as ``days_ago`` (before the last day),
-    ``engine_index`` and ``prompt_index`` have an entry for each run. The arrays ``mention_run`` and
-    ``mention_brand`` (indices of runs and brands) and ``mention_place`` (the position in the
-    answer) have an entry for each mention. ``icc`` is the intra-class correlation of mentions in
-    the answers to one prompt.
+    A run sends one prompt to one engine. Arrays such as ``days_ago`` (days before the last day),
+    ``engine_index`` and ``prompt_index`` have an entry for each run. Three arrays have an entry for
+    each mention: ``mention_run`` (the index of the run), ``mention_brand`` (the index of the brand)
+    and ``mention_place`` (the position in the answer, from 0). ``icc`` is the intra-class
+    correlation of mentions in the answers to one prompt.
     """
 
     def __init__(self, plan: HostPlan, seed: int, count: int, icc: float) -> None:
@@ -93,16 +93,16 @@ class Runs:
         return len(self.days_ago)
 
     def random_generator(self, area: int) -> np.random.Generator:
-        """Return the random number generator for one part of the project's data.
+        """Return a random number generator for the part of the project's data numbered ``area``.
 
-        ``area`` is the number of the part.
+        The random numbers of one part do not depend on how many another part draws.
         """
         return independent_generator(self._seed, self.plan.number, area)
 
     def engine_mask(self, column: str, wanted_value: bool | None) -> Array:
-        """Return the mask of the runs whose engine has ``wanted_value`` in a column of ``engines``.
+        """Return, for each run, whether its engine has ``wanted_value`` in a column of ``engines``.
 
-        None selects the engines for which the column is missing.
+        The value is None for engines whose row lacks the column.
         """
         engine_matches = [
             cell is wanted_value for cell in self.plan.fixed_values("engines", column)
@@ -177,7 +177,7 @@ class Runs:
 
     @cached_property
     def mentions_only_rivals(self) -> Array:
-        """The mask of runs whose answer mentions a tracked competitor and no own brand."""
+        """For each run, whether its answer mentions a tracked competitor and no own brand."""
         is_own = np.array([value is True for value in self.plan.fixed_values("brands", "own")])
         is_rival = self.plan.fixed_array("brands", "tracked", None) & ~is_own
         has_own, has_rival = (
@@ -270,7 +270,7 @@ def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the table of attributes that answers give to the brands they mention."""
+    """Draw the table of attributes, such as "easy to use", that answers give to brands."""
     rng, count = runs.random_generator(5), len(runs.mention_run)
     owner, position = repeat_indices(draw_weighted(rng, (0.65, 0.25, 0.1), count))
     first_attribute, _ = draw_choices(rng, "attributes", count)
@@ -287,7 +287,10 @@ def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_claims(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the table of claims in answers about the first two brands; one claim never occurs."""
+    """Draw the table of which answers make which claims about the first two brands.
+
+    No answer makes the sixth and last claim, as a claim may also be without answers in reality.
+    """
     rng, count = runs.random_generator(6), len(runs.mention_run)
     is_seen = draw_booleans(rng, 0.2, count)
     claim = np.where(
@@ -308,7 +311,7 @@ def draw_claims(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_sources(runs: Runs) -> dict[str, pa.Table]:
-    """Draw what is known of the pages and domains that answers can cite; return tables by name."""
+    """Draw the tables about the pages and domains that answers can cite; return them by name."""
     rng, pages = runs.random_generator(11), runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
     mention_draws = rng.random((len(pages), len(brands)))
@@ -366,7 +369,7 @@ def draw_citations(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the tables ``fanouts`` and ``queries``, which has the rank and volume of each query.
+    """Draw the tables ``fanouts`` and ``queries``; the latter has the rank and volume of queries.
 
     A fan-out is a search query that an engine sent while it made an answer. Queries that end in a
     year are the same for all prompts of a topic.
@@ -521,7 +524,10 @@ _PATHS = (*OWN_PATHS, *CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw the requests of crawlers; return the tables by name, none without a gateway."""
+    """Draw ``count`` rows of requests of crawlers; return the tables by name.
+
+    There are none if the project has no connected gateway.
+    """
     if "connected" not in plan.fixed_values("gateways", "cname_state"):
         return {}
     hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
@@ -561,7 +567,10 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
 
 
 def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw visits and conversions; return the tables by name, none without web analytics."""
+    """Draw ``count`` visits, and their conversions; return the tables by name.
+
+    There are none if the project has no web analytics.
+    """
     analytics = next(iter(plan.fixed_rows("analytics")), {"provider": "none"})
     if analytics["provider"] == "none":
         return {}

@@ -1,14 +1,14 @@
 """The synthetic world: hosts, engines, brands, prompts and pages; all of it is made up.
 
 ``world.json`` has the hosts, the pages that answers cite, and other lists of choices with weights.
-``fixed.json`` has the rows of each host that are not drawn at random. Some of them have the
-parameters of random draws, such as the ``rate`` at which a brand is mentioned and the ``weight``
+``fixed.json`` has the rows of each host that are not drawn at random. Some of these rows have keys
+that control random draws, such as the ``rate`` at which a brand is mentioned and the ``weight``
 with which a prompt is asked.
 
 Engines have the names of real ones so that the tables look familiar; what they do and say here is
 invented.
 
-Each column is drawn at once, and only as uniform numbers, so that a seed gives the same rows on all
+All random values are made from uniform random numbers, so that a seed gives the same rows on all
 platforms: other distributions use logarithms, whose last digit differs between platforms.
 """
 
@@ -40,7 +40,7 @@ def independent_generator(seed: int, *path: int) -> np.random.Generator:
 
 
 def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: int) -> Array:
-    """Draw ``count`` random indices of ``weights``, in proportion to the weights."""
+    """Draw ``count`` random indices into ``weights``, with probabilities in proportion to them."""
     edges = np.cumsum(np.asarray(weights, dtype=np.float64))
     positions = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
     return np.minimum(positions, len(edges) - 1)  # type: ignore[no-any-return]
@@ -64,9 +64,9 @@ def draw_booleans(rng: np.random.Generator, probability: float | Array, count: i
 
 
 def repeat_indices(counts: Array) -> tuple[Array, Array]:
-    """Repeat each index of ``counts`` as often as its count says: ``[2, 1]`` gives ``[0, 0, 1]``.
+    """Return each index ``i`` of ``counts`` repeated ``counts[i]`` times, and number the repeats.
 
-    Also return the position of each among the repetitions of its index: ``[0, 1, 0]``.
+    For ``[2, 1]`` the indices are ``[0, 0, 1]``, and the numbers of the repeats ``[0, 1, 0]``.
     """
     indices = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     starts = np.cumsum(counts) - counts
@@ -79,7 +79,10 @@ def take_values(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
 
 
 def null_where(mask: Array, values: Any) -> pa.Array:
-    """Replace values by null where ``mask`` is true; a text is repeated for all rows first."""
+    """Return values as an Arrow array with null where ``mask`` is true.
+
+    A single text in ``values`` stands for an array that repeats it.
+    """
     values = pa.repeat(values, len(mask)) if isinstance(values, str) else pa.array(values)
     return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
 
@@ -95,7 +98,10 @@ def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
 
 
 def table_from_columns(name: str, plan: HostPlan, **columns: Any) -> dict[str, pa.Table]:
-    """Make the store's table ``name`` from columns, those not given null; return it by its name."""
+    """Make the store's table ``name``; return a dict with the table under its name.
+
+    The host is added as a column; columns that are not given are null.
+    """
     row_count = len(next(iter(columns.values())))
     columns["host"] = pa.repeat(plan.host, row_count)
     table = pa.table(
@@ -114,12 +120,12 @@ _PARSERS = {"instant": datetime.fromisoformat, "day": date.fromisoformat}
 def tables_from_rows(
     host: str, rows_by_table: Mapping[str, Iterable[Mapping[str, Any]]]
 ) -> dict[str, pa.Table]:
-    """Make tables of the store from their rows, by name."""
+    """Make tables of the store from rows; map the name of each table to the table."""
     return {name: _table_from_rows(name, host, rows) for name, rows in rows_by_table.items()}
 
 
 def _table_from_rows(name: str, host: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Make the store's table ``name`` from rows; missing cells are null.
+    """Make the store's table ``name`` from rows; columns that a row lacks are null in it.
 
     Keys of a row that are no columns of the table are ignored.
     """
@@ -167,9 +173,9 @@ OWN_PATHS: dict[str, float] = {
 class HostPlan:
     """The settings from which the synthetic data of one project are generated.
 
-    ``share`` is the project's share of all answers, ``days`` the number of days observed, and
-    ``silent`` the days without runs, counted back from the last day. Its fixed rows are those that
-    are not drawn at random.
+    ``number`` is the index of the project, ``share`` its share of all answers, and ``days`` the
+    number of days observed. ``silent`` lists the days without runs, counted back from the last day.
+    The fixed rows of the project are those that are not drawn at random.
     """
 
     number: int
@@ -187,7 +193,7 @@ class HostPlan:
         return [row.get(column, default) for row in self.fixed_rows(table)]
 
     def fixed_array(self, table: str, column: str, default: Any) -> Array:
-        """Return a column of the rows that are planned and not drawn, as an array."""
+        """Return the values of a column in the fixed rows of a table, as a NumPy array."""
         return np.array(self.fixed_values(table, column, default))
 
     def pages(self) -> list[dict[str, Any]]:
@@ -202,7 +208,10 @@ class HostPlan:
         return pages
 
     def domain_types(self) -> dict[str, str | None]:
-        """Return the kind of site of each domain, such as ``competitor``, by domain."""
+        """Map each domain that answers can cite to its kind of site, such as ``competitor``.
+
+        Domains whose kind is not known are left out.
+        """
         rivals = {row.get("domain") for row in self.fixed_rows("brands") if not row.get("own")}
         kinds: dict[str, str | None] = {}
         for page in self.pages():
