@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from aatoolkit.frame.parquet import rebuild as rebuild
     from aatoolkit.jsontree.shred import shred as shred
     from aatoolkit.jsontree.shred import unshred as unshred
-    from aatoolkit.metadata.arrow_schema import logical_hash as logical_hash
+    from aatoolkit.metadata.table_hash import logical_hash as logical_hash
     from aatoolkit.normalizer.normalize import normalize as normalize
     from aatoolkit.normalizer.tables import Tables as Tables
     from aatoolkit.payload import Payload as Payload
@@ -97,7 +97,7 @@ _NAMES_BY_MODULE = {
     "frame.merge": ("concat",),
     "frame.parquet": ("read_metadata", "read_parquet", "rebuild"),
     "jsontree.shred": ("shred", "unshred"),
-    "metadata.arrow_schema": ("logical_hash",),
+    "metadata.table_hash": ("logical_hash",),
     "normalizer.normalize": ("normalize",),
     "normalizer.tables": ("Tables",),
     "payload": ("Payload",),

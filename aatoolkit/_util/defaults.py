@@ -21,6 +21,9 @@ DEADLINE: Final = 60.0
 MAX_BODY: Final = 64 * 2**20
 """The maximum size of a response that is read, in bytes."""
 
+KEEP_HOURS: Final = 168.0
+"""How long an archive keeps replaced files for readers after a compaction, in hours."""
+
 WORKERS: Final = 8
 """The number of requests that may run at the same time."""
 

@@ -53,8 +53,15 @@ class Reading:
     missing: tuple[str | float | bool, ...] = ()
 
 
-DTYPES: Mapping[str, Dtype] = {
-    name: Dtype(name, **{**facts, "parses": tuple(facts.get("parses", ()))})
-    for name, facts in constants("dtypes").items()
-}
+def _load_dtypes() -> Mapping[str, Dtype]:
+    """Return the dtypes of ``dtypes.json``, in which a dtype may take the notations of another."""
+    dtypes: dict[str, Dtype] = {}
+    for name, facts in constants("dtypes").items():
+        notations = facts.pop("parses")
+        parses = dtypes[notations].parses if isinstance(notations, str) else tuple(notations)
+        dtypes[name] = Dtype(name, **facts, parses=parses)
+    return dtypes
+
+
+DTYPES = _load_dtypes()
 NUMBERS, MOMENTS = ("Int64", "Float64"), ("date", "timestamp")

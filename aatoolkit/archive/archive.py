@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.attributes import Chaptered
+from aatoolkit._util.defaults import KEEP_HOURS
 from aatoolkit._util.show import show_as
 from aatoolkit._util.text import code, counted, visible, wrapped_in_ipython
 from aatoolkit.archive import upkeep
@@ -534,7 +535,7 @@ class Archive(metaclass=Chaptered):
     # -- keeping -------------------------------------------------------------------------------
 
     @typed
-    def compact(self, *, keep_hours: float = 168.0) -> UpkeepReport:
+    def compact(self, *, keep_hours: float = KEEP_HOURS) -> UpkeepReport:
         """Join small files, sort their rows by host, and delete files that are no longer needed.
 
         Rows of runs that stopped without a commit over a day ago are removed. Other processes can

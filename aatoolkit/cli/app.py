@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import aatoolkit as aa
-from aatoolkit._util.defaults import BUDGET, DEMO_HOST, EXTRAS
+from aatoolkit._util.defaults import BUDGET, DEMO_HOST, EXTRAS, KEEP_HOURS
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli.shell import (
     CONNECTION_OPTIONS,
@@ -796,7 +796,10 @@ def verify_archive(args: Args) -> int:
     "tidy",
     _DIR_OPTION,
     option(
-        "--keep-hours N", "How long replaced files are kept for readers.", click.FloatRange(0), 168
+        "--keep-hours N",
+        "How long replaced files are kept for readers.",
+        click.FloatRange(0),
+        KEEP_HOURS,
     ),
     option("--forget HOST ...", "Remove it; may be repeated."),
     option("--before DAY", "Remove what was fetched before this day."),

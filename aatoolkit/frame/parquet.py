@@ -30,12 +30,12 @@ from aatoolkit.metadata.arrow_schema import (
     PANDAS,
     declared,
     file_keys,
-    logical_hash,
     read_keys,
     with_metadata,
 )
 from aatoolkit.metadata.attrs import ATTRIBUTE, NOTHING, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.recorded import serialized
+from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.columns import as_tuples
 from aatoolkit.normalizer.tables import Tables

@@ -9,5 +9,6 @@ part of the metadata that still holds. In reading order:
   replayed
 - ``attrs``: `FrameMetadata` of a whole frame, and how it is stored in ``DataFrame.attrs``
 - ``recorded``: attaches a recipe to the result of a verb
-- ``arrow_schema``: the same metadata in the schema of a Parquet file; the logical hash of a table
+- ``arrow_schema``: the same metadata in the schema of a Parquet file
+- ``table_hash``: the hash of the content of a table
 """

@@ -21,8 +21,8 @@ from aatoolkit.errors import ItemNotFound, StudyError, unknown
 from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.frame.parquet import read_parquet, write_parquet
-from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.metadata.attrs import metadata_of
+from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 from aatoolkit.study.files import (

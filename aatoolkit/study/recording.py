@@ -31,8 +31,8 @@ from aatoolkit.errors import (
     near_matches,
     unknown,
 )
-from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.metadata.column import Source
+from aatoolkit.metadata.table_hash import logical_hash
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables, quietly
 from aatoolkit.payload import Payload, Request, Response

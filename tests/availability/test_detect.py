@@ -307,7 +307,7 @@ def test_a_failure_keeps_what_was_read_and_is_a_hint(monkeypatch: pytest.MonkeyP
         raise KeyError("a secret of the answer")
 
     whole = detect({"rows": [{"n": 1}]})
-    monkeypatch.setattr("aatoolkit.availability.detect.rules.read_rows", broken)
+    monkeypatch.setattr("aatoolkit.availability.detect.general_rules.read_rows", broken)
     with pytest.warns(SchemaDriftWarning, match=r"KeyError in test_detect\.py") as warned:
         read = detect({"hasData": False, "rows": [{"measured": False}]})
     assert [signal.rule for signal in read.signals] == ["flag"]

@@ -11,18 +11,18 @@ the signals to columns.
     The values of a response by path, collected once; the classes `Signal` and `Hint`.
 ``words``
     What texts, keys, values and objects mean for availability.
-``rules``
+``general_rules``
     The general rules, which apply to any service: tables of the keys and values that state
     availability, and the functions that read such values.
-``declared``
+``declared_rules``
     Reading by the rules that the profile of a known service declares.
-``places``
+``hints``
     The search for hints.
 ``detection``
     `detect`, which calls all of these, and also reads the HTTP status and headers.
 """
 
-from aatoolkit.availability.detect.declared import state_by
+from aatoolkit.availability.detect.declared_rules import state_by
 from aatoolkit.availability.detect.detection import (
     Detection,
     detect,

@@ -6,9 +6,9 @@ Sources are read in this order; each signal keeps the name of the rule that read
 2. the values that the declared rules of a known service point to (`declared`). If no rules are
    declared, and the body has the ``availability`` object that the API documents, this object is
    read, and nothing else of the body;
-3. the keys of the objects about the whole response (`rules.ENVELOPE`), including an error in the
-   body of a successful response;
-4. fields of a record that say whether its own data are available (`rules.ROWS`);
+3. the keys of the objects about the whole response (`general_rules.ENVELOPE`), including an error
+   in the body of a successful response;
+4. fields of a record that say whether its own data are available (`general_rules.ROWS`);
 5. the scope options: engines that are not configured or that never ran.
 
 Inside lists of records, ``status``, ``state`` and ``availability`` are not read, because they
@@ -46,16 +46,16 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit._util.lexicon import ends, fits, fold, spaced, tokens
-from aatoolkit.availability.detect import rules
-from aatoolkit.availability.detect.declared import read_rules
+from aatoolkit.availability.detect import general_rules
+from aatoolkit.availability.detect.declared_rules import read_rules
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal
-from aatoolkit.availability.detect.places import find_hints
-from aatoolkit.availability.detect.rules import (
+from aatoolkit.availability.detect.general_rules import (
     ENVELOPE,
     apply_rule,
     find_error_word,
     iter_error_texts,
 )
+from aatoolkit.availability.detect.hints import find_hints
 from aatoolkit.availability.detect.words import (
     FAILED,
     STATED,
@@ -219,10 +219,10 @@ def _add_signals(
     if read_rules(facts, declared_rules, headers):
         return not declared_rules
     if isinstance(facts.document, dict):
-        rules.read_envelope(facts, Member("", facts.document, "$", {}))
-    rules.read_rows(facts)
+        general_rules.read_envelope(facts, Member("", facts.document, "$", {}))
+    general_rules.read_rows(facts)
     _add_signal_if_no_engine_has_data(facts)
-    rules.read_prose(facts)
+    general_rules.read_prose(facts)
     return False
 
 

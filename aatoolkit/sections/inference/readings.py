@@ -34,7 +34,9 @@ _SMALL_KINDS = ("position", "rank", "share", "score", "probability", "millisecon
 TimeFormat = tuple[str, str | None, str, bool, str]
 _TIME_FORMATS: list[TimeFormat] = [
     (dtype, None if parse == "-" else parse, form, named == "yes", evidence)
-    for dtype, parse, named, evidence, form in rows_of(Path(__file__).with_name("moments.txt"))
+    for dtype, parse, named, evidence, form in rows_of(
+        Path(__file__).with_name("time_notations.txt")
+    )
 ]
 """Formats of dates and times, each with its dtype, its ``parse``, its regular expression, whether
 only columns named like a time may have it, and its description."""

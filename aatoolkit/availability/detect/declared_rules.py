@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from aatoolkit._util.lexicon import fits, fold
 from aatoolkit._util.text import parse_moment
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
-from aatoolkit.availability.detect.rules import Entry, add_entry
+from aatoolkit.availability.detect.general_rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
     AVAILABLE,
     PARTIAL,

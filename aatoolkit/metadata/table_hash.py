@@ -1,0 +1,175 @@
+"""The hash of a table's content, which does not depend on how the table is stored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aatoolkit.errors import NotWritten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_HASH_TITLE = b"aatoolkit logical hash 1\n"
+
+_Encoded = tuple[str, list[bytes | memoryview]]
+"""The kind of an array, such as ``integer``, and its bytes."""
+
+
+def logical_hash(table: pd.DataFrame | pa.Table) -> str:
+    """Compute the SHA-256 of a table's content: columns and rows in their order.
+
+    It does not depend on the version of pandas or pyarrow, on the dtype backend, or on the layout
+    of a file that the table was read from. These bytes are hashed, in this order:
+
+    - the line ``aatoolkit logical hash 1``;
+    - a line of JSON, ``{"columns":[[name,kind],…],"rows":n}``, without spaces, in UTF-8;
+    - for each column first one byte per row, 1 for a value and 0 for a missing value; then the
+      values of the column, in which a missing value is zero or an empty text or list.
+
+    The kinds, and how their values are written (numbers are little-endian):
+
+    - ``boolean``: one byte; ``integer``: 8 bytes, signed; ``float``: 8 bytes, IEEE 754,
+      where NaN is a missing value and -0 is 0;
+    - ``instant``: the microseconds since 1970 in UTC, as ``integer``;
+    - ``local``, a time without a time zone, or a day, which is written as its midnight: the
+      microseconds since midnight of 1 January 1970 in local time, as ``integer``;
+    - ``text``: the length of each text in bytes, as ``integer``, then all texts in UTF-8. A
+      category is written as its text. A ``big integer``, too large for ``integer``, is written as
+      the text of its digits;
+    - ``list<kind>``: the length of each list, as ``integer``, then the items of all lists as a
+      column;
+    - ``null``: no bytes, for a column whose kind is not known because it has no values.
+
+    The named levels of the index are hashed as the first columns; levels without a name are not
+    hashed.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame or pyarrow.Table
+        The table to hash.
+
+    Returns
+    -------
+    str
+        The hash, as 64 hexadecimal digits.
+
+    Raises
+    ------
+    NotWritten
+        If a column has a type that is none of these kinds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"brand": ["Acme", None], "mention_count": [3, None]})
+    >>> nullable = logical_hash(frame.convert_dtypes())
+    >>> nullable == logical_hash(frame.convert_dtypes(dtype_backend="pyarrow"))
+    True
+    >>> nullable == logical_hash(frame.convert_dtypes().fillna({"mention_count": 0}))
+    False
+    """
+    if not isinstance(table, pa.Table):
+        table = _to_arrow(table)
+    kinds, pieces = [], []
+    for name, values in zip(table.column_names, table.columns, strict=True):
+        try:
+            kind, encoded_values = _encode(values)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
+        kinds.append([name, kind])
+        pieces += encoded_values
+    shape = {"columns": kinds, "rows": table.num_rows}
+    header = json.dumps(shape, ensure_ascii=False, separators=(",", ":")).encode()
+    digest = hashlib.sha256(_HASH_TITLE + header + b"\n")
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _to_arrow(frame: pd.DataFrame) -> pa.Table:
+    """Convert a frame to an Arrow table, with the named index levels as the first columns."""
+    levels = [name for name in frame.index.names if name is not None]
+    flat_frame = frame.reset_index(levels) if levels else frame.copy(deep=False)
+    flat_frame.attrs = {}  # Arrow would write the text of the attrs
+    try:
+        return pa.Table.from_pandas(flat_frame, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise NotWritten(f"the table has no logical hash: {error}") from None
+
+
+def _encode(values: Any) -> _Encoded:
+    """Return the kind of a column, such as ``float``, and the bytes to hash for the column.
+
+    They are one byte per row, 1 for a value and 0 for a missing value, then the bytes of all
+    values.
+    """
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_string(values.type):
+        values = values.cast(pa.large_string())
+    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if pa.types.is_floating(array.type):
+        # numpy writes a missing number as NaN.
+        array = array.cast(pa.float64())
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, pa.float64()), array)
+    kind, pieces = _encode_values(array)
+    return kind, [_encode_numbers(pc.is_valid(array), pa.uint8()), *pieces]
+
+
+def _encode_values(array: pa.Array) -> _Encoded:
+    """Return the kind of an array, such as ``float``, and the bytes of its values.
+
+    ``array`` has null in place of NaN.
+    """
+    arrow_type, arrow_types = array.type, pa.types
+    if arrow_types.is_null(arrow_type) or (
+        arrow_types.is_nested(arrow_type) and array.null_count == len(array)
+    ):
+        return "null", []  # a column of Python objects names no kind either
+    if arrow_types.is_boolean(arrow_type):
+        return "boolean", [_encode_numbers(array, pa.uint8())]
+    if arrow_types.is_integer(arrow_type):
+        try:
+            return "integer", [_encode_numbers(array, pa.int64())]
+        except pa.ArrowInvalid:
+            return "big integer", _encode_texts(array.cast(pa.large_string()))
+    if arrow_types.is_floating(arrow_type):
+        return "float", [_encode_numbers(pc.add(array, 0.0), pa.float64())]
+    if arrow_types.is_date(arrow_type) or arrow_types.is_timestamp(arrow_type):
+        time_zone = None if arrow_types.is_date(arrow_type) else arrow_type.tz
+        moments = array.cast(pa.timestamp("us", time_zone)).cast(pa.int64())
+        return "instant" if time_zone else "local", [_encode_numbers(moments, pa.int64())]
+    if arrow_types.is_large_string(arrow_type):
+        return "text", _encode_texts(array)
+    if arrow_types.is_list(arrow_type) or arrow_types.is_large_list(arrow_type):
+        items_array = array.flatten()
+        items_kind, encoded_items = _encode(items_array if len(items_array) else pa.nulls(0))
+        lengths = _encode_numbers(pc.list_value_length(array), pa.int64())
+        return f"list<{items_kind}>", [lengths, *encoded_items]
+    raise TypeError(f"{arrow_type} is not of any kind that responses hold")
+
+
+def _encode_texts(array: pa.Array) -> list[bytes | memoryview]:
+    """Return the bytes of texts: the length of each text in bytes, then all texts in UTF-8."""
+    # A null may have bytes in the buffer, which do not count.
+    texts = pc.fill_null(array, "")
+    _, offset_buffer, content = texts.buffers()
+    offsets = np.frombuffer(offset_buffer or bytes(8), np.int64)[
+        texts.offset : texts.offset + len(texts) + 1
+    ]
+    lengths = _encode_numbers(pa.array(np.diff(offsets)), pa.int64())
+    return [lengths, b"" if content is None else memoryview(content)[offsets[0] : offsets[-1]]]
+
+
+def _encode_numbers(array: pa.Array, arrow_type: pa.DataType) -> bytes:
+    """Return the bytes of numbers, cast to ``arrow_type``, little-endian, with zero for null."""
+    numbers = pc.fill_null(array.cast(arrow_type), pa.scalar(0, arrow_type)).to_numpy(
+        zero_copy_only=False
+    )
+    return np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("<")).tobytes()
