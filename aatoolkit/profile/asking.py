@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -151,9 +151,14 @@ def ask(
         *(PlannedRequest(name, no_filters, "the section as it is") for name in section_names),
         PlannedRequest(None, no_filters, "whether it responds for all sections at once"),
     ][:requests]
+    options_requests = [
+        PlannedRequest(_OPTIONS, no_filters, _FOR_OTHER_HOST, host) for host in dict.fromkeys(hosts)
+    ][: requests - len(first_requests)]
     combined_view = None
-    for request, outcome in fetch(first_requests).items():
-        if isinstance(outcome, AAToolkitError):
+    for request, outcome in fetch([*first_requests, *options_requests]).items():
+        if request.host:
+            _add_outcomes({request: outcome}, responses, {})
+        elif isinstance(outcome, AAToolkitError):
             responses.errors[request.section or "combined"] = outcome
         elif request.section == _OPTIONS:
             responses.options = outcome.json
@@ -172,14 +177,19 @@ def ask(
     if first_requests and len(refusals) == len(first_requests):
         raise refusals[0]
     section_paths = _find_section_paths(combined_view, responses.documents)
-    requests_left = 0 if responses.stopped else requests - len(first_requests)
+    requests_left = 0 if responses.stopped else requests - len(responses.requests)
+    # A project of which nothing was measured shows most; so its responses come first.
+    hosts = sorted(
+        dict.fromkeys(hosts),
+        key=lambda host: len(find_engines(responses.options_by_host.get(host))[0]),
+    )
     further_requests = _plan_further_requests(responses, section_paths, hosts, requests_left)
     _add_outcomes(fetch(further_requests), responses, section_paths)
     # Sections that a host's combined view leaves out, such as `crawl`, are requested one by one.
     requested_sections = {(request.host, request.section) for request in further_requests}
     missing_requests = [
         PlannedRequest(name, no_filters, _FOR_OTHER_HOST, host)
-        for host in dict.fromkeys(hosts)
+        for host in hosts
         for name in responses.documents
         if name not in responses.by_host.get(host, {}) and (host, name) not in requested_sections
     ][: 0 if responses.stopped else max(requests_left - len(further_requests), 0)]
@@ -205,8 +215,9 @@ def _add_outcomes(
             responses.options_by_host[request.host] = outcome.json
             continue
         if request.section is None:
+            combined_view = _by_section(outcome.json, responses.documents)
             document_by_section = {
-                name: value_at(outcome.json, [*map(Field, path)])
+                name: value_at(combined_view, [*map(Field, path)])
                 for name, path in section_paths.items()
             }
         for name, document in document_by_section.items():
@@ -276,7 +287,7 @@ def _find_section_paths(
     A section is left out if the combined view does not have (nearly) all of its response.
     """
     paths: dict[str, tuple[str, ...]] = {}
-    for path, value in _iter_containers(combined_view, ()):
+    for path, value in _iter_containers(_by_section(combined_view, documents), ()):
         name = next((word for word in reversed(path) if word in documents), None)
         if (
             name is not None
@@ -285,6 +296,31 @@ def _find_section_paths(
         ):
             paths[name] = path
     return paths
+
+
+def _by_section(value: Any, sections: Collection[str]) -> Any:
+    """Return a combined view with each list of records of sections as a dict by section.
+
+    A record is of a section if one of its texts is the name of the section, or ends with the name,
+    such as ``SECTION_URLS``.
+    """
+    if isinstance(value, dict):
+        return {key: _by_section(item, sections) for key, item in value.items()}
+    names = [
+        next(
+            (
+                name
+                for text in (item.values() if isinstance(item, dict) else ())
+                for name in sections
+                if isinstance(text, str) and f"_{snake(text)}".endswith(f"_{name}")
+            ),
+            "",
+        )
+        for item in (value if isinstance(value, list) else ())
+    ]
+    if not names or "" in names or len({*names}) < len(names):
+        return value
+    return dict(zip(names, (_by_section(item, sections) for item in value), strict=True))
 
 
 def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -322,9 +358,7 @@ def _plan_further_requests(
     views = [None, *other_sections] if len(section_paths) > 1 else [*responses.documents]
     ran, idle = find_engines(responses.options)
     groups = [
-        [PlannedRequest(view, Scope(), _FOR_OTHER_HOST, host)]
-        for host in dict.fromkeys(hosts)
-        for view in (_OPTIONS, *views)
+        [PlannedRequest(view, Scope(), _FOR_OTHER_HOST, host)] for host in hosts for view in views
     ]
     engine_sets = _choose_engine_sets(ran, idle)
     budget = requests_left - len(groups)

@@ -48,7 +48,7 @@ from aatoolkit.availability.status import EMPTY, Availability
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
-from aatoolkit.sections.availability_rule import WINDOW, extent_word, to_word
+from aatoolkit.sections.availability_rule import WINDOW, as_count, extent_word, to_word
 from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning_of
 from aatoolkit.sections.section import is_on_path_of_rule
@@ -60,7 +60,7 @@ MAX_CANDIDATES = 4
 
 _MIN_SCORE, _MAX_NOTICES, _MAX_WORDS, _MAX_LENGTH, _MAX_DEPTH = 3, 12, 6, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
-_ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}")
+_ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d.*")
 _FLAGS = {"true", "false"}
 _NUMBER_IN_TEXT = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
@@ -463,7 +463,7 @@ class _Search:
         is_under_data_key = any(
             names(step.name, "place") for step in path if isinstance(step, Field)
         )
-        numbers = [key for key, item in record.items() if type(item) is int]
+        numbers = [key for key, item in record.items() if as_count(item) is not None]
         count_words, fillers = {}, words("whole", "filler")
         for count in numbers:
             nouns = {token for token in tokens(count) if not _is_word_for_part(token)}
@@ -738,7 +738,7 @@ def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str,
         key
         for record, _ in records
         for key, item in record.items()
-        if type(item) is int and not (names(key, "lack_count") or names(key, "negation"))
+        if as_count(item) is not None and not (names(key, "lack_count") or names(key, "negation"))
     )
     wholes = [key for key in fields if not names(key, "ceiling")]
     totals: dict[str, str] = {}
@@ -755,16 +755,19 @@ def _is_part_of(
 ) -> bool:
     """Whether one field has a count and another its total; see `_Search.learn_totals`."""
     pair_count = full_count = positive_count = 0
+    is_window = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
-        count, total = record.get(count_field), record.get(total_field)
-        if type(count) is not int or type(total) is not int or total <= 0:
+        count, total = as_count(record.get(count_field)), as_count(record.get(total_field))
+        if count is None or total is None or total <= 0:
             continue
+        is_window &= total == Scope().days
         is_full = count == total > 2
         if not 0 <= count <= total or (is_full and not is_measured):
             return False
         pair_count, full_count = pair_count + 1, full_count + is_full
         positive_count += count > 0
-    return positive_count <= 2 * full_count < 2 * pair_count and full_count > 0
+    are_many = is_window or positive_count <= 2 * full_count
+    return are_many and 0 < full_count < pair_count
 
 
 def _is_word(value: Any) -> bool:

@@ -175,17 +175,34 @@ class Rule:
         return isinstance(value.get(self.status), str) and all(name in value for name in names)
 
 
-def extent_word(count: object, total: object) -> str | None:
-    """Return whether a count is ``none``, ``some`` or all (``full``) of a total.
+_DIGITS = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
 
-    Return None if the total is not above 0, or if the values are not integers.
+
+def as_count(value: object) -> int | None:
+    """Return an integer, or a text of its digits, as an integer; None for other values.
 
     Examples
     --------
-    >>> extent_word(25, 30), extent_word(30, 30), extent_word(0, 30), extent_word(0, 0)
+    >>> as_count(3), as_count("1200"), as_count("007"), as_count(True)
+    (3, 1200, None, None)
+    """
+    is_digits = type(value) is str and _DIGITS.fullmatch(value)
+    return int(value) if type(value) is int or is_digits else None  # type: ignore[call-overload]
+
+
+def extent_word(count: object, total: object) -> str | None:
+    """Return whether a count is ``none``, ``some`` or all (``full``) of a total.
+
+    Return None if the total is not above 0, or if the values are not integers. An integer may be
+    written as text, as in the JSON of Protocol Buffers.
+
+    Examples
+    --------
+    >>> extent_word(25, 30), extent_word(30, 30), extent_word("0", "30"), extent_word(0, 0)
     ('some', 'full', 'none', None)
     """
-    if not (isinstance(count, int) and isinstance(total, int) and total > 0):
+    count, total = as_count(count), as_count(total)
+    if count is None or total is None or total <= 0:
         return None
     return "full" if count >= total else "some" if count > 0 else "none"
 

@@ -274,14 +274,14 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
                 item = extent_word(item, record.get(rule.total, window_days))
                 if item is None:
                     continue
+            _, named_engine = rule.meaning_of(item)
             subject = None
-            if rule.of == "engine":
+            if rule.of == "engine" or named_engine:
                 keys, members = rows.level.keys, record if isinstance(record, dict) else {}
                 outer_record = outer_records[index] if len(outer_records) == len(rows) else None
                 if isinstance(outer_record, dict) and rule.engines not in members:
                     members = outer_record  # the row is an object in it
                 engine = members.get(rule.engines, keys[index] if keys else None)
-                _, named_engine = rule.meaning_of(item)
                 if named_engine and not isinstance(engine, str):
                     engine = facts.engines.get(fold(named_engine), named_engine)
                 subject = ("engine", engine) if isinstance(engine, str) else find_target(members)
