@@ -43,6 +43,12 @@ def test_rows_are_read_by_a_field_of_theirs() -> None:
     assert read(coded, {"rows": rows}) == {("row", "rows[0]"): "unavailable (pending)"}
 
 
+def test_a_sentence_that_names_an_engine_is_about_the_engine() -> None:
+    rule = Rule(at="note", words={"From six answers. {engine} is not in the plan.": "forbidden"})
+    answer = {"note": "From six answers. kea is not in the plan.", "rows": ROWS}
+    assert read(rule, answer) == {("engine", "kea"): "unavailable (withheld)"}
+
+
 def test_a_day_on_which_measuring_began_is_no_matter_of_lists_without_elements() -> None:
     rule = Rule(at="coverage{}", words={"off": "not_connected", "on": "available"})
     days = [{"date": "2026-01-01", "n": 1}, {"date": "2026-01-02", "n": 2}]

@@ -394,8 +394,11 @@ def _read_object(facts: Facts, rule: Rule, statement_object: Mapping[str, Any]) 
             rule_values.append(RuleValue(scope, target, statement, field_names, path))
     for scope, target, statement, field_names, path in rule_values:
         word = rule.value_in(statement)
-        if rule.meaning_of(word)[0] == SILENT:
+        meaning, engine = rule.meaning_of(word)
+        if meaning == SILENT:
             continue
+        if engine and scope == "section":
+            scope, target = "engine", facts.engines.get(fold(engine), engine)
         size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
         size = size if type(size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
