@@ -164,3 +164,28 @@ def test_other_hosts_are_shown_beside_and_what_their_combined_view_lacks_is_aske
     profile = draft.profile()
     there = aa.normalize("domains", states("off.example", "domains"), profile=profile)
     assert set(there.availability["status"]) == {"unavailable"}
+
+
+def test_a_combined_view_may_be_a_list_and_a_host_without_runs_comes_first(scripted, reply):
+    def answer(request: Any) -> Any:
+        is_new = "/new.example/" in request.path
+        if "scope-options" in request.path:
+            engines = [{"id": "alpha", "lastRunDay": None if is_new else "2026-11-01"}]
+            return reply({**OPTIONS, "engines": engines})
+        bodies = {
+            name: {"rows": [{"host": name, "hits": 3, "n": n} for n in range(6 * (not is_new))]}
+            for name in SECTIONS
+        }
+        section = request.params.get("section")
+        parts = [{"section": f"SECTION_{name.upper()}", "body": bodies[name]} for name in SECTIONS]
+        return reply({"parts": parts} if section is None else bodies[section])
+
+    scripted.script = answer
+    hosts = ["old.example", "new.example"]
+    with client(scripted) as session:
+        draft = aa.profile.draft(
+            session.project("a.example"), sections=SECTIONS, hosts=hosts, progress=False
+        )
+    asked = [(request.host, request.section) for request in draft.requests if request.host]
+    assert asked[2:] == [("new.example", None), ("old.example", None)]
+    assert len(draft) == len(SECTIONS)
