@@ -474,6 +474,7 @@ _DAY_NOTATIONS = {
     r"(?P<month>\d\d?)[/.月]?(?P<day>\d\d?)(?:日|00)?",
     "DD/MM/YYYY": r"(?P<day>\d\d?)([/.\-])(?P<month>\d\d?)\2(?P<year>\d{4})",
     "MM/DD/YYYY": r"(?P<month>\d\d?)([/.\-])(?P<day>\d\d?)\2(?P<year>\d{4})",
+    "zoned day": r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?:Z|[+-]\d\d:?\d\d)",
     "iso week": r"(?P<year>\d{4})-?W(?P<week>\d\d)",
     "iso month": r"(?P<year>[12]\d{3})-(?:(?P<month>\d\d)|Q(?P<quarter>[1-4]))",
     "month day": _MONTH_DAY,

@@ -97,7 +97,8 @@ class Column(Described):
         (an object of ``num`` and ``den``, of ``numerator`` and ``denominator``, or of ``units``
         and ``nanos``), ``boolean`` (``yes``, ``off``, 1),
         ``YYYYMMDD`` (also ``2026/11/3``), ``DD/MM/YYYY`` and ``MM/DD/YYYY`` (also ``3.11.2026``),
-        ``iso week`` (``2026-W45``, its Monday), ``iso month`` (``2026-11``, ``2026-Q4``),
+        ``zoned day`` (``2026-11-03+01:00``), ``iso week`` (``2026-W45``, its Monday),
+        ``iso month`` (``2026-11``, ``2026-Q4``),
         ``month day`` (``Nov 3``), ``month day year`` (``Nov 3, 2026``), ``epoch s``, ``epoch ms``
         (also ``/Date(1794182400000)/``), ``epoch ns``, ``epoch days``, or
         ``utc`` (an instant written without a zone). Percent signs are ignored: pass ``scale=0.01``

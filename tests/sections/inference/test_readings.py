@@ -30,6 +30,7 @@ def read(values: list[Any], name: str) -> Column:
         (["$1,204.50", "$3"], "price", "Float64", "money"),
         (["2026-11-03", "2026-11-04"], "day", "date", None),
         (["2026-W45", "2026-W46"], "week", "date", "iso week"),
+        (["2026-11-03+01:00", "2026-11-04+01:00"], "tag", "date", "zoned day"),
         (["24/10/2026", "03/11/2026"], "fecha", "date", "DD/MM/YYYY"),
         (["Nov 3, 2026", "November 14, 2026"], "day", "date", "month day year"),
         (["Nov 3", "Nov 14"], "day", "date", "month day"),
