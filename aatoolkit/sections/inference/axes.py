@@ -243,7 +243,10 @@ class Structure:
                     self._add_values(row_set, (*steps, Field(name)), field_values)
         if list in value_types:
             array = Arrays(steps, _values_of_type(list, values))
-            if array.longest <= 1 < len(array.items) and array.kinds == {"dict"}:
+            is_single = array.longest <= 1 < len(array.items) and array.kinds == {"dict"}
+            if row_set.parent is None:  # a header of one name is of the rows of each response
+                is_single &= _HEADER_NAME.fullmatch(snake(_last_name(steps))) is None
+            if is_single and self._find_header(row_set, array, is_mixed=False) is None:
                 # Lists of one record at most, in row after row, are wrappers.
                 field_values = [MISSING if row in (MISSING, []) else row[0] for row in array.lists]
                 self._add_values(row_set, (*steps, Position(0)), field_values)

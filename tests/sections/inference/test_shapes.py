@@ -95,6 +95,13 @@ def table(document: Any, name: str) -> Table:
         ({"f": [{"fields": ["day", "n"], "values": [DAYS, [1, 2, 3]]},
                 {"fields": ["day", "n"], "values": [None, None]}]}, "s_f_2", "f[].values[][]",
          ["field", "f_position", "f"]),
+        # A report may have a single dimension, which its header names.
+        ({"t": {"dims": [{"name": "date"}], "metric_headers": [{"name": "hits"}, {"name": "n"}],
+                "dimension_headers": [{"name": "date"}],
+                "rows": [{"dimension_values": [{"value": day.replace("-", "")}],
+                          "metric_values": [{"value": "7"}, {"value": str(n)}]}
+                         for n, day in enumerate(DAYS)]}}, "s_t", "t.rows[]",
+         ["date", "hits", "n"]),
         # Flags and stars are texts.
         ({"rows": [{"id": n, "flags": ["🇩🇪", "🇫🇷"][:n]} for n in (1, 2, 1)]}, "s", "rows[]",
          ["position", "id", "flags"]),
@@ -288,3 +295,18 @@ def test_keys_and_values_without_end_are_texts_and_names_of_no_kind(text: str) -
     tables = aa.normalize(propose(answer, "s").section, answer, strict=True)
     assert tables.main["date"].dtype == "string"
     assert tables.rebuild() == answer
+
+
+def test_a_header_of_one_name_is_found_in_several_responses() -> None:
+    def report(count: int) -> dict[str, Any]:
+        rows = [
+            {"dimension_values": [{"value": day}], "metric_values": [{"value": n}, {"value": "7"}]}
+            for n, day in enumerate(["20261101", "20261102", "20261103", "20261104"][:count])
+        ]
+        metrics = [{"name": "visits"}, {"name": "n"}]
+        return {"dimension_headers": [{"name": "date"}], "metric_headers": metrics, "rows": rows}
+
+    section = propose([report(4), report(3)], "s").section
+    names = [column.name for column in section.tables[0].columns]
+    assert names == ["date", "visits", "n"]
+    assert section.tables[0].key == ("date",)
