@@ -378,12 +378,12 @@ class RunWriter:
             )
         new_runs = runs.committed - self._last_log.committed
         if new_runs:
-            committed_identities = self._identities(new_runs)
-            if committed_identities & self._identities(frozenset({self.run})):
+            committed_identities = self._response_identities(new_runs)
+            if committed_identities & self._response_identities(frozenset({self.run})):
                 raise _DuplicateResponses(committed_identities)
             self._last_log = runs
 
-    def _identities(self, runs: frozenset[str]) -> set[Identity]:
+    def _response_identities(self, runs: frozenset[str]) -> set[Identity]:
         """Return the identities (request, time and hash) of all usable responses of ``runs``."""
         snapshot = Snapshot(self.store, runs)
         if not snapshot.has(RESPONSES):

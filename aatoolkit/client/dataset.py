@@ -208,15 +208,13 @@ class Dataset(Keyed[str, Tables]):
         Returns
         -------
         list of Path
-            The files; it prints how many there are.
+            The files; the list prints as their number and folder.
 
         Raises
         ------
         NotWritten
-            If the folder is named like a file (``.parquet``, ``.csv``, ``.xlsx``), or a column
-            cannot be written.
-        NotWritten
-            If a file cannot be written; an existing file is unchanged.
+            If the folder is named like a file (``.parquet``, ``.csv``, ``.xlsx``), or a column or
+            file cannot be written. An existing file is then unchanged.
 
         Examples
         --------

@@ -73,12 +73,12 @@ class ReadingOptions:
     dtype_backend: str = "numpy_nullable"
 
     def tables(self, section: str, payload: Payload) -> Tables:
-        """Return the tables of a response, derived with these options.
+        """Return the tables of ``payload``, a response of ``section``, made by `normalize`.
 
         Raises
         ------
         InternalError
-            If this fails with an exception that is not one of `aatoolkit.errors`.
+            If `normalize` fails with an exception that is not one of `aatoolkit.errors`.
         """
         try:
             return normalize(section, payload, **vars(self))

@@ -705,40 +705,20 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Compare a rate or mean with that of another frame, such as an earlier window.
 
-        First it is checked whether the two frames can be compared. They cannot if one was not
-        measured, if their windows overlap, or if they have different prompts; then ``why`` says
-        so. The verdict "no evidence" does not mean that nothing changed: ``detectable`` is the size
-        of a change that such samples would show.
+        Frames cannot be compared if one was not measured, if their windows overlap, or if they have
+        different prompts; then the column ``why`` says so. The test depends on the prompts:
 
-        - ``pair="prompt_id"``, paired: each prompt that both frames have is compared with itself.
-          With R = Σy/Σn in each frame, zᵢ is (yᵢ-Rnᵢ)/Σn of this frame less that of the baseline,
-          and V = k/(k-1)·Σzᵢ² (Kish, *Survey Sampling*, 1965).
-        - ``cluster="prompt_id"``, two samples, for frames with different prompts or hosts: the
-          variances of the two ratio estimators are added, for Welch's t test.
-        - Neither, for frames without prompts: Newcombe's interval (*Statistics in Medicine* 17,
-          1998) and the z test of two proportions; for means over rows, Welch's t test. They assume
-          that all answers are independent, and ``method`` says so. Answers to repeated prompts
-          are not: expect false alarms.
+        - Paired (``pair="prompt_id"``): each prompt that both frames have is compared with itself.
+        - Two samples (``cluster="prompt_id"``): for frames with different prompts or hosts.
+        - Neither, for frames without prompts: all answers are assumed to be independent, and the
+          column ``method`` says so. Answers to repeated prompts are not: expect false alarms.
 
-        The degrees of freedom of Student's t are the effective number of prompts that carry the
-        answers and the variance (Satterthwaite), k-1 at most. With fewer than 5 prompts, or if one
-        has most of the answers, the verdict is "cannot say".
+        With fewer than 5 prompts, or if one has most of the answers, the verdict is "cannot say".
+        The verdict "no evidence" does not mean that nothing changed: a change smaller than
+        ``detectable`` may be missed. A verdict says that a rate changed, not why.
 
-        ``detectable`` is the change that the same t test finds in 80 % of such samples (Miller,
-        "Adding Error Bars to Evals", 2024); if p-values are adjusted, α is divided by the number of
-        rows. ``detectable`` is larger with few prompts, because then the standard error is
-        uncertain, and with paired prompts of different rates, because a rate near 0 or 1 changes
-        less than a rate near 0.5. If some prompts have 2.7 times the answers of others, the test
-        finds such a change in only 70 to 80 % of samples. ``detectable`` is missing if no rate can
-        change so far.
-
-        How many answers are needed to show a change of 5 percentage points? Compare two windows
-        that you have: (``detectable`` / 0.05)² times as many answers are needed. With paired
-        prompts that have equally many answers, ask the same prompts more often, as in longer
-        windows; with two samples, ask more prompts.
-
-        Do not search many subsets for one that differs in a call for each: compare all of them in
-        one call, so that their p-values are adjusted. A verdict says that a rate changed, not why.
+        To look for differences in many subsets, compare all of them in one call, so that their
+        p-values are adjusted; do not compare each in a call of its own.
 
         Parameters
         ----------
@@ -787,6 +767,33 @@ class Accessor(NamesNear, Described):
             ``cluster`` are given.
         ItemNotFound
             If there is no such column, or no column ``previous_…`` beside it.
+
+        Notes
+        -----
+        Prompt i of the k prompts has nᵢ answers, of which yᵢ count (for a mean, yᵢ is their sum).
+        The rate or mean of a frame is R = Σyᵢ/Σnᵢ, a ratio estimator.
+
+        - Paired: zᵢ is (yᵢ-Rnᵢ)/Σn in this frame less the same in the baseline. The variance of the
+          change is k/(k-1)·Σzᵢ² (Kish, *Survey Sampling*, 1965), and Student's t tests it.
+        - Two samples: the variances of both ratio estimators are added, for Welch's t test.
+        - Neither: Newcombe's interval (*Statistics in Medicine* 17, 1998) and the z test of two
+          proportions; for means over rows, Welch's t test.
+
+        The degrees of freedom are the effective number of prompts that carry the answers and the
+        variance (Satterthwaite), at most k-1.
+
+        ``detectable`` is the change that the same t test finds in 80 % of such samples (Miller,
+        "Adding Error Bars to Evals", 2024). If p-values are adjusted, it is computed with α divided
+        by the number of rows. It is larger with few prompts, because then the standard error is
+        uncertain, and with paired prompts of different rates, because a rate near 0 or 1 changes
+        less than a rate near 0.5. If some prompts have 2.7 times the answers of others, the test
+        finds such a change in only 70 to 80 % of samples. ``detectable`` is missing if no rate can
+        change so far.
+
+        To show a change of 5 percentage points, (``detectable`` / 0.05)² times as many answers are
+        needed as in the windows that were compared. With paired prompts that have equally many
+        answers, ask the same prompts more often, as in longer windows; with two samples, ask more
+        prompts.
 
         Examples
         --------

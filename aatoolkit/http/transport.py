@@ -96,8 +96,11 @@ class Attempt:
                 raise ConnectionAbortedError
             self.status, self.headers = status, headers
 
-    def watch(self, open_socket: socket.socket) -> None:
-        """Record the socket of the attempt, so that the deadline can shut it down."""
+    def hold_socket(self, open_socket: socket.socket) -> None:
+        """Keep a handle of the attempt's socket, so that the socket can be shut down at a deadline.
+
+        Raise `ConnectionAbortedError` if the attempt has already ended.
+        """
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
@@ -165,7 +168,7 @@ class _Connection(HTTPConnection):
     def _new_conn(self) -> socket.socket:
         new_socket = super()._new_conn()
         try:
-            _CURRENT.attempt.watch(new_socket)
+            _CURRENT.attempt.hold_socket(new_socket)
             # TLS verifies the host by its certificate; plain HTTP must not leave this machine.
             if not isinstance(self, HTTPSConnection):
                 address = new_socket.getpeername()[0].partition("%")[0]
@@ -180,7 +183,7 @@ class _Connection(HTTPConnection):
         """Send bytes with the token inserted; no log and no cache sees them."""
         if self.sock is None:
             self.connect()
-        _CURRENT.attempt.watch(self.sock)
+        _CURRENT.attempt.hold_socket(self.sock)
         self.sock.sendall(_CURRENT.attempt.signed(data))
 
 

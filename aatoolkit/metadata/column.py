@@ -80,10 +80,10 @@ class ColumnMetadata:
 
     @property
     def elsewhere(self) -> Availability:
-        """The availability of the rows that no statement is about."""
+        """The availability of those rows of the frame that none of ``statements`` is about."""
         return self.availability if self.other_rows is None else self.other_rows
 
-    def combined(self, availability: Availability) -> ColumnMetadata:
+    def combined_with(self, availability: Availability) -> ColumnMetadata:
         """Return the metadata combined with an availability that any row of the column may have.
 
         Both the availability of the column and that of its ``other_rows`` are combined with
@@ -237,7 +237,7 @@ def dump_state(availability: Availability) -> tuple[str | None, ...]:
 
 
 def load_state(state: Sequence[Any]) -> Availability:
-    """Return the availability with the status, cause and reason that `dump_state` returned."""
+    """Return the availability that `dump_state` converted to ``state``."""
     status, cause, reason = state
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 

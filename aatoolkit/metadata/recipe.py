@@ -168,6 +168,6 @@ def dump_values(values: pd.Series) -> list[Any] | None:
 
 
 def load_values(body: list[Any]) -> pd.Series:
-    """Return the column that `dump_values` turned into a dtype and JSON values."""
+    """Return the column that `dump_values` converted to ``body``, its dtype and JSON values."""
     dtype, cells = body
     return pd.Series(cells, dtype=dtype)  # type: ignore[no-any-return]

@@ -260,7 +260,10 @@ def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tup
 
 
 def _check_filter_values(question: Question, options: Mapping[str, Any]) -> None:
-    """Raise `ApiError` if a filter value of the question is not among the scope options."""
+    """Raise `ApiError` if a request filters by a value that the scope options do not list.
+
+    ``question`` is the request, ``options`` the body of the scope options of its host.
+    """
     for name, values in question.filters.items():
         list_name, field_name = FILTERS[name]
         allowed_values = [

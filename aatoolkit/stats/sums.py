@@ -470,7 +470,11 @@ def pairing(
 
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
-    """Return the names of the two sides: their hosts if each has its own, else `WINDOWS`."""
+    """Return the names of the two sides of a comparison, whose metadata are ``now`` and ``before``.
+
+    The names are two hosts if all frames of a side are from one host, and the other side is from
+    another host. Otherwise they are ``"now"`` and ``"before"``.
+    """
     hosts, hosts_before = (
         {source.host for metadata in side for source in metadata.sources} for side in (now, before)
     )

@@ -180,7 +180,10 @@ def name_variables() -> None:
 
 
 def setting(name: str, value: Any) -> Any:
-    """Return an argument or constant of a statistic; as `Traced` if there is a tracer."""
+    """Return ``value``, an argument or constant of a statistic; as `Traced` if there is a tracer.
+
+    So the explanation of a result shows the value under ``name`` in the formulas that use it.
+    """
     return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 

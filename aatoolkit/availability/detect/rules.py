@@ -212,10 +212,11 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
 def _state_of_entry_without_data(
     entry: Entry, state: Availability, *, in_map: bool
 ) -> Availability:
-    """Return the availability that the value of an entry states, or ``state`` if it states none.
+    """Return the availability of one entry of a list or map such as ``missingFields``.
 
-    ``state`` is the availability that the key of the list or map means. Texts are read only with
-    ``in_map``; in a list they are the names themselves.
+    If the value of the entry does not state an availability, it is ``state``, which the key
+    of the list or map means. A value that is a text can state one only with ``in_map``; without it,
+    the text is the name of the engine or field.
     """
     item = entry.value
     if isinstance(item, dict):
@@ -582,7 +583,10 @@ def is_error_key(key: str) -> bool:
 
 
 def _read_error(facts: Facts, member: Member) -> RuleResult:
-    """Add a signal for an error in the body of a response whose HTTP status means success."""
+    """Add a signal to ``facts`` if ``member`` is an error in the body of a successful response.
+
+    Return True if a signal was added, else None.
+    """
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
     if member.path.count(".") > 2 or facts.has_section:

@@ -43,8 +43,9 @@ class _Table(NamedTuple):
     """A pivot table of numbers.
 
     ``rows`` has for each cell the position of its row in the data, or -1 if the data have no such
-    row. ``keys`` and ``columns`` are the labels of rows and columns. If columns are times, the
-    times that the data leave out in between are columns, too.
+    row. ``values`` has the numbers, ``keys`` and ``columns`` the labels of rows and columns. If the
+    columns are regular times, such as days, those that the data leave out are columns, too.
+    ``total`` is the shape of the table before it was cut to the best rows and columns.
     """
 
     rows: np.ndarray

@@ -89,7 +89,11 @@ class Evidence:
 
     @property
     def is_additive(self) -> bool:
-        """Whether it is proved that the rows of the column add up."""
+        """Whether the responses prove that the column may be summed.
+
+        They do if its rows sum to a total in the responses, or its numbers for single engines to
+        the number for all engines.
+        """
         return bool(self.sum_notes) or self.engine_outcome == "adds"
 
 
@@ -200,8 +204,8 @@ class ColumnFinding:
     def may_be_counts(self) -> bool:
         """Whether the column holds only whole numbers from 0 up, which may be counts."""
         reading = self.reading
-        is_plain = reading.dtype == "Int64" and reading.parse in (None, "number")
-        return is_plain and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
+        are_whole = reading.dtype == "Int64" and reading.parse in (None, "number")
+        return are_whole and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
 
     @property
     def example(self) -> Any:

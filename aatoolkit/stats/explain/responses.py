@@ -222,8 +222,8 @@ def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResp
             yield f"in {store._store_name}", response
         return
     for response in store:
-        held_source = response.source
-        if (held_source.sha256, held_source.section) == (source.sha256, source.section):
+        response_source = response.source
+        if (response_source.sha256, response_source.section) == (source.sha256, source.section):
             yield "in memory", response
 
 
