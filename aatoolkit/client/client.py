@@ -599,9 +599,9 @@ class Project(NamesNear):
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Return ``scope`` with ``filters`` in place of its filters of the same names.
+    """Return ``scope``, by default ``Scope()``, with ``filters`` added to its filters.
 
-    None stands for ``Scope()``.
+    A filter in ``filters`` replaces the scope's filter of the same name.
     """
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):

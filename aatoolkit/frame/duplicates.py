@@ -161,8 +161,7 @@ class Duplicates:
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
         """Return for each row the position of the first row with the same key in its group.
 
-        Also return the scopes of responses that overlap; empty if no row has to be left out for
-        that.
+        Also return the scopes of responses that overlap; empty if no row repeats an earlier one.
 
         Raises
         ------

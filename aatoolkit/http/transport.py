@@ -51,7 +51,7 @@ _LINGER = struct.pack("ii", 1, 0)
 
 
 class NotLoopback(OSError):
-    """The host name of a service on this machine resolves to the address of another machine."""
+    """Raised if the host name of a service on this machine resolves to another machine."""
 
 
 class Attempt:
@@ -109,7 +109,10 @@ class Attempt:
                 self._socket = socket.socket(fileno=os.dup(open_socket.fileno()))
 
     def signed(self, data: bytes) -> bytes:
-        """Return ``data``, the bytes of a request, with the token inserted in its header."""
+        """Return ``data``, the bytes of a request, with the token in the header ``Authorization``.
+
+        Without a token, return ``data`` unchanged.
+        """
         if self._token is None:
             return data
         header = "\r\nAuthorization: Bearer {}\r\n"
@@ -242,11 +245,11 @@ _RETRYABLE_STATUSES = frozenset({429, 502, 503, 504})
 
 
 class UnusableSetting(Exception):
-    """A setting of the environment, such as a proxy, cannot be used."""
+    """Raised if a setting of the environment, such as a proxy, cannot be used."""
 
 
 class BodyTooLong(Exception):
-    """The body of a response is longer than ``max_body``."""
+    """Raised if the body of a response is longer than ``max_body`` of the `Transport`."""
 
 
 @dataclass(frozen=True)

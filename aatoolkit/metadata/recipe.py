@@ -99,7 +99,7 @@ def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
 def dump_recipe(recipe: Recipe) -> Recipe:
     """Return the recipe to store in the text of the metadata.
 
-    It is ``recipe`` itself or, if that is too long, ``["end", why]``, which only says so.
+    It is ``recipe`` itself or, if that is too long, ``["end", why]``, which says that it is.
     """
     if len(json.dumps(recipe)) <= MAX_LENGTH:
         return recipe

@@ -753,7 +753,10 @@ def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str,
 def _is_part_of(
     records: Sequence[tuple[Mapping[str, Any], bool]], count_field: str, total_field: str
 ) -> bool:
-    """Whether one field has a count and another its total; see `_Search.learn_totals`."""
+    """Return whether ``total_field`` has the total of the count in ``count_field``.
+
+    The conditions are those of `_Search.learn_totals`.
+    """
     pair_count = full_count = positive_count = 0
     for record, is_measured in records:
         count, total = record.get(count_field), record.get(total_field)

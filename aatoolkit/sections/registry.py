@@ -198,7 +198,7 @@ def qualifier(section: Section, owner: str) -> str:
 
     The prefix is empty for a section of the default profile, whose tables need no registration.
     For any other section it consists of ``owner``, the name of the section's profile, and a
-    fingerprint of the section. `table` finds a registered table by the prefix and its name.
+    fingerprint of the section. `table` finds a registered table by the prefix with its name.
 
     Examples
     --------

@@ -163,7 +163,8 @@ class ClusterSums:
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
     """Return for each of two sides the positions of the pairs whose clusters both sides have.
 
-    ``sides`` maps, on each side, the label of each cluster to the position of its pair.
+    A pair is a group and one of its clusters. ``sides`` has for each side a mapping from the label
+    of each cluster to the position of its pair.
     """
     return [[pairs[name] for name in sides[0] if name in sides[1]] for pairs in sides]
 

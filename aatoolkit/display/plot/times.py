@@ -108,9 +108,10 @@ def _moment(when: pd.Timestamp) -> str:
 
 
 def _years_text(moments: Sequence[pd.Timestamp]) -> str:
-    """Return a label for an axis of times: the years of days, or the days of hours.
+    """Return a label for an axis of times: the first and the last year, such as ``2025–2026``.
 
-    It is empty if the ticks show the years.
+    If the times are within days, it is the first and the last day. It is empty if the times span
+    more than 300 days, because then the ticks show the years.
     """
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return ""

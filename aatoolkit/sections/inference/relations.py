@@ -170,12 +170,15 @@ class ColumnFinding:
 
     @property
     def half_unit(self) -> float:
-        """The largest rounding error: half a unit of the last decimal; 0 for whole numbers."""
+        """The largest rounding error of the numbers: half a unit of their last decimal.
+
+        It is 0 for whole numbers.
+        """
         return 0.5 * 10.0**-self.reading.decimals if self.reading.decimals else 0.0
 
     @property
     def meaning(self) -> Meaning:
-        """The meaning of the column's name, if it is generic (``value``) with the parent's name.
+        """The meaning of the column's name; of a name such as ``value``, with the parent's name.
 
         A field of whole numbers that is named like a count (``hits``) remains a count, even if its
         parent (``visibility``) is named like a share.
@@ -215,7 +218,7 @@ class ColumnFinding:
 
     @property
     def aggregate(self) -> Aggregation:
-        """The rule by which the column is aggregated; `NONE` (not at all) while it is open."""
+        """The rule by which the column is aggregated; `NONE` (not at all) if none is likely yet."""
         rule = self.rule.value
         return NONE if rule is None or self.rule.confidence == OPEN else rule
 

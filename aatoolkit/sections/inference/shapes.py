@@ -106,7 +106,8 @@ def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
 
     The rows of ``row_set`` are the entries of the map. If the map is in a field such as
     ``byEngine``, the name is ``engine``. Otherwise it is what the keys are known to be, such as
-    ``topic``, else the name of another field whose values are the keys, else ``key``.
+    ``topic``, else the name of another field whose values are the keys, else the singular of the
+    field that holds the map, else ``key``.
     """
     word = next(
         (snake(step.name) for step in reversed(row_set.steps) if isinstance(step, Field)), ""
@@ -206,10 +207,10 @@ def _word_of_step(step: Step) -> str:
 
 
 def _name_nameless_columns(relation: Relation) -> None:
-    """Name the columns that have no name yet because their values are elements of unnamed lists.
+    """Name the columns of rows that are lists or scalars, as these have no fields to name them.
 
-    The name of the first element is that of the field above it, such as ``point``; further elements
-    have a number, as in ``point_2``.
+    The first column has the name of the field that holds the rows, such as ``points``. Each further
+    column also has its number, as in ``points_2``.
     """
     bland_words = lexicon("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]

@@ -120,7 +120,7 @@ _PARSERS = {"instant": datetime.fromisoformat, "day": date.fromisoformat}
 def tables_from_rows(
     host: str, rows_by_table: Mapping[str, Iterable[Mapping[str, Any]]]
 ) -> dict[str, pa.Table]:
-    """Make tables of the store from rows; map the name of each table to the table."""
+    """Make tables of the store from rows; return a dict from name to table."""
     return {name: _table_from_rows(name, host, rows) for name, rows in rows_by_table.items()}
 
 

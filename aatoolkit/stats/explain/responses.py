@@ -213,9 +213,9 @@ def _stores(within: Any) -> Iterator[Any]:
 
 
 def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield each response in a store that may be the one that ``source`` names, with its place.
+    """Yield each response in ``store`` that may be the one that ``source`` describes.
 
-    The place is a text, such as "in memory".
+    Each comes after a text that says where it was found, such as "in memory".
     """
     if hasattr(store, "_stored_responses"):
         for response in store._stored_responses(source):
