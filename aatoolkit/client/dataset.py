@@ -246,9 +246,8 @@ class Dataset(Keyed[str, Tables]):
         Raises
         ------
         NotWritten
-            If the file's name does not end in ``.xlsx``.
-        NotWritten
-            If the file cannot be written; an existing file is unchanged.
+            If the file's name does not end in ``.xlsx``, or the file cannot be written. An existing
+            file is then unchanged.
         PackageMissing
             If xlsxwriter is not installed; the message says what to install.
 
