@@ -128,14 +128,16 @@ def tick(value: float, unit: str | None = None) -> str:
 
 
 def signed(value: float, unit: str | None = None) -> str:
-    """Format a difference with its sign; a small difference keeps its first nonzero digit.
+    """Format a difference with its sign; differences of fractions are in percentage points (pp).
+
+    A small difference keeps its first digit that is not 0, and a rounding error counts as 0.
 
     Examples
     --------
-    >>> signed(0.0003, FRACTION), signed(-0.022, FRACTION), signed(0, FRACTION)
-    ('+0.03 pp', '−2.2 pp', '±0 pp')
-    >>> signed(51), signed(-0.05), signed(1e-17, FRACTION), signed(math.nan)
-    ('+51', '−0.05', '±0 pp', '–')
+    >>> signed(-0.022, FRACTION), signed(0.0003, FRACTION), signed(1e-17, FRACTION)
+    ('−2.2 pp', '+0.03 pp', '±0 pp')
+    >>> signed(51), signed(-0.05), signed(0), signed(math.nan)
+    ('+51', '−0.05', '±0', '–')
     """
     if not math.isfinite(value):
         return _NO_VALUE

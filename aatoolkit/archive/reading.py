@@ -253,23 +253,23 @@ class TableReader:
         columns = {}
         for name in names:
             declared_name = f"{table.prefix}{table.table.name}.{declared_names[name]}"
-            variants = {
+            by_states = {
                 text: metadata.get(declared_names[name], NOTHING).renamed(stored_names)
                 for text, metadata in metadata_by_states.items()
             }
-            if len({(variant.elsewhere, variant.statements) for variant in variants.values()}) == 1:
-                columns[name] = replace(next(iter(variants.values())), of=declared_name)
+            if len({(column.elsewhere, column.statements) for column in by_states.values()}) == 1:
+                columns[name] = replace(next(iter(by_states.values())), of=declared_name)
                 continue
-            availabilities = [variant.availability for variant in variants.values()]
+            availabilities = [column.availability for column in by_states.values()]
             statements: tuple[Statement, ...] = ()
             if conditions is None:
                 availabilities += [
                     statement.availability
-                    for variant in variants.values()
-                    for statement in variant.statements
+                    for column in by_states.values()
+                    for statement in column.statements
                 ]
             for text, row_conditions in conditions or ():
-                statements += variants[text].statements_within(*row_conditions)
+                statements += by_states[text].statements_within(*row_conditions)
             columns[name] = ColumnMetadata(
                 declared_name, combine(availabilities) if availabilities else UNKNOWN, statements
             )

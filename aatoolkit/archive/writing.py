@@ -186,7 +186,7 @@ class TableBuffer:
             yield name, self._with_context(response_numbers, pa.Table.from_pylist(rows, row_schema))
 
     def leave_out(self, stored_table: StoredTable) -> None:
-        """Remove the rows for ``frames`` that describe a table which cannot be stored."""
+        """Remove the buffered rows of ``frames`` about ``stored_table``, which cannot be stored."""
         section_and_table = (stored_table.section, stored_table.table.name)
         self._statement_rows = [
             row
@@ -218,7 +218,7 @@ Derive = Callable[[Sequence[ArchivedResponse]], list[DerivedResponse]]
 
 
 class _DuplicateResponses(Exception):
-    """Another process has meanwhile committed a run with some of the same responses."""
+    """Raised if another process has meanwhile committed a run with some of the same responses."""
 
     def __init__(self, identities: set[Identity]) -> None:
         super().__init__()
@@ -378,12 +378,12 @@ class RunWriter:
             )
         new_runs = runs.committed - self._last_log.committed
         if new_runs:
-            committed_identities = self._identities(new_runs)
-            if committed_identities & self._identities(frozenset({self.run})):
+            committed_identities = self._response_identities(new_runs)
+            if committed_identities & self._response_identities(frozenset({self.run})):
                 raise _DuplicateResponses(committed_identities)
             self._last_log = runs
 
-    def _identities(self, runs: frozenset[str]) -> set[Identity]:
+    def _response_identities(self, runs: frozenset[str]) -> set[Identity]:
         """Return the identities (request, time and hash) of all usable responses of ``runs``."""
         snapshot = Snapshot(self.store, runs)
         if not snapshot.has(RESPONSES):

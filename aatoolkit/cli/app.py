@@ -198,7 +198,10 @@ def _options_values(options: ScopeOptions) -> dict[str, Any]:
 
 
 def _options_lines(options: ScopeOptions) -> Iterator[str]:
-    """Yield the scope options as lines of text, with a table for each filter."""
+    """Yield the lines of a text with the values that each filter may have, in a table per filter.
+
+    Own terms and the numbers of days to choose from follow.
+    """
     for name in FILTERS.values():
         frame = getattr(options, name)
         yield from (f"{name}:", *grid(frame.columns, frame.to_numpy(object)), "")

@@ -307,7 +307,7 @@ SYNTHETIC_OPTIONS = (
 
 
 def values_of(args: Args, *names: str) -> dict[str, Any]:
-    """Map the option names in ``names`` to their values, without options that were not given."""
+    """Return a dict from each option in ``names`` to its value; options not given are left out."""
     values = {name: vars(args).get(name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 

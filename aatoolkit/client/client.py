@@ -32,7 +32,7 @@ from aatoolkit._util.defaults import (
 from aatoolkit._util.files import read_regular_file
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.client.dataset import Collection, Dataset
-from aatoolkit.client.options import offer_names, read_options
+from aatoolkit.client.options import read_options, register_completion
 from aatoolkit.client.reading import (
     ReadingOptions,
     known_section,
@@ -337,7 +337,7 @@ class Project(NamesNear):
         self.alias = alias
         self.host: str = "?"  # until it is validated: tracebacks may show the object
         self.host = canonical_host(host)
-        offer_names()
+        register_completion()
 
     def __enter__(self) -> Self:
         return self
@@ -599,9 +599,9 @@ class Project(NamesNear):
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Return ``scope`` with ``filters`` in place of its filters of the same names.
+    """Return ``scope``, by default ``Scope()``, with ``filters`` added to its filters.
 
-    None stands for ``Scope()``.
+    A filter in ``filters`` replaces the scope's filter of the same name.
     """
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
@@ -823,10 +823,10 @@ _client_factories: list[MakeClient] = []
 
 
 def stand_in(make: MakeClient) -> None:
-    """Let this process, from now on, use what ``make`` returns in place of each new client.
+    """Replace every client that this process creates from now on by a client that ``make`` returns.
 
-    So a notebook that is rerun from a study reads from the study. ``make`` takes a base URL or
-    None.
+    This lets a notebook that is rerun from a study read from the study and not from the service.
+    ``make`` gets the base URL that was passed to the replaced client, or None.
     """
     _client_factories[:] = [make]
 

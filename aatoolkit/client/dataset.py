@@ -208,15 +208,13 @@ class Dataset(Keyed[str, Tables]):
         Returns
         -------
         list of Path
-            The files; it prints how many there are.
+            The files; the list prints as their number and folder.
 
         Raises
         ------
         NotWritten
-            If the folder is named like a file (``.parquet``, ``.csv``, ``.xlsx``), or a column
-            cannot be written.
-        NotWritten
-            If a file cannot be written; an existing file is unchanged.
+            If the folder is named like a file (``.parquet``, ``.csv``, ``.xlsx``), or a column or
+            file cannot be written. An existing file is then unchanged.
 
         Examples
         --------
@@ -248,9 +246,8 @@ class Dataset(Keyed[str, Tables]):
         Raises
         ------
         NotWritten
-            If the file's name does not end in ``.xlsx``.
-        NotWritten
-            If the file cannot be written; an existing file is unchanged.
+            If the file's name does not end in ``.xlsx``, or the file cannot be written. An existing
+            file is then unchanged.
         PackageMissing
             If xlsxwriter is not installed; the message says what to install.
 

@@ -125,7 +125,7 @@ _IS_FILTER = re.compile(r".*\bsplit\s*=\s*", re.S)
 _IDENTIFIER = "aatoolkit.names"
 
 
-def offer_names() -> None:
+def register_completion() -> None:
     """Register the completion of section and filter names in IPython, once per session."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None else None

@@ -73,12 +73,12 @@ class ReadingOptions:
     dtype_backend: str = "numpy_nullable"
 
     def tables(self, section: str, payload: Payload) -> Tables:
-        """Return the tables of a response, derived with these options.
+        """Return the tables of ``payload``, a response of ``section``, made by `normalize`.
 
         Raises
         ------
         InternalError
-            If this fails with an exception that is not one of `aatoolkit.errors`.
+            If `normalize` fails with an exception that is not one of `aatoolkit.errors`.
         """
         try:
             return normalize(section, payload, **vars(self))
@@ -298,10 +298,10 @@ def _concat(by: str, name: str, tables_by_value: Mapping[str, Tables]) -> pd.Dat
 
 
 def _availability_words(name: str, tables_by_value: Mapping[str, Tables]) -> str:
-    """Return the availability of the table ``name`` as a text.
+    """Return the availability of the table ``name`` as a text, over all values of a filter.
 
-    If the availability is not the same for all values of the filter, the text says for which values
-    something is missing.
+    ``tables_by_value`` has the tables for each value. If their availability differs, the text says
+    for which values something is missing.
     """
     words_by_value = {
         value: tables._words.get(name, "unknown") for value, tables in tables_by_value.items()

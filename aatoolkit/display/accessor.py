@@ -196,9 +196,7 @@ class Accessor(NamesNear, Described):
         Raises
         ------
         ItemNotFound
-            If there is no such column.
-        ItemNotFound
-            If there is no such row, or several.
+            If there is no such column or row, or several such rows.
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         TypeError
@@ -612,32 +610,17 @@ class Accessor(NamesNear, Described):
         prompts, 30 answers each) the 95 % interval covered the true rate in only 30 to 68 % of
         samples.
 
-        With ``cluster="prompt_id"`` the rows of each group are pooled into one estimate
-        ŷ = Σyᵢ/Σnᵢ over prompts i, with an interval that answers one of two questions:
+        With ``cluster="prompt_id"`` the rows of each group are pooled into one estimate over
+        prompts, with an interval that answers one of two questions:
 
-        - ``panel="sampled"`` (the default): how *prompts like these* fare. The linearised
-          variance V = k/(k-1) · Σ(yᵢ-ŷnᵢ)²/(Σnᵢ)² over the k prompts gives the design effect
-          V·Σn/(ŷ(1-ŷ)) (Kish, *Survey Sampling*, 1965), and Wilson's interval is computed on
-          the effective sample size Σn/deff (Kott & Carr, *Journal of Official Statistics* 13,
-          1997; compared by Franco, Little, Louis & Slud, *Journal of Survey Statistics and
-          Methodology* 7, 2019),
-          with Student's t. Its degrees of freedom are k-1, or fewer if few prompts have most of
-          the answers, hits, misses or variance. For each x of these four, (Σx)²/Σx² is an
-          effective number of prompts (for answers, less 1), and the smallest of them is taken
-          (Carter, Schnepel & Steigerwald, *Review of Economics and Statistics* 99, 2017). The
-          interval of a mean, such as an average position, is ŷ ± t·√V.
-        - ``panel="fixed"``: how exactly *these prompts* fare. Each prompt is a stratum:
-          V = Σ(nᵢ/Σn)²·p̃ᵢ(1-p̃ᵢ)/nᵢ, where p̃ᵢ is the rate of prompt i with one more answer, which
-          counts as much as the overall rate. The interval is usually narrower than Wilson's.
+        - ``panel="sampled"`` (the default): how do *prompts like these* fare? The prompts are a
+          sample, so the differences between them are part of the error.
+        - ``panel="fixed"``: how do exactly *these prompts* fare? Only the answers to each prompt
+          are a sample, so the interval is usually narrower than Wilson's.
 
-        In simulations of beta-binomial prompts (5 to 200 prompts, equal and very unequal runs,
-        correlations from 0 to 0.8, rates from 2 to 98 %) the 95 % interval of sampled prompts
-        covers 93 % or more, and more than 97.5 % where few prompts have any hit or there are only
-        5 prompts.
-
-        Do not use it where clusters depend on each other (paraphrases of one prompt are one
-        cluster), for counts that have no denominator, or to compare two windows by whether
-        their intervals overlap: `compare` does that.
+        Do not use this method where clusters depend on each other (paraphrases of one prompt are
+        one cluster), or for counts that have no denominator. To compare two windows, do not look
+        whether their intervals overlap: use `compare`.
 
         Parameters
         ----------
@@ -677,6 +660,29 @@ class Accessor(NamesNear, Described):
             If the level is not between 0 and 1, the panel is unknown, or ``by`` or ``panel`` is
             given without ``cluster``.
 
+        Notes
+        -----
+        Prompt i of the k prompts has nᵢ answers, of which yᵢ are hits (for a mean, yᵢ is their
+        sum). The estimate of a group is ŷ = Σyᵢ/Σnᵢ.
+
+        Sampled prompts: the linearised variance V = k/(k-1) · Σ(yᵢ-ŷnᵢ)²/(Σnᵢ)² gives the design
+        effect deff = V·Σn/(ŷ(1-ŷ)) (Kish, *Survey Sampling*, 1965). The interval of a rate is
+        Wilson's on the effective sample size Σn/deff (Kott & Carr, *Journal of Official Statistics*
+        13, 1997; compared by Franco, Little, Louis & Slud, *Journal of Survey Statistics and
+        Methodology* 7, 2019), with a quantile t of Student's t distribution. The interval of a
+        mean, such as an average position, is ŷ ± t·√V. The degrees of freedom are k-1, or fewer if
+        few prompts have most of the answers, hits, misses or variance: for each x of these four,
+        (Σx)²/Σx² is an effective number of prompts (for answers, less 1), and the smallest of them
+        is taken (Carter, Schnepel & Steigerwald, *Review of Economics and Statistics* 99, 2017).
+
+        Fixed prompts: each prompt is a stratum, and V = Σ(nᵢ/Σn)²·p̃ᵢ(1-p̃ᵢ)/nᵢ, where p̃ᵢ is the
+        rate of prompt i with one more answer, which counts as much as the overall rate.
+
+        In simulations of beta-binomial prompts (5 to 200 prompts, equal and very unequal runs,
+        correlations from 0 to 0.8, rates from 2 to 98 %) the 95 % interval of sampled prompts
+        covers 93 % or more, and more than 97.5 % where few prompts have any hit or there are only
+        5 prompts.
+
         Examples
         --------
         >>> frame = pd.DataFrame({"prompt_id": [*"aabbccddee"], "named": [True] * 4 + [False] * 6})
@@ -705,40 +711,20 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Compare a rate or mean with that of another frame, such as an earlier window.
 
-        First it is checked whether the two frames can be compared. They cannot if one was not
-        measured, if their windows overlap, or if they have different prompts; then ``why`` says
-        so. The verdict "no evidence" does not mean that nothing changed: ``detectable`` is the size
-        of a change that such samples would show.
+        Frames cannot be compared if one was not measured, if their windows overlap, or if they have
+        different prompts; then the column ``why`` says so. The test depends on the prompts:
 
-        - ``pair="prompt_id"``, paired: each prompt that both frames have is compared with itself.
-          With R = Σy/Σn in each frame, zᵢ is (yᵢ-Rnᵢ)/Σn of this frame less that of the baseline,
-          and V = k/(k-1)·Σzᵢ² (Kish, *Survey Sampling*, 1965).
-        - ``cluster="prompt_id"``, two samples, for frames with different prompts or hosts: the
-          variances of the two ratio estimators are added, for Welch's t test.
-        - Neither, for frames without prompts: Newcombe's interval (*Statistics in Medicine* 17,
-          1998) and the z test of two proportions; for means over rows, Welch's t test. They assume
-          that all answers are independent, and ``method`` says so. Answers to repeated prompts
-          are not: expect false alarms.
+        - Paired (``pair="prompt_id"``): each prompt that both frames have is compared with itself.
+        - Two samples (``cluster="prompt_id"``): for frames with different prompts or hosts.
+        - Neither, for frames without prompts: all answers are assumed to be independent, and the
+          column ``method`` says so. Answers to repeated prompts are not: expect false alarms.
 
-        The degrees of freedom of Student's t are the effective number of prompts that carry the
-        answers and the variance (Satterthwaite), k-1 at most. With fewer than 5 prompts, or if one
-        has most of the answers, the verdict is "cannot say".
+        With fewer than 5 prompts, or if one has most of the answers, the verdict is "cannot say".
+        The verdict "no evidence" does not mean that nothing changed: a change smaller than
+        ``detectable`` may be missed. A verdict says that a rate changed, not why.
 
-        ``detectable`` is the change that the same t test finds in 80 % of such samples (Miller,
-        "Adding Error Bars to Evals", 2024); if p-values are adjusted, α is divided by the number of
-        rows. ``detectable`` is larger with few prompts, because then the standard error is
-        uncertain, and with paired prompts of different rates, because a rate near 0 or 1 changes
-        less than a rate near 0.5. If some prompts have 2.7 times the answers of others, the test
-        finds such a change in only 70 to 80 % of samples. ``detectable`` is missing if no rate can
-        change so far.
-
-        How many answers are needed to show a change of 5 percentage points? Compare two windows
-        that you have: (``detectable`` / 0.05)² times as many answers are needed. With paired
-        prompts that have equally many answers, ask the same prompts more often, as in longer
-        windows; with two samples, ask more prompts.
-
-        Do not search many subsets for one that differs in a call for each: compare all of them in
-        one call, so that their p-values are adjusted. A verdict says that a rate changed, not why.
+        To look for differences in many subsets, compare all of them in one call, so that their
+        p-values are adjusted; do not compare each in a call of its own.
 
         Parameters
         ----------
@@ -787,6 +773,33 @@ class Accessor(NamesNear, Described):
             ``cluster`` are given.
         ItemNotFound
             If there is no such column, or no column ``previous_…`` beside it.
+
+        Notes
+        -----
+        Prompt i of the k prompts has nᵢ answers, of which yᵢ count (for a mean, yᵢ is their sum).
+        The rate or mean of a frame is R = Σyᵢ/Σnᵢ, a ratio estimator.
+
+        - Paired: zᵢ is (yᵢ-Rnᵢ)/Σn in this frame less the same in the baseline. The variance of the
+          change is k/(k-1)·Σzᵢ² (Kish, *Survey Sampling*, 1965), and Student's t tests it.
+        - Two samples: the variances of both ratio estimators are added, for Welch's t test.
+        - Neither: Newcombe's interval (*Statistics in Medicine* 17, 1998) and the z test of two
+          proportions; for means over rows, Welch's t test.
+
+        The degrees of freedom are the effective number of prompts that carry the answers and the
+        variance (Satterthwaite), at most k-1.
+
+        ``detectable`` is the change that the same t test finds in 80 % of such samples (Miller,
+        "Adding Error Bars to Evals", 2024). If p-values are adjusted, it is computed with α divided
+        by the number of rows. It is larger with few prompts, because then the standard error is
+        uncertain, and with paired prompts of different rates, because a rate near 0 or 1 changes
+        less than a rate near 0.5. If some prompts have 2.7 times the answers of others, the test
+        finds such a change in only 70 to 80 % of samples. ``detectable`` is missing if no rate can
+        change so far.
+
+        To show a change of 5 percentage points, (``detectable`` / 0.05)² times as many answers are
+        needed as in the windows that were compared. With paired prompts that have equally many
+        answers, ask the same prompts more often, as in longer windows; with two samples, ask more
+        prompts.
 
         Examples
         --------
@@ -943,34 +956,11 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Detect the days on which a rate, mean or count changed.
 
-        The days are split into segments of five days or more, each with one rate. The cost of a
-        segment is twice the negative binomial log likelihood of its counts: days with many answers
-        weigh more, and days without answers have no weight.
-
-        - The test: a split reduces the cost. The gain of the best split, and the gain of the best
-          two splits, are each divided by the long-run variance of the days about their segments,
-          which depends on how much days vary and how alike neighbouring days are (Newey & West,
-          *Econometrica* 55, 1987). The larger of the two ratios is compared with that of 499
-          shuffled series, always the same ones, in which blocks of neighbouring days (∛days long)
-          stay together.
-        - The number of segments: a further segment must gain at least the quantile of the gain of
-          one split in the shuffled series, times the remaining variance. For each number of
-          segments, the best ones are found exactly (Auger & Lawrence, *Bulletin of Mathematical
-          Biology* 51, 1989).
-        - The interval of a day: the days that hold 95 % (the level) of the likelihood with a flat
-          prior, flattened by the long-run variance, while the neighbouring changes stay fixed. Its
-          coverage was checked only roughly. ``before`` and ``after`` are the rates of the best
-          split, so that the change is somewhat overstated.
-
-        In simulations of flat series (independent and overdispersed answers, rates of 1 and 99 %,
-        growing and weekly numbers of answers) mostly 6.7 % at most are called changed; series of a
-        year were simulated less closely. If neighbouring days are still correlated about the best
-        segments, the verdict is "cannot say" unless the changes are beyond doubt, as correlated
-        days look like steps by chance. Fewer than 150 days do not show well how correlated they
-        are, and need a clearer step: of series of 60 to 120 days with an autocorrelation of 0.8 or
-        0.9 some 2 to 10 % are called changed, and a step of 12 points amid 90 independent days of
-        15 answers is detected in some 55 %. Ups and downs that two changes cannot describe may hide
-        each other.
+        The days are split into segments of five days or more, each with one rate; a change is the
+        first day of a new segment. The changes are significant if splits fit the days much better
+        than they fit the same days when shuffled. If neighbouring days are still correlated about
+        the best segments, the verdict is "cannot say" unless the changes are beyond doubt, as
+        correlated days look like steps by chance.
 
         Do not use this method for series with a strong weekly pattern or a slow trend: it reports
         false changes in them, or misses true ones. A change does not prove that an action worked:
@@ -1004,6 +994,34 @@ class Accessor(NamesNear, Described):
         ValueError
             If the level is not between 0 and 1.
 
+        Notes
+        -----
+        The cost of a segment is -2 times the log likelihood of its counts, which is binomial for a
+        rate. So days with many answers weigh more, and days without answers have no weight.
+
+        - The test: a split reduces the cost. The gain of the best split, and the gain of the best
+          two splits, are each divided by the long-run variance of the days about their segments,
+          which depends on how much days vary and how alike neighbouring days are (Newey & West,
+          *Econometrica* 55, 1987). The larger of the two ratios is compared with that of 499
+          shuffled series, always the same ones, in which blocks of neighbouring days (∛days long)
+          stay together.
+        - The number of segments: a further segment must gain at least the quantile of the gain of
+          one split in the shuffled series, times the remaining variance. For each number of
+          segments, the best ones are found exactly (Auger & Lawrence, *Bulletin of Mathematical
+          Biology* 51, 1989).
+        - The interval of a day: the days that hold 95 % (the level) of the likelihood with a flat
+          prior, flattened by the long-run variance, while the neighbouring changes stay fixed. Its
+          coverage was checked only roughly. ``before`` and ``after`` are the rates of the best
+          split, so that the change is somewhat overstated.
+
+        In simulations of flat series (independent and overdispersed answers, rates of 1 and 99 %,
+        growing and weekly numbers of answers) mostly 6.7 % at most are called changed; series of a
+        year were simulated less closely. Fewer than 150 days do not show well how correlated they
+        are, and need a clearer step: of series of 60 to 120 days with an autocorrelation of 0.8 or
+        0.9 some 2 to 10 % are called changed, and a step of 12 points amid 90 independent days of
+        15 answers is detected in some 55 %. Ups and downs that two changes cannot describe may hide
+        each other.
+
         Examples
         --------
         >>> import aatoolkit as aa
@@ -1027,15 +1045,9 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Rank members (groups such as brands), and give each an interval of ranks.
 
-        All differences between two members are tested at once: the total or rate of a member is a
-        sum over clusters such as prompts, and the largest standardised difference is compared with
-        its quantile under 999 redraws of the prompts' signs and weights (a multiplier bootstrap,
-        with the same redraws in every call). A member ranks below all that significantly exceed it,
-        and above all that it significantly exceeds; the ranks in between are its interval (Mogstad,
-        Romano, Shaikh & Wilhelm, "Inference for ranks", *Review of Economic Studies* 91, 2024). If
-        there are few prompts, that quantile is replaced by the quantile of Student's t with the
-        same tail probability, so that the intervals are wide. In simulations of 8 to 100 prompts,
-        ties included, all intervals together hold the true ranks in 95 % of samples or more.
+        A member ranks below all members that significantly exceed it, and above all members that it
+        significantly exceeds; the ranks in between are its interval. The differences between all
+        members are tested together, so that the confidence level is that of all intervals together.
 
         A member without a row for a prompt counts as 0 for that prompt, because a table lists only
         what answers contain. So use whole tables, not their first rows. Do not use this method with
@@ -1067,6 +1079,17 @@ class Accessor(NamesNear, Described):
             members, or too few clusters.
         ValueError
             If the level is not between 0 and 1.
+
+        Notes
+        -----
+        The total or rate of a member is a sum over clusters such as prompts. The largest
+        standardised difference between two members is compared with its quantile under 999 random
+        choices of signs and weights of the prompts, which are the same in every call (a multiplier
+        bootstrap). This is the method of Mogstad, Romano, Shaikh & Wilhelm, "Inference for ranks",
+        *Review of Economic Studies* 91, 2024. If there are few prompts, that quantile is replaced
+        by the quantile of Student's t with the same tail probability, so that the intervals are
+        wide. In simulations of 8 to 100 prompts, ties included, all intervals together hold the
+        true ranks in 95 % of samples or more.
 
         Examples
         --------
@@ -1370,9 +1393,8 @@ class Accessor(NamesNear, Described):
         Raises
         ------
         NotWritten
-            If the file's name does not end in ``.xlsx``.
-        NotWritten
-            If the file cannot be written; an existing file is unchanged.
+            If the file's name does not end in ``.xlsx``, or the file cannot be written. An existing
+            file is then unchanged.
         PackageMissing
             If xlsxwriter is not installed; it says what to install.
 

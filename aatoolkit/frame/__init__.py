@@ -1,20 +1,19 @@
 """The methods of ``df.aa`` that return a frame (verbs), and reading and writing files.
 
-They take frames with metadata (`aatoolkit.metadata`) and return frames with metadata. Their
-signatures are in `aatoolkit.display.accessor`. In reading order:
+These methods take frames with metadata (`aatoolkit.metadata`) and return frames with metadata.
+Their signatures are in `aatoolkit.display.accessor`. The modules, in reading order:
 
-- ``cell_status``: the availability of each cell, which the modules below share, and how it prints
-- ``groupby``: rows in groups, weeks and months; the sums and the availability of each group
-- ``reshape``: ``to_long``, ``with_context``, and ``complete``, which adds rows that are missing
-- ``duplicates``: rows that would count twice, after a join or in responses that overlap
-- ``merge``: ``merge``, ``rename``, ``adopt``, `aatoolkit.concat`; columns that no section declares
-  are declared by a new table before a merge
-- ``aggregation_plan``: the rule and unit by which each column is aggregated, or why it has none,
-  also for rates and shares of several responses
-- ``aggregate``: ``aggregate``, by those rules
-- ``views``: ``codebook``, ``require``, ``measured``, ``plain``
-- ``parquet``: frames to Parquet files and back
-- ``csv``, ``excel``: frames to CSV and Excel files that are safe to open
+- ``cell_status`` computes the availability of each cell for the other modules, and prints it
+- ``groupby`` groups rows, also by week or month, and has the sums and availability of each group
+- ``reshape`` has ``to_long``, ``with_context``, and ``complete``, which adds rows that are missing
+- ``duplicates`` finds rows that a sum would count twice, after a join or because responses overlap
+- ``merge`` has ``merge``, ``rename``, ``adopt`` and `aatoolkit.concat`
+- ``aggregation_plan`` finds the rule and unit by which each column is aggregated, or the reason why
+  there is no rule
+- ``aggregate`` has ``aggregate``, which applies these rules
+- ``views`` has ``codebook``, ``require``, ``measured`` and ``plain``
+- ``parquet`` writes frames to Parquet files, and reads them
+- ``csv`` and ``excel`` write frames to CSV and Excel files that are safe to open
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from aatoolkit.metadata.attrs import (
     ColumnMetadata,
     FrameMetadata,
     metadata_of,
-    rows_of,
+    row_status_of,
 )
 
 ROW = "availability"
@@ -111,7 +111,7 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     states, codes = [column.elsewhere], np.zeros(len(frame), np.int64)
     value_states = states
     if column.statements:
-        states, codes = rows_of(frame, metadata).states(column.elsewhere, column.statements)
+        states, codes = row_status_of(frame, metadata).states(column.elsewhere, column.statements)
         conditions = (condition for statement in column.statements for condition in statement.rows)
         if not all(metadata.holds(condition.column) for condition in conditions):
             states = [

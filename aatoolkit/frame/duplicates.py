@@ -124,15 +124,17 @@ class Duplicates:
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
-        """Return the mask of rows that repeat an earlier row of their group; None if no row does.
+        """Return the mask of the rows that an aggregate must leave out; None if there are none.
 
-        ``parts`` are the columns from which a measure of the table is computed. In these columns
-        repeated rows must have the same values.
+        They are the rows of ``table`` that repeat an earlier row in the same group, i.e. among the
+        rows that become one row of the aggregate. ``parts`` are the columns from which a measure of
+        the table is computed.
 
         Raises
         ------
         Refused
-            If repeated rows cannot be identified, or if they differ.
+            If the frame does not show which rows are repeated, or if a repeated row and the earlier
+            row differ in one of ``parts``.
         """
         if table not in self._first_rows_by_table:
             self._first_rows_by_table[table] = self._first_rows(table)
@@ -159,8 +161,7 @@ class Duplicates:
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
         """Return for each row the position of the first row with the same key in its group.
 
-        Also return the scopes of responses that overlap; empty if no row has to be left out for
-        that.
+        Also return the scopes of responses that overlap; empty if no row repeats an earlier one.
 
         Raises
         ------
@@ -175,14 +176,14 @@ class Duplicates:
         grain, missing = self._grain(table)
         ids, all_rows = self._groups.ids, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated
-        original_rows = (
-            check_of(self._frame).original_rows()
+        original = (
+            check_of(self._frame).match_original()
             if is_repeated and not overlapping_scopes
             else None
         )
-        if original_rows and table not in stored_of(self._frame)[0].repeated:
+        if original and table not in stored_of(self._frame)[0].repeated:
             return _first_equal(
-                [ids, original_rows[0]]
+                [ids, original[0]]
             ), overlapping_scopes  # by plain pandas; the original rows are known
         if missing or grain is None:
             self._check_without_key(table, missing, overlapping_scopes, codes)
@@ -296,9 +297,9 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     tables = {*metadata.repeated}
     if not tables:
         return frame
-    original_rows = check.original_rows()
-    if original_rows is not None:
-        frame = frame[_is_first(frame, original_rows[0])]
+    original = check.match_original()
+    if original is not None:
+        frame = frame[_is_first(frame, original[0])]
         tables &= {*stored_metadata.repeated}
     is_first = _is_first(frame)
     if not tables or is_first.all():

@@ -1,9 +1,10 @@
-"""`merge`, `concat`, `rename` and `adopt`: new frames with the metadata that pandas drops.
+"""`merge`, `concat`, `rename` and `adopt`: what pandas does, and the metadata that it would drop.
 
-None of them changes its inputs. A column keeps the part of its metadata that is still true; the
-metadata of several frames is combined. If the values of some column tell which stacked frame a row
-is from, a statement about a whole frame, such as "not measured", becomes a statement about its
-rows. Otherwise statements are combined over all rows. `adopt` restores metadata that was lost.
+Each of these functions returns a new frame, and leaves its inputs unchanged. A column of the new
+frame has the part of its old metadata that is still true. `concat` also combines what the metadata
+of its inputs states, such as that a column was not measured in one of the frames. If a column such
+as ``host`` tells the rows of the input frames apart, this is stated about the rows of that frame
+only; otherwise it is stated about all rows. `adopt` restores metadata that was lost.
 """
 
 from __future__ import annotations
@@ -226,7 +227,7 @@ def without_rows(
     if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
     if not new_statements:
-        return column.combined(state)
+        return column.combined_with(state)
     total, statements = combine([column.availability, state]), (*column.statements, *new_statements)
     return replace(column, availability=total, other_rows=column.elsewhere, statements=statements)
 
@@ -675,12 +676,12 @@ def _stacked_column(
     has_column = any(name in metadata.columns for _, metadata in with_rows)
     frames, conditions_by_frame = (with_rows, conditions_by_frame) if has_column else (inputs, None)
     columns = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
-    declared_names = {column.of for column in columns}
+    qualified_names = {column.of for column in columns}
     tables = sorted({column.table for column in columns})
-    if len(declared_names) > 1 and all(
+    if len(qualified_names) > 1 and all(
         map(is_joined, tables)
     ):  # of several frames that were merged, no key
-        declared_names = {
+        qualified_names = {
             f"{JOINED}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"
         }
     lacking_count = sum(len(frame) for frame, metadata in frames if name not in metadata.columns)
@@ -688,7 +689,7 @@ def _stacked_column(
     reason = f"{lacking_count} of {row_count} rows from frames without it"
     absent_state = Availability(Status.UNAVAILABLE, Cause.ABSENT, reason)
     column = ColumnMetadata(
-        declared_names.pop() if len(declared_names) == 1 else None,
+        qualified_names.pop() if len(qualified_names) == 1 else None,
         combine(column.availability for column in columns),
         caution=next((column.caution for column in columns if column.caution), None),
     )
@@ -700,7 +701,7 @@ def _stacked_column(
         )
     if conditions_by_frame is None:
         is_measured = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
-        return column.combined(absent_state) if lacking_count and is_measured else column
+        return column.combined_with(absent_state) if lacking_count and is_measured else column
     statements = chain.from_iterable(
         metadata.columns.get(name, ColumnMetadata(None, absent_state)).statements_within(
             *conditions

@@ -57,9 +57,8 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     NotWritten
-        If a column cannot be written to Parquet.
-    NotWritten
-        If the file cannot be written; an existing file is unchanged.
+        If a column cannot be stored as Parquet, or the file cannot be written; an existing file is
+        unchanged.
     """
     path = Path(path)
     table = arrow_table(frame, path)

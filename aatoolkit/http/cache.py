@@ -384,8 +384,8 @@ def folder_of(folder: str | Path | None) -> Path:
     return Path(folder).expanduser()
 
 
-def parts_of(folder: Path) -> list[Path]:
-    """Return the existing files of a cache: the database, and SQLite's temporary files."""
+def database_files(folder: Path) -> list[Path]:
+    """Return those files of a cache that exist: its database, and SQLite's temporary files."""
     paths = (folder / f"{FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
     return [path for path in paths if path.is_symlink() or path.exists()]
 
@@ -413,7 +413,7 @@ def make_private(folder: Path) -> None:
         folder.chmod(0o700 & stat_result.st_mode)
     elif stat_result.st_mode & 0o022:
         raise PermissionError(f"other users may write to {folder}")
-    for file in parts_of(folder):
+    for file in database_files(folder):
         stat_result = file.lstat()
         if not stat.S_ISREG(stat_result.st_mode):
             raise PermissionError(f"{file} is no plain file")
@@ -480,7 +480,7 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
             times = [datetime.fromisoformat(_header(row[2])[0]["fetched_at"]) for row in host_rows]
             size = sum(row[1] for row in host_rows)
             hosts.append(HostInfo(origin, host, len(host_rows), size, min(times), max(times)))
-        size = sum(file.stat().st_size for file in parts_of(path))
+        size = sum(file.stat().st_size for file in database_files(path))
     return CacheInfo(path, len(rows), size, tuple(hosts))
 
 
@@ -510,7 +510,7 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
         except FAULTS as error:
             if host is not None or not _is_damaged(error):
                 raise
-        for file in parts_of(path):
+        for file in database_files(path):
             file.unlink()
     return 0
 
@@ -520,7 +520,7 @@ def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
 
     Return None if there is no file.
     """
-    if not parts_of(folder):
+    if not database_files(folder):
         return None
     with closing(connect(folder)) as connection:
         return action(connection)

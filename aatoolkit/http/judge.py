@@ -18,7 +18,7 @@ from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import NO_CONTENT, Response
 
-Mask = Callable[[bytes], bytes]
+HideToken = Callable[[bytes], bytes]
 
 SUCCESSES = frozenset({200, 201, 202, 203})
 """The statuses of success; with others a section may still explain why it has no data."""
@@ -32,32 +32,31 @@ def judge(
     status: int,
     headers: Mapping[str, str],
     body: bytes,
-    mask: Mask = bytes,
+    hide_token: HideToken = bytes,
     *,
     has_token: bool = True,
 ) -> errors.FetchError | None:
     """Return the error to raise for a response; None if its body can be used.
 
     A body can be used if the status is a success and the body is one JSON object or list. It can
-    also be used if it explains why a section has no data. ``mask`` is a function that hides the
-    token in the parts of the body that an error repeats. ``has_token`` says whether the request
-    had a token.
+    also be used if it explains why a section has no data. ``hide_token`` replaces the token in the
+    parts of the body that an error repeats. ``has_token`` says whether the request had a token.
     """
     details = {"url": url, "status": status}
     if is_explanation(url, status, body):
         return None
     if status not in SUCCESSES:
-        return _refusal(status, headers, body, mask, details, has_token)
+        return _refusal(status, headers, body, hide_token, details, has_token)
     try:
         document = decode.decode(body)
     except errors.DecodeError as error:
-        message, problem = mask(error.message.encode()).decode(), error.problem
+        message, problem = hide_token(error.message.encode()).decode(), error.problem
     else:
         if isinstance(document, dict | list):
             return None
         problem = "wrong_type"
         message = "the response is neither a JSON object nor a list; check the base URL"
-    text = excerpt(mask(body[:_SHOWN_BYTES]))
+    text = excerpt(hide_token(body[:_SHOWN_BYTES]))
     return errors.DecodeError(message, problem=problem, excerpt=text, **details)
 
 
@@ -96,7 +95,7 @@ def _refusal(
     status: int,
     headers: Mapping[str, str],
     body: bytes,
-    mask: Mask,
+    hide_token: HideToken,
     details: dict[str, Any],
     has_token: bool,
 ) -> errors.StatusError:
@@ -104,8 +103,8 @@ def _refusal(
 
     ``details`` are attributes of the error; further attributes are read from the response.
     """
-    body = mask(body)
-    texts = _error_texts(body, mask)
+    body = hide_token(body)
+    texts = _error_texts(body, hide_token)
     details |= {"excerpt": excerpt(body), "body": body}
     details["code"] = _first_text(texts, "code")
     message = _first_text(texts, "message", "detail", "msg", "title", "error", "errors") or ""
@@ -153,7 +152,7 @@ def _redirect(headers: Mapping[str, str], details: dict[str, Any]) -> errors.Sta
     )
 
 
-def _error_texts(body: bytes, mask: Mask) -> dict[str, Any]:
+def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
     """Map field names in the body of an error response to their texts, each as one printable line.
 
     The fields are those of the top-level object, and of the first error in it: the object in
@@ -174,7 +173,7 @@ def _error_texts(body: bytes, mask: Mask) -> dict[str, Any]:
 
     def clean(value: object) -> Any:
         if isinstance(value, str):
-            return excerpt(mask(value.encode()))
+            return excerpt(hide_token(value.encode()))
         return tuple(map(clean, value)) if isinstance(value, list) else None
 
     return {name: clean(value) for name, value in fields.items()}

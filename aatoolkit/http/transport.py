@@ -51,7 +51,7 @@ _LINGER = struct.pack("ii", 1, 0)
 
 
 class NotLoopback(OSError):
-    """The host name of a service on this machine resolves to the address of another machine."""
+    """Raised if the host name of a service on this machine resolves to another machine."""
 
 
 class Attempt:
@@ -96,8 +96,11 @@ class Attempt:
                 raise ConnectionAbortedError
             self.status, self.headers = status, headers
 
-    def watch(self, open_socket: socket.socket) -> None:
-        """Record the socket of the attempt, so that the deadline can shut it down."""
+    def hold_socket(self, open_socket: socket.socket) -> None:
+        """Keep a handle of the attempt's socket, so that the socket can be shut down at a deadline.
+
+        Raise `ConnectionAbortedError` if the attempt has already ended.
+        """
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
@@ -106,7 +109,10 @@ class Attempt:
                 self._socket = socket.socket(fileno=os.dup(open_socket.fileno()))
 
     def signed(self, data: bytes) -> bytes:
-        """Return ``data``, the bytes of a request, with the token inserted in its header."""
+        """Return ``data``, the bytes of a request, with the token in the header ``Authorization``.
+
+        Without a token, return ``data`` unchanged.
+        """
         if self._token is None:
             return data
         header = "\r\nAuthorization: Bearer {}\r\n"
@@ -165,7 +171,7 @@ class _Connection(HTTPConnection):
     def _new_conn(self) -> socket.socket:
         new_socket = super()._new_conn()
         try:
-            _CURRENT.attempt.watch(new_socket)
+            _CURRENT.attempt.hold_socket(new_socket)
             # TLS verifies the host by its certificate; plain HTTP must not leave this machine.
             if not isinstance(self, HTTPSConnection):
                 address = new_socket.getpeername()[0].partition("%")[0]
@@ -180,7 +186,7 @@ class _Connection(HTTPConnection):
         """Send bytes with the token inserted; no log and no cache sees them."""
         if self.sock is None:
             self.connect()
-        _CURRENT.attempt.watch(self.sock)
+        _CURRENT.attempt.hold_socket(self.sock)
         self.sock.sendall(_CURRENT.attempt.signed(data))
 
 
@@ -239,11 +245,11 @@ _RETRYABLE_STATUSES = frozenset({429, 502, 503, 504})
 
 
 class UnusableSetting(Exception):
-    """A setting of the environment, such as a proxy, cannot be used."""
+    """Raised if a setting of the environment, such as a proxy, cannot be used."""
 
 
 class BodyTooLong(Exception):
-    """The body of a response is longer than ``max_body``."""
+    """Raised if the body of a response is longer than ``max_body`` of the `Transport`."""
 
 
 @dataclass(frozen=True)

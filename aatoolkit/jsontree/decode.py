@@ -113,12 +113,14 @@ def count_keys(body: bytes) -> int:
     If the decoded document has fewer keys, orjson dropped duplicate keys. A key is recognised by a
     quote that is followed by a colon, with or without white space between them.
     """
-    key_count, codes = 0, np.frombuffer(body, np.uint8)
-    for start in range(0, len(codes), _BLOCK):
-        colons = np.flatnonzero(codes[start : start + _BLOCK] == _COLON) + start
-        previous_codes = codes[colons - 1]
-        is_quote = previous_codes == _QUOTE
-        is_doubtful = (previous_codes <= _SPACE) | (is_quote & (codes[colons - 2] == _BACKSLASH))
+    key_count, byte_values = 0, np.frombuffer(body, np.uint8)
+    for start in range(0, len(byte_values), _BLOCK):
+        colons = np.flatnonzero(byte_values[start : start + _BLOCK] == _COLON) + start
+        previous_bytes = byte_values[colons - 1]
+        is_quote = previous_bytes == _QUOTE
+        is_doubtful = (previous_bytes <= _SPACE) | (
+            is_quote & (byte_values[colons - 2] == _BACKSLASH)
+        )
         key_count += int(np.count_nonzero(is_quote & ~is_doubtful))
         for colon in colons[is_doubtful].tolist():
             window = body[max(colon - 64, 0) : colon]

@@ -97,12 +97,18 @@ _LENIENT = json.JSONDecoder(strict=False)
 
 @lru_cache(maxsize=4096)
 def parse_path(path: str) -> tuple[Step, ...]:
-    """Parse a pattern or a concrete path.
+    """Return the steps of a path: of a pattern, or of a concrete path to a single value.
 
     Parameters
     ----------
     path : str
-        The path; a leading ``$`` for the document is optional.
+        The path, in the grammar of this module. A leading ``$``, which stands for the whole JSON
+        document, is optional.
+
+    Returns
+    -------
+    tuple of Step
+        The steps from the document, or from another value, to the values at the path.
 
     Raises
     ------

@@ -545,14 +545,14 @@ def with_row_states(
     """Return ``columns`` with availability recomputed for the rows that ``frame`` has now."""
     if not any(column.statements or column.absent for column in columns.values()):
         return {**columns}
-    rows = rows_of(frame, FrameMetadata(columns))
+    rows = row_status_of(frame, FrameMetadata(columns))
     return {
         name: rows.recompute(column) if column.statements or column.absent else column
         for name, column in columns.items()
     }
 
 
-def rows_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
+def row_status_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
     """Return a `RowStatus`, which computes the availability of the rows of a frame.
 
     A statement selects rows only by columns that, by ``metadata``, still hold the values that were

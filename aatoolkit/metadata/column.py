@@ -80,10 +80,10 @@ class ColumnMetadata:
 
     @property
     def elsewhere(self) -> Availability:
-        """The availability of the rows that no statement is about."""
+        """The availability of those rows of the frame that none of ``statements`` is about."""
         return self.availability if self.other_rows is None else self.other_rows
 
-    def combined(self, availability: Availability) -> ColumnMetadata:
+    def combined_with(self, availability: Availability) -> ColumnMetadata:
         """Return the metadata combined with an availability that any row of the column may have.
 
         Both the availability of the column and that of its ``other_rows`` are combined with
@@ -111,10 +111,7 @@ class ColumnMetadata:
         return replace(self, statements=tuple(statements))
 
     def with_absences(self, *absent: Availability) -> ColumnMetadata:
-        """Return the metadata with ``absent``, the availability of further rows, added to it.
-
-        The frame lacks these rows.
-        """
+        """Return the metadata with ``absent`` added: the availability of rows not in the frame."""
         all_absent = tuple(dict.fromkeys((*self.absent, *absent)))
         total = combine([self.availability, *absent])
         return replace(self, availability=total, other_rows=self.elsewhere, absent=all_absent)
@@ -122,8 +119,8 @@ class ColumnMetadata:
     def statements_within(self, *conditions: Condition) -> tuple[Statement, ...]:
         """Return the column's statements, limited to the rows that meet all ``conditions``.
 
-        A first statement is added about those rows that meet ``conditions`` and that no other
-        statement is about.
+        A first statement is added, with the availability of the rows that meet ``conditions`` and
+        that no other statement is about.
         """
         return (
             Statement(self.elsewhere, conditions),
@@ -185,9 +182,9 @@ class RowStatus:
         return self._states[cache_key]
 
     def recompute(self, column: ColumnMetadata) -> ColumnMetadata:
-        """Return the metadata of a column with its availability in the rows of the frame.
+        """Return the metadata of a column with its availability computed for the frame's rows.
 
-        The availability of the column's ``absent`` rows is combined with it.
+        This is combined with the availability of rows that the frame lacks, in ``column.absent``.
         """
         state = combine(self.states(column.elsewhere, column.statements)[0])
         return replace(
@@ -237,7 +234,7 @@ def dump_state(availability: Availability) -> tuple[str | None, ...]:
 
 
 def load_state(state: Sequence[Any]) -> Availability:
-    """Return the availability with the status, cause and reason that `dump_state` returned."""
+    """Return the availability that `dump_state` converted to ``state``."""
     status, cause, reason = state
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 
@@ -251,8 +248,8 @@ def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
 
     Each column has a list of three: a list of statements, each with an availability and the
     conditions on the rows concerned; the availability of all other rows of the frame; and a list of
-    the availabilities of rows that are absent from the frame. Columns without statements and absent
-    rows are left out.
+    the availabilities of rows that are absent from the frame. Columns that have neither statements
+    nor absent rows are left out.
     """
     return {
         name: _dump((column.statements, column.elsewhere, column.absent))

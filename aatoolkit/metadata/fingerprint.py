@@ -379,7 +379,7 @@ class FingerprintCheck:
         """The names of the columns in the fingerprint."""
         return {*self._origin.cells}
 
-    def original_rows(self) -> tuple[Positions, set[str]] | None:
+    def match_original(self) -> tuple[Positions, set[str]] | None:
         """Return the position that each row had when it was read, and the unchanged columns.
 
         Return None if the positions are uncertain. If rows were matched by key, their positions are
@@ -415,9 +415,9 @@ class FingerprintCheck:
         """
         if not tables or not len(self._index):
             return set()
-        original_rows = self.original_rows()
-        if original_rows is not None:
-            return {*tables} if np.bincount(original_rows[0]).max() > 1 else set()
+        original = self.match_original()
+        if original is not None:
+            return {*tables} if np.bincount(original[0]).max() > 1 else set()
         if not self._origin.is_complete:
             is_repeated = len(self._index) > self._origin.rows or not self._index.is_unique
             return {*tables} if is_repeated else set()
@@ -577,7 +577,11 @@ class FingerprintCheck:
         return RowMatch(hashes, read_rows, read_rows.positions(hashes), is_by_key)
 
     def _has_enough_matches(self, match: RowMatch) -> bool:
-        """Return whether enough rows match: every row, or any row if only a sample was hashed."""
+        """Return whether enough rows of the frame match rows that were read.
+
+        All of them must match. If only a sample of the rows that were read was hashed, one match is
+        enough.
+        """
         return bool(match.mask.all() if self._origin.is_complete else match.mask.any())
 
     @cached_property

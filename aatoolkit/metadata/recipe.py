@@ -99,7 +99,7 @@ def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
 def dump_recipe(recipe: Recipe) -> Recipe:
     """Return the recipe to store in the text of the metadata.
 
-    It is ``recipe`` itself or, if that is too long, ``["end", why]``, which only says so.
+    It is ``recipe`` itself or, if that is too long, ``["end", why]``, which says that it is.
     """
     if len(json.dumps(recipe)) <= MAX_LENGTH:
         return recipe
@@ -168,6 +168,6 @@ def dump_values(values: pd.Series) -> list[Any] | None:
 
 
 def load_values(body: list[Any]) -> pd.Series:
-    """Return the column that `dump_values` turned into a dtype and JSON values."""
+    """Return the column that `dump_values` converted to ``body``, its dtype and JSON values."""
     dtype, cells = body
     return pd.Series(cells, dtype=dtype)  # type: ignore[no-any-return]

@@ -229,7 +229,7 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
         return [VIEW, [END, reason], {**changes, "size": len(frame)}], (), ()
     fingerprint = fingerprint_in(frame, metadata) or Fingerprint()
     check = check_of(frame)
-    positions, unchanged_columns = check.original_rows() or (None, set())
+    positions, unchanged_columns = check.match_original() or (None, set())
     if positions is None:
         changes["lost"] = "which of its rows were taken cannot be seen any longer"
     elif len(positions) != fingerprint.rows or (np.diff(positions, prepend=-1) != 1).any():
@@ -259,8 +259,8 @@ def is_changed(frame: pd.DataFrame, name: str) -> bool:
     Return False if that is uncertain.
     """
     check = check_of(frame)
-    original_rows = check.original_rows()
-    return original_rows is not None and name in check.hashed_columns - original_rows[1]
+    original = check.match_original()
+    return original is not None and name in check.hashed_columns - original[1]
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:

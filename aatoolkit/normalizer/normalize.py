@@ -441,10 +441,12 @@ def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[S
 
 
 def _draft_section(response: Any, name: str, declared: Section | None) -> Section | None:
-    """Return a declaration drafted from a response; None if no part of the response is a table.
+    """Return a declaration of the section ``name``, drafted from a response of it.
 
-    The draft has the names that the service uses, no units or rules of aggregation, and the
-    availability rules of ``declared``, if that is given.
+    The draft has the names that the service uses, but no units or aggregation rules. ``declared``
+    is the declaration that did not fit, if there is one; the draft has its availability rules.
+    Return None if the response is an error or has no part that can be a table. With ``declared``,
+    return None also if all tables of the draft would have a single row.
     """
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None

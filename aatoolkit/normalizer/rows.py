@@ -661,10 +661,10 @@ class DriftReport:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
     def add_extra(self, vector: Vector, rows: Rows, reason: str, path: str | None = None) -> None:
-        """Record the values at the positions ``rows`` of a vector for ``extra``.
+        """Record the values at the positions ``rows`` of a vector as values that no column has.
 
-        Values that a function computed, which are not in the response, are left out. With ``path``,
-        the values are also recorded as drift.
+        ``reason`` says why no column has them. Values that a function computed, which are not in
+        the response, are left out. With ``path``, the values are also recorded as drift.
         """
         if len(rows) and not vector.level.is_computed:
             self.extra_values.append((vector, rows, reason))
@@ -685,9 +685,9 @@ class DriftReport:
                 del self.differences[kind, path]
 
     def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
-        """Yield the value, path and reason of each value for ``extra`` with one of ``reasons``.
+        """Yield the value, path and reason of each value that no column has.
 
-        Without ``reasons``, yield those of all values.
+        With ``reasons``, yield only the values that no column has for one of these reasons.
         """
         for vector, rows, reason in self.extra_values:
             for row in map(int, rows) if not reasons or reason in reasons else ():
@@ -695,7 +695,7 @@ class DriftReport:
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
-        """Maps the JSON path of each leaf value for ``extra`` to its JSON text and reason."""
+        """Maps the JSON path of each leaf value that no column has to its JSON text and reason."""
         return {
             leaf_path: (text, reason)
             for value, path, reason in self.values()
@@ -703,7 +703,10 @@ class DriftReport:
         }
 
     def extra_frame(self) -> pd.DataFrame:
-        """Return ``extra`` as a DataFrame, one row per leaf value; expected values come last."""
+        """Return the values that no column has as a DataFrame, one row per leaf value of the JSON.
+
+        Values that are expected to be in no column, because the declaration says so, come last.
+        """
         rank_of_reason = {"envelope": 2, "known": 1}
         rows = [(path, *text_and_reason) for path, text_and_reason in self.extra.items()]
         return listing(

@@ -753,7 +753,10 @@ def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str,
 def _is_part_of(
     records: Sequence[tuple[Mapping[str, Any], bool]], count_field: str, total_field: str
 ) -> bool:
-    """Whether one field has a count and another its total; see `_Search.learn_totals`."""
+    """Return whether ``total_field`` has the total of the count in ``count_field``.
+
+    The conditions are those of `_Search.learn_totals`.
+    """
     pair_count = full_count = positive_count = 0
     is_window = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
@@ -1010,9 +1013,10 @@ def _denies(text: str) -> bool:
 class _WordEvidence:
     """The words (texts, booleans, codes) at a path, with the evidence for what each word means.
 
-    The evidence of a word is its engines, and whether numbers are beside it. ``mixed_word`` is the
-    word in the response for all engines, if the response for some engines has another word; else
-    it is empty. ``is_notice`` says whether the path is in notices.
+    ``occurrences`` has each word with its evidence: the engines that it is about, and whether
+    numbers are beside it. ``mixed_word`` is the word in the response for all engines, if a response
+    for some of the engines has a different word; otherwise it is empty. ``is_notice`` says whether
+    the path is in notices, i.e. messages to the reader of the response.
     """
 
     def __init__(
@@ -1066,10 +1070,11 @@ class _WordEvidence:
     def meanings(self) -> dict[str, str]:
         """Return a dict from each word at the path to its probable meaning, such as ``not_run``.
 
-        The meaning comes from the word itself, or from the numbers next to it. A word of unknown
-        meaning is proposed as ``available`` only if it is the commonest word that always has
-        numbers next to it. Reasons, sentences, items of lists, values under a key such as
-        ``missing``, and the ``mixed_word`` are never proposed as ``available``.
+        A known word means what its name says. The meaning of an unknown word depends on whether
+        numbers are beside it: as a rule, ``available`` is proposed for one unknown word only, the
+        commonest of those that are never beside a missing number. It is not proposed for unknown
+        words that are sentences, notices or items of a list, that are under a key such as
+        ``missing``, or that are the ``mixed_word``.
         """
         meanings = {
             text: meaning

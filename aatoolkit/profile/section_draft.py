@@ -292,7 +292,7 @@ class SectionDraft:
         self.analysis.rules = with_rule(self.analysis.rules, rule)
 
     def _paths_by_engine(self) -> Collection[str]:
-        """Return the paths of the objects in the responses whose keys are engines."""
+        """Return the paths of those objects in the responses that map engines to values."""
         tables = (table for table in self.analysis.relations if table.key == ("engine",))
         return {
             format_path(table.steps[:-1])

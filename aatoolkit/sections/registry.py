@@ -194,11 +194,11 @@ def default_profile() -> Profile:
 
 
 def qualifier(section: Section, owner: str) -> str:
-    """Return the prefix that the names of a section's tables get in the metadata of frames.
+    """Register a section's tables; return the prefix that their names have in metadata of frames.
 
-    The prefix is empty if the section is in the default profile. Otherwise it consists of
-    ``owner``, which is the name of the section's profile, and a fingerprint of the section; from
-    then on, `table` finds the tables by their names with the prefix.
+    The prefix is empty for a section of the default profile, whose tables need no registration.
+    For any other section it consists of ``owner``, the name of the section's profile, and a
+    fingerprint of the section. `table` finds a registered table by the prefix with its name.
 
     Examples
     --------

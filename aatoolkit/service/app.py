@@ -225,7 +225,7 @@ def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
 
 
 def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Parse and validate a query string; return its section, and the host, days and filters.
+    """Parse a query string; return its section, and the request's host, days and filters.
 
     The section is None if the request is for all sections. Raise `ApiError` if a parameter is
     invalid; whether filter values exist is checked later.
@@ -260,7 +260,10 @@ def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tup
 
 
 def _check_filter_values(question: Question, options: Mapping[str, Any]) -> None:
-    """Raise `ApiError` if a filter value of the question is not among the scope options."""
+    """Raise `ApiError` if a request filters by a value that the scope options do not list.
+
+    ``question`` is the request, ``options`` the body of the scope options of its host.
+    """
     for name, values in question.filters.items():
         list_name, field_name = FILTERS[name]
         allowed_values = [
@@ -418,7 +421,7 @@ def _load_scope_options(store: Store, host: str) -> dict[str, Any]:
 
 
 def _without_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a copy of a question without the filters that do not apply to a section."""
+    """Return a copy of a request without the filters that do not apply to a section."""
     filters = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=filters)
 

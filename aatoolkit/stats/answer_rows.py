@@ -117,7 +117,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
 def answers_of(
     chats: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
 ) -> pd.DataFrame:
-    """Return one row per answer, made of the three tables of the section ``chats``."""
+    """Return the result of `answers`, made of the three tables of the section ``chats``."""
     is_answered = chats["outcome"].eq("answered").fillna(False).to_numpy(bool)
     result = chats.loc[is_answered, [*_CHAT_COLUMNS]].reset_index(drop=True)
     is_of_brand = mentions["own"] if brand is None else mentions["brand"].eq(brand)

@@ -196,7 +196,11 @@ def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbe
 
 
 def _reason_of_doubt(y: Numbers, n: Numbers, p: float, kind: str) -> str:
-    """Return why the changes found may be mere autocorrelation of days; "" if that is unlikely."""
+    """Return why the changes found may be mere autocorrelation of days; "" if that is unlikely.
+
+    ``y`` and ``n`` are the numerator and the denominator of each day, ``p`` is the p-value of no
+    change, and ``kind`` says whether the series has rates, counts or means.
+    """
     if p <= _CERTAIN_P:
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.

@@ -283,7 +283,7 @@ _SUFFIXES = ("", "_low", "_high")
 def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
     """Return the concentration of the counts ``c``, whose sum is ``n``, as a dict by result column.
 
-    The intervals are from multinomial samples (seed 0).
+    The intervals are from random multinomial samples, made with the seed 0.
     """
     counts, size = plain_value(c), int(number(n))
     largest = take(c, np.argsort(counts, kind="stable")[-top:])

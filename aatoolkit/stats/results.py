@@ -3,29 +3,38 @@
 Methods
 -------
 Rates and means of sampled prompts
-    Ratio estimator, linearised variance over prompts (Kish 1965), Wilson's interval on the
-    effective sample size (Kott & Carr 1997; compared by Franco, Little, Louis & Slud 2019),
-    Student's t with the effective number of prompts.
+    A rate or mean is a ratio estimator, with its linearised variance over prompts (Kish 1965). The
+    interval of a rate is Wilson's on the effective sample size (Kott & Carr 1997; compared with
+    others by Franco, Little, Louis & Slud 2019). Quantiles are those of Student's t, with degrees
+    of freedom from the effective number of prompts.
 Changes between two samples
-    The same for differences, over the prompts of both samples where they share prompts; Holm's or
-    Benjamini and Hochberg's adjustment; the change that is detectable with 80 % power (Bloom 1995;
-    Miller 2024).
+    A change is the difference of two such estimates, within prompts if the samples share prompts.
+    P-values are adjusted by Holm's or Benjamini and Hochberg's method. The detectable change is the
+    one that the test finds with 80 % power (Bloom 1995; Miller 2024).
 Effects of an action
-    Difference in differences within prompts, clustered (Bertrand, Duflo & Mullainathan 2004), with
-    pre-trend and placebo days (Roth 2022).
+    An effect is a difference in differences within prompts, which are the clusters (Bertrand, Duflo
+    & Mullainathan 2004). It is checked by the trend before the action and by placebo days (Roth
+    2022).
 Change points
-    Binomial, Poisson or normal likelihood, exact segmentation (Auger & Lawrence 1989), a test by
-    shuffled blocks of days with their long-run variance (Newey & West 1987).
+    The likelihood is binomial, Poisson or normal, and the segmentation is exact (Auger & Lawrence
+    1989). The test shuffles blocks of days, with the long-run variance of the days (Newey & West
+    1987).
 Ranks
-    Confidence sets from simultaneous pairwise differences (Mogstad et al. 2024): a multiplier
-    bootstrap over prompts gives the critical p-value, and Student's t tests each difference at it.
+    Confidence sets come from simultaneous pairwise differences (Mogstad et al. 2024). A multiplier
+    bootstrap over prompts gives the critical p-value, at which Student's t tests each difference.
 Overlaps
-    Jaccard index of pairs of answers of two engines, compared with that of pairs of answers of one
-    engine; Student's t over prompts.
-Decomposition, concentration, agreement, association
-    Kitagawa 1955; Simpson 1949 and Hill 1973; intra-class correlation by analysis of variance
-    (Ridout et al. 1999), jackknife; Mantel & Haenszel 1959 with the variance of
-    Robins, Breslow & Greenland 1986.
+    The Jaccard index of pairs of answers of two engines is compared with that of pairs of answers
+    of one engine, by Student's t over prompts.
+Decomposition
+    A change is split into parts by the method of Kitagawa 1955.
+Concentration
+    It is measured by the indices of Simpson 1949 and Hill 1973.
+Agreement
+    It is the intra-class correlation by analysis of variance (Ridout et al. 1999); its error is
+    found by the jackknife.
+Association
+    It is the ratio of Mantel & Haenszel 1959, with the variance of Robins, Breslow & Greenland
+    1986.
 
 Assumptions
 -----------
@@ -37,12 +46,12 @@ also says when not to use it.
 
 Checks
 ------
-Against statsmodels and SciPy, to 1e-9: clustered variances of rates, means and changes, paired
-and unpaired; Wilson's and Newcombe's intervals; adjusted p-values; the fixed-effects regression
-of effects and trends; means over prompts and their paired test; Student's t; the Mantel-Haenszel
-ratio. By simulation where there is no such reference: coverage of intervals and rank sets, false
-alarms and power of comparisons, effects and change points, on processes that fit the assumptions
-and some that do not.
+These results are compared with statsmodels and SciPy, to 1e-9: clustered variances of rates, means
+and changes, paired and unpaired; Wilson's and Newcombe's intervals; adjusted p-values; the
+fixed-effects regression of effects and trends; means over prompts and their paired test; Student's
+t; the Mantel-Haenszel ratio. Where there is no such reference, simulations check the coverage of
+intervals and rank sets, and the false alarms and power of comparisons, effects and change points.
+They simulate processes that fit the assumptions, and some that do not.
 """
 
 from __future__ import annotations

@@ -163,7 +163,8 @@ class ClusterSums:
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
     """Return for each of two sides the positions of the pairs whose clusters both sides have.
 
-    ``sides`` maps, on each side, the label of each cluster to the position of its pair.
+    A pair is a group and one of its clusters. ``sides`` has for each side a mapping from the label
+    of each cluster to the position of its pair.
     """
     return [[pairs[name] for name in sides[0] if name in sides[1]] for pairs in sides]
 
@@ -470,7 +471,11 @@ def pairing(
 
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
-    """Return the names of the two sides: their hosts if each has its own, else `WINDOWS`."""
+    """Return the names of the two sides of a comparison, whose metadata are ``now`` and ``before``.
+
+    The names are two hosts if all frames of a side are from one host, and the other side is from
+    another host. Otherwise they are ``"now"`` and ``"before"``.
+    """
     hosts, hosts_before = (
         {source.host for metadata in side for source in metadata.sources} for side in (now, before)
     )

@@ -180,15 +180,18 @@ def name_variables() -> None:
 
 
 def setting(name: str, value: Any) -> Any:
-    """Return an argument or constant of a statistic; as `Traced` if there is a tracer."""
+    """Return ``value``, an argument or constant of a statistic; as `Traced` if there is a tracer.
+
+    So the explanation of a result shows the value under ``name`` in the formulas that use it.
+    """
     return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 
 def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Return a value that was computed from random draws; as `Traced` if there is a tracer.
+    """Return ``value``, computed from random numbers; as `Traced` if there is a tracer.
 
-    ``description`` says how it was drawn, and with which seed; ``inputs`` are the numbers that it
-    depends on.
+    ``description`` says how the random numbers were made, and with which seed; ``inputs`` are the
+    other numbers that ``value`` depends on.
     """
     if TRACER.get() is None:
         return value
@@ -201,9 +204,10 @@ def alias(name: str, value: Any) -> Any:
 
 
 def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
-    """Return numbers that no formula computes, such as cells; as `Traced` if there is a tracer.
+    """Return ``values``, numbers that no formula computes; as `Traced` if there is a tracer.
 
-    ``explain(tracer, position)`` returns the explanation of the number at a position.
+    The cells of a frame are such numbers. ``explain(tracer, position)`` returns the explanation of
+    the number at a position.
     """
     tracer = TRACER.get()
     if tracer is None:
@@ -298,7 +302,7 @@ class SingleGroup:
 
     @staticmethod
     def spread(value: Any) -> Any:
-        """Return ``value``, a number of the group such as its mean, since all clusters share it."""
+        """Return ``value``, a number such as the mean of the group: it holds for all clusters."""
         return value
 
 

@@ -428,7 +428,10 @@ def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
 
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the entries in the ``results.json`` of a folder, by name; empty without entries."""
+    """Return the entries in the file ``results.json`` of ``folder``, by name of the result.
+
+    The dict is empty if there is no such file.
+    """
     file = folder / RESULTS
     return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
 

@@ -525,7 +525,7 @@ def _warn_of_copies(
     the title of a page may be just the name of a brand.
     """
     hidden_texts: set[str] = set()
-    hidden_words: dict[str, Any] = {}  # by first word, by second word, and so on; "" ends a text
+    trie: dict[str, Any] = {}  # by first word, by second word, and so on; "" ends a text
     for table, redacted_table in zip(tables_before, redacted_tables, strict=True):
         for name in {*table.frame} - {*redacted_table.frame}:
             for text in _texts_of(table.frame[name]):
@@ -533,21 +533,21 @@ def _warn_of_copies(
                 if (table.name, name) not in named_columns and len(words) < 4:
                     continue
                 hidden_texts.add(text)
-                following_words = hidden_words
+                node = trie
                 for word in words:
-                    following_words = following_words.setdefault(word, {})
+                    node = node.setdefault(word, {})
                 if words:
-                    following_words[""] = {}
+                    node[""] = {}
 
     def holds_copy(text: str) -> bool:
         words = _words_of(text)
         for start in range(len(words) if text not in hidden_texts else 0):
-            following_words = hidden_words
+            node = trie
             for word in words[start:]:
-                if word not in following_words:
+                if word not in node:
                     break
-                following_words = following_words[word]
-                if "" in following_words:
+                node = node[word]
+                if "" in node:
                     return True
         return text in hidden_texts
 

@@ -418,14 +418,17 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
 
 
 def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
-    """Return the tables of the recorded response that has the table ``table``.
+    """Return all tables of the one recorded response that has a table called ``table``.
 
-    With ``host`` or ``scope``, only responses of this host or scope are searched.
+    ``table`` is the table's name alone, or after the section's name and a dot. If ``host`` or
+    ``scope`` is not None, only responses of this host or scope are searched.
 
     Raises
     ------
+    ItemNotFound
+        If the study has no response of ``host``.
     ScopeError
-        If no response has this table, or several responses have it.
+        If none of these responses has the table, or more than one has it.
     """
     section, _, name = table.rpartition(".")
     hosts = sorted({record.host for record in study._current if record.host})

@@ -212,10 +212,11 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
 def _state_of_entry_without_data(
     entry: Entry, state: Availability, *, in_map: bool
 ) -> Availability:
-    """Return the availability that the value of an entry states, or ``state`` if it states none.
+    """Return the availability of one entry of a list or map such as ``missingFields``.
 
-    ``state`` is the availability that the key of the list or map means. Texts are read only with
-    ``in_map``; in a list they are the names themselves.
+    If the value of the entry does not state an availability, it is ``state``, which the key
+    of the list or map means. A value that is a text can state one only with ``in_map``; without it,
+    the text is the name of the engine or field.
     """
     item = entry.value
     if isinstance(item, dict):
@@ -230,8 +231,8 @@ def _state_of_entry_without_data(
 def read_list_of_states(facts: Facts, member: Member) -> bool:
     """Add signals for a list or map that has one entry per engine, field or section.
 
-    An entry states an availability: by a record in a list, by a word in a map. Return whether
-    anything was read.
+    An item of a list must be a record that states an availability; a value in a map must be a word
+    that means one. Return whether anything was read.
     """
     key, value, scope = member.key, member.value, find_entry_kind(member.key)
     entries = list_entries(value, member.path, scope)
@@ -356,7 +357,7 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
 
 
 def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
-    """Add signals for what an object with data says of its own availability and of its fields'."""
+    """Add signals for what an object says of the availability of its data and of its fields."""
     key, value, path, _, pattern = member
     if depth > _MAX_DEPTH or names(key, "business"):
         return
@@ -448,7 +449,7 @@ _ABOUT_CALL = re.compile(
 def _read_notices(facts: Facts, member: Member) -> bool:
     """Add signals for the notes, notices or footnotes under a key.
 
-    Return whether the key is done with, so that no other rule may read it.
+    Return whether the notes were read, so that no other rule may read this key.
     """
     key, value = member.key, member.value
     # Remarks may be about anything; they count only if nothing was measured.
@@ -547,7 +548,8 @@ def read_prose(facts: Facts) -> None:
 def find_error_word(texts: Iterable[str]) -> Word | None:
     """Return the `Word` (a standard term) that the texts of an error mean; None if they mean none.
 
-    It is the strongest that a code means or, if no code means any, the first that a sentence means.
+    The strongest `Word` that a code means is returned or, if no code means a `Word`, the first that
+    a sentence means.
     """
     codes = [*texts]
     return find_strongest_word(filter(is_code, codes)) or next(
@@ -582,7 +584,10 @@ def is_error_key(key: str) -> bool:
 
 
 def _read_error(facts: Facts, member: Member) -> RuleResult:
-    """Add a signal for an error in the body of a response whose HTTP status means success."""
+    """Add a signal to ``facts`` if ``member`` is an error in the body of a successful response.
+
+    Return True if a signal was added, else None.
+    """
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
     if member.path.count(".") > 2 or facts.has_section:
@@ -686,7 +691,7 @@ def _read_message(facts: Facts, member: Member) -> RuleResult:
 def _read_last_day(facts: Facts, member: Member) -> RuleResult:
     """Add a signal that the days after the last complete day are partial; return True.
 
-    Return None if the response has no later days.
+    ``member`` has the last complete day. Return None if the response has no days after it.
     """
     as_of = member.value[:10]
     if DAY.match(as_of) and max(facts.days, default="") > as_of:

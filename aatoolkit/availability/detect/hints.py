@@ -69,6 +69,7 @@ def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
 
 
 def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
+    """Yield a pair of score and hint for each response header that may state availability."""
     for name, text in headers.items():
         key = name.lower().removeprefix("x-")
         is_data = names(key, "about_data") or names(key, "of_process")

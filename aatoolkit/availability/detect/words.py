@@ -243,8 +243,8 @@ def read_word(word: object, reason: object = None) -> Availability:
 def with_reason(state: Availability, reason: str | None) -> Availability:
     """Return ``state`` with ``reason`` as its reason.
 
-    If ``state`` is only ``unavailable`` or ``partial``, a reason that is a code, such as
-    ``not_connected``, also gives the cause.
+    If ``state`` is ``unavailable`` or ``partial`` without a cause, and the reason is a known code,
+    such as ``not_connected``, the cause is that of the code.
     """
     word = find_word(reason) if reason is not None and is_code(reason) else None
     if word and state == ABSENT and word.availability.status in EMPTY:

@@ -29,10 +29,10 @@ _TOOLS = 26.0
 
 
 class InteractivePicture(go.Figure):  # type: ignore[misc]
-    """A plotly figure with a static picture for places that cannot show plotly.
+    """A plotly figure that also carries a static picture, for programs that cannot show plotly.
 
-    An exported notebook shows the static picture, and a terminal its finding in words. Colab and
-    other environments that plotly detects get plotly's own output for them.
+    An exported notebook shows the static picture. A terminal shows a text: what the picture shows,
+    in words. Where plotly has found out how to show figures, as in Colab, it shows this one.
     """
 
     _picture: Picture | None = None
@@ -59,7 +59,7 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
 
 
 def interactive_form(picture: Any) -> InteractivePicture:
-    """Return a picture as a plotly figure."""
+    """Return ``picture``, a `Picture`, as a plotly figure with the same marks and texts."""
     spec, layout, palette = picture.spec, picture.layout, picture.palette
     high = layout.height + _TOOLS
     traces = []

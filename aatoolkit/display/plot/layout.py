@@ -202,7 +202,11 @@ def _title(spec: Spec, span: float, large: float, most: int) -> tuple[str, str]:
 def _legend(
     entries: Iterable[tuple[str, Style, str]], span: float, small: float, top: float
 ) -> Iterator[Text]:
-    """Yield the sign and the text of each entry of the legend, in lines of the width ``span``."""
+    """Yield for each entry of a legend two texts: its sign, and its words to the right of it.
+
+    ``entries`` has for each its words, style and kind of mark. A line of the legend is at most
+    ``span`` wide; ``top`` is the position of the first line, ``small`` the size of the letters.
+    """
     x = 0.0
     for words, style, kind in entries:
         glyph = style.glyph(kind)
@@ -467,9 +471,9 @@ def _x_ticks(
         return ticks[::every], is_turned
     for most in (9, 7, 6, 5, 4, 3, 2):
         ticks = _time_ticks(scale, most) if scale.days else number_ticks(scale, most)
-        least = max((width_of(t.text, size) for t in ticks), default=0.0) + 8
+        min_distance = max((width_of(t.text, size) for t in ticks), default=0.0) + 8
         places = sorted(width * scale.share(t.at) for t in ticks)
-        if all(right - left >= least for left, right in pairwise(places)):
+        if all(right - left >= min_distance for left, right in pairwise(places)):
             return ticks, False
     return ticks[:1], False
 

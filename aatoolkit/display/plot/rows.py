@@ -264,8 +264,9 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> str:
     """Return a headline such as "Acme has the highest mention rate, 40%; Globex 30%".
 
-    The second part is about the own brand. The headline is empty if the first row ties with
-    another, or if one of the first two rows has no number.
+    ``values`` are sorted, the best first. The part after the semicolon is about the user's own
+    brand, if it has less. The headline is empty if the first row ties with another, or if one of
+    the first two rows has no number.
     """
     if (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""

@@ -71,7 +71,7 @@ class Card(NamedTuple):
 
     @property
     def measure(self) -> str:
-        """The measure that the label names, such as ``share_of_voice``."""
+        """The name of the card's measure, such as ``share_of_voice``, made from ``label``."""
         return self.label.partition(" (")[0].lower().replace(" ", "_")
 
 
@@ -323,15 +323,21 @@ def cell_texts(data: PlotData, name: str) -> list[str]:
 
 
 class RowPlot(NamedTuple):
-    """How to draw a result of statistics: each row as a number with its interval, and a text.
+    """How to draw a result of statistics: for each row a number with its interval, and a text.
 
-    ``verb`` is the method of ``df.aa`` that computed the result. ``value``, ``low`` and ``high``
-    are the columns of the number and its interval; ``tick`` is a column of numbers drawn as short
-    strokes. ``names`` are the columns that name a row, by default the key. If ``has_lead`` is true,
-    the text of the first row is the headline. ``words`` is the template of the text beside a row,
-    filled from the row's columns. ``colour`` says which rows are coloured: ``all``, only the
-    ``certain`` ones (``low`` equals ``high``), or each by its ``verdict``. ``needs`` are further
-    columns that the frame must have; ``nothing`` is the name of a row without a name.
+    - ``verb``: the method of ``df.aa`` that computed the result; empty for any method.
+    - ``value``, ``low``, ``high``: the columns with the number and the ends of its interval.
+    - ``tick``: a column of numbers that are drawn as short strokes; empty for none.
+    - ``title``, ``axis``: templates of the title, and the label of the axis of numbers.
+    - ``how``: the caption, which says what the signs in the picture mean.
+    - ``words``: the template of the text beside a row, filled from the columns of the row.
+    - ``names``, ``join``: the columns that name a row, by default the key, and what joins them.
+    - ``nothing``: the name of a row whose columns give it no name.
+    - ``colour``: ``all`` rows are coloured, or only the ``certain`` ones (``low`` equals ``high``),
+      or each by its ``verdict``.
+    - ``is_change``: whether the numbers are changes, which are written with their sign.
+    - ``has_lead``: whether the text of the first row is the headline.
+    - ``needs``: further columns that the frame must have.
     """
 
     verb: str

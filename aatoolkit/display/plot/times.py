@@ -43,8 +43,9 @@ class _Table(NamedTuple):
     """A pivot table of numbers.
 
     ``rows`` has for each cell the position of its row in the data, or -1 if the data have no such
-    row. ``keys`` and ``columns`` are the labels of rows and columns. If columns are times, the
-    times that the data leave out in between are columns, too.
+    row. ``values`` has the numbers, ``keys`` and ``columns`` the labels of rows and columns. If the
+    columns are regular times, such as days, those that the data leave out are columns, too.
+    ``total`` is the shape of the table before it was cut to the best rows and columns.
     """
 
     rows: np.ndarray
@@ -107,9 +108,10 @@ def _moment(when: pd.Timestamp) -> str:
 
 
 def _years_text(moments: Sequence[pd.Timestamp]) -> str:
-    """Return a label for an axis of times: the years of days, or the days of hours.
+    """Return a label for an axis of times: the first and the last year, such as ``2025–2026``.
 
-    It is empty if the ticks show the years.
+    If the times are within days, it is the first and the last day. It is empty if the times span
+    more than 300 days, because then the ticks show the years.
     """
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return ""

@@ -59,7 +59,7 @@ class _Group:
         distinct = {option.value: option for option in reversed([*options])}
         self.name = name
         self._options = [*reversed(distinct.values())]
-        self._places = {option.value: at for at, option in enumerate(self._options)}
+        self._positions = {option.value: at for at, option in enumerate(self._options)}
         self._marks = np.array([option.mark for option in self._options], np.uint8)
         labels = [str(option.label or option.value) for option in self._options]
         details = [option.detail for option in self._options]
@@ -69,8 +69,8 @@ class _Group:
             "one": is_single,
             "empty": empty,
             "rows": rows,
-            "values": [*self._places],
-            "labels": None if labels == [*self._places] else labels,
+            "values": [*self._positions],
+            "labels": None if labels == [*self._positions] else labels,
             "details": details if any(details) else None,
             "notes": [option.note for option in self._options],
             "marks": self._marks.tobytes(),
@@ -79,7 +79,7 @@ class _Group:
     def bits(self, values: Iterable[Any]) -> bytes:
         """Return the chosen values as one bit per option; the first option has the lowest bit."""
         flags = np.zeros(len(self._options), np.uint8)
-        flags[[self._places[value] for value in values if value in self._places]] = 1
+        flags[[self._positions[value] for value in values if value in self._positions]] = 1
         return np.packbits(flags, bitorder="little").tobytes()
 
     def values(self, bits: bytes) -> tuple[Any, ...]:

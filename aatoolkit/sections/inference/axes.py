@@ -74,10 +74,10 @@ class RowSet:
     parent_rows : list of int
         For each row, the position in the parent of the row that contains it.
     keys : list
-        For each row, its position in the list, or its key in the map.
+        For each row, its position in its list or, for entries of a map, its key.
     holder : tuple of Step
-        The path to the list of the rows; if several lists share the row set, the path to the record
-        that contains these lists.
+        The path to the list or map that contains the rows. If several lists of equal length share
+        the row set, the path to the record that contains these lists.
     first : int
         The position of the first row in its list; 1 if the element before it is a header.
     has_label : bool

@@ -45,7 +45,7 @@ def gather_evidence(relations: list[Relation], engine_count: int) -> None:
         _find_ratios(relation)
         _find_siblings(relation)
         if engine_count > 1:
-            _compare_engines(relation, engine_count)
+            _add_engine_evidence(relation, engine_count)
     for relation in relations:
         if relation.steps:
             _find_sums(relation, relations)
@@ -403,7 +403,7 @@ def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | N
     )
 
 
-def _compare_engines(relation: Relation, engine_count: int) -> None:
+def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
     """Compare the numbers for single engines with those for all; store this as evidence of columns.
 
     The comparison shows which counts add up over engines, and which counts are the weights of

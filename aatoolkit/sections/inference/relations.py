@@ -89,7 +89,11 @@ class Evidence:
 
     @property
     def is_additive(self) -> bool:
-        """Whether it is proved that the rows of the column add up."""
+        """Whether the responses prove that the column may be summed.
+
+        They do if its rows sum to a total in the responses, or its numbers for single engines to
+        the number for all engines.
+        """
         return bool(self.sum_notes) or self.engine_outcome == "adds"
 
 
@@ -166,12 +170,15 @@ class ColumnFinding:
 
     @property
     def half_unit(self) -> float:
-        """The largest rounding error: half a unit of the last decimal; 0 for whole numbers."""
+        """The largest rounding error of the numbers: half a unit of their last decimal.
+
+        It is 0 for whole numbers.
+        """
         return 0.5 * 10.0**-self.reading.decimals if self.reading.decimals else 0.0
 
     @property
     def meaning(self) -> Meaning:
-        """The meaning of the column's name, if it is generic (``value``) with the parent's name.
+        """The meaning of the column's name; of a name such as ``value``, with the parent's name.
 
         A field of whole numbers that is named like a count (``hits``) remains a count, even if its
         parent (``visibility``) is named like a share.
@@ -200,8 +207,8 @@ class ColumnFinding:
     def may_be_counts(self) -> bool:
         """Whether the column holds only whole numbers from 0 up, which may be counts."""
         reading = self.reading
-        is_plain = reading.dtype == "Int64" and reading.parse in (None, "number")
-        return is_plain and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
+        are_whole = reading.dtype == "Int64" and reading.parse in (None, "number")
+        return are_whole and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
 
     @property
     def example(self) -> Any:
@@ -211,7 +218,7 @@ class ColumnFinding:
 
     @property
     def aggregate(self) -> Aggregation:
-        """The rule by which the column is aggregated; `NONE` (not at all) while it is open."""
+        """The rule by which the column is aggregated; `NONE` (not at all) if none is likely yet."""
         rule = self.rule.value
         return NONE if rule is None or self.rule.confidence == OPEN else rule
 

@@ -102,10 +102,12 @@ def _create_relation(
 
 
 def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
-    """Return a name for the column with the keys of a map, whose entries are rows of ``row_set``.
+    """Return a name for the column that holds the keys of a map.
 
-    The name comes from a field on the path of the map, such as ``byEngine``, from the kind of the
-    keys, or from another field with the same texts.
+    The rows of ``row_set`` are the entries of the map. If the map is in a field such as
+    ``byEngine``, the name is ``engine``. Otherwise it is what the keys are known to be, such as
+    ``topic``, else the name of another field whose values are the keys, else the singular of the
+    field that holds the map, else ``key``.
     """
     word = next(
         (snake(step.name) for step in reversed(row_set.steps) if isinstance(step, Field)), ""
@@ -167,10 +169,10 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
 
 
 def _declare_header(relation: Relation, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
-    """Declare the header of a table whose rows are lists, if one header names all columns.
+    """Declare in ``relation.rows`` which header names the columns of rows that are lists.
 
-    A header is another list, with a name for each position in the rows. Otherwise the declaration
-    is left unchanged.
+    A header is another list in the response, with a name for each position in the rows. Nothing is
+    changed if the rows are not lists, or if no single header names all columns.
     """
     steps_in_row = [raw_column.steps[len(row_set.steps) :] for raw_column in raw_columns]
     are_own_values = all(
@@ -205,9 +207,10 @@ def _word_of_step(step: Step) -> str:
 
 
 def _name_nameless_columns(relation: Relation) -> None:
-    """Name the columns whose values are elements of lists instead of fields.
+    """Name the columns of rows that are lists or scalars, as these have no fields to name them.
 
-    The name is that of the list with the position of the element, such as ``point_2``.
+    The first column has the name of the field that holds the rows, such as ``points``. Each further
+    column also has its number, as in ``points_2``.
     """
     bland_words = lexicon("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]

@@ -492,9 +492,10 @@ def _insights_availability(obs: Observations) -> SectionAvailability:
 
 
 def _measure_change(row: Row) -> Row | None:
-    """Return the row of a change with its values, severity and evidence added.
+    """Return ``row``, a change between two windows, with its size, severity and evidence added.
 
-    Return None if there are too few data. The severity is None if the change is too small.
+    Return None if there are too few data to measure the change. The severity is None if the change
+    is too small to report. The evidence is a list of the prompts that contribute most to it.
     """
     kind = _CHANGE_KINDS[row["kind"]]
     is_count, is_loss = kind.unit == "count", row["kind"] == "citation_loss"

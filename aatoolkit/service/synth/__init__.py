@@ -4,8 +4,9 @@ Everything in it is made up, and marked as synthetic. It is for trying out the s
 toolkit, and has every gap that real observations have: engines that never ran, days without a run,
 answers that were refused, sentiment that was not scored, hours that were not recorded.
 
-In reading order: ``world`` has hosts, engines, brands, prompts and pages, and functions that draw
-columns from a seed; ``draw`` draws runs, answers and their content, and the logs of sites.
+In reading order: ``world`` has hosts, engines, brands, prompts and pages, and functions that
+generate random columns from a seed; ``draw`` generates random runs, answers and their content, and
+the logs of sites.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ The store's clock is at {as_of}.
 
 
 def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str, pa.Table]:
-    """Draw the tables of a synthetic store at random, and return them by name.
+    """Generate the tables of a synthetic store at random, and return them by name.
 
     Parameters
     ----------
@@ -106,9 +107,10 @@ def write_synthetic_store(
 
 
 def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
-    """Draw the tables of each host; yield dicts of tables by name, several for each host.
+    """Generate the random tables of all hosts; yield several dicts of tables by name for each host.
 
-    The numbers of answers per host are rounded down; the first host gets the remainder.
+    Each host gets its share of the number ``answers``, rounded down; the first host also gets the
+    remainder. ``icc`` is the intra-class correlation of mentions, as for `synthesize`.
     """
     yield tables_from_rows("", ROWS[""])
     counts = [int(plan.share * answers) for plan in HOSTS]

@@ -1,4 +1,4 @@
-"""Draw the synthetic data of a project: runs, answers, and the logs of its site.
+"""Generate the random data of a project: runs, answers, and the logs of its site.
 
 In reading order: runs (which prompt was sent to which engine when) and the brands that answers
 mention; the pages that answers cite, their queries, advertisements and products; the requests of
@@ -73,9 +73,9 @@ class Runs:
             second[order],
             engines[slot][order],
         )
-        prompt = draw_weighted(rng, plan.fixed_array("prompts", "weight", 1.0), count)
-        is_retired = plan.fixed_array("prompts", "until", 0)[prompt] > self.days_ago
-        self.prompt_index = np.where(is_retired, 0, prompt)
+        prompt_index = draw_weighted(rng, plan.fixed_array("prompts", "weight", 1.0), count)
+        is_retired = plan.fixed_array("prompts", "until", 0)[prompt_index] > self.days_ago
+        self.prompt_index = np.where(is_retired, 0, prompt_index)
         outcome_index, self.outcome = draw_choices(rng, "outcomes", count)
         self.is_answered = outcome_index == 0
         self.has_shopping = (
@@ -95,7 +95,8 @@ class Runs:
     def random_generator(self, area: int) -> np.random.Generator:
         """Return a random number generator for the part of the project's data numbered ``area``.
 
-        The random numbers of one part do not depend on how many another part draws.
+        Each part has a generator of its own, so that a change to one part leaves the others as they
+        are.
         """
         return independent_generator(self._seed, self.plan.number, area)
 
@@ -110,7 +111,7 @@ class Runs:
         return np.array(engine_matches)[self.engine_index]  # type: ignore[no-any-return]
 
     def _draw_mentions(self) -> None:
-        """Draw at random which brands each answer mentions, and in which order."""
+        """Generate which brands each answer mentions, and in which order, at random."""
         rng = self.random_generator(1)
         rates = self.plan.fixed_array("brands", "rate", 0.0)
         size = (len(self), len(rates))
@@ -188,7 +189,7 @@ class Runs:
 
 
 def draw_answers(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the table of answers, with one row for each run."""
+    """Generate the random table of answers, with one row for each run."""
     rng, is_failed = runs.random_generator(3), ~runs.is_answered
     texts = null_where(is_failed, _answer_texts(runs))
     is_truncated = draw_booleans(rng, 0.3, len(runs))
@@ -236,7 +237,7 @@ def _answer_texts(runs: Runs) -> pa.Array:
 
 
 def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the table of mentions of brands in answers, with random sentiments."""
+    """Generate the table of mentions of brands in answers, with random sentiments."""
     rng, count, brands = (
         runs.random_generator(4),
         len(runs.mention_run),
@@ -270,7 +271,7 @@ def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the table of attributes, such as "easy to use", that answers give to brands."""
+    """Generate the random table of attributes, such as "easy to use", that answers give brands."""
     rng, count = runs.random_generator(5), len(runs.mention_run)
     owner, position = repeat_indices(draw_weighted(rng, (0.65, 0.25, 0.1), count))
     first_attribute, _ = draw_choices(rng, "attributes", count)
@@ -287,9 +288,9 @@ def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_claims(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the table of which answers make which claims about the first two brands.
+    """Generate the random table of which answers make which claims about the first two brands.
 
-    No answer makes the sixth and last claim, as a claim may also be without answers in reality.
+    No answer makes the last of the six claims, as real claims may be in no answer, too.
     """
     rng, count = runs.random_generator(6), len(runs.mention_run)
     is_seen = draw_booleans(rng, 0.2, count)
@@ -311,7 +312,7 @@ def draw_claims(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_sources(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the tables about the pages and domains that answers can cite; return them by name."""
+    """Generate the tables of the pages and domains that answers can cite; return them by name."""
     rng, pages = runs.random_generator(11), runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
     mention_draws = rng.random((len(pages), len(brands)))
@@ -337,7 +338,7 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_citations(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the table of citations of pages in answers."""
+    """Generate the random table of citations of pages in answers."""
     rng, pages = runs.random_generator(10), runs.plan.pages()
     count_weights = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
     run, _ = repeat_indices(draw_weighted(rng, count_weights, len(runs)) * runs.is_answered)
@@ -369,10 +370,11 @@ def draw_citations(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the tables ``fanouts`` and ``queries``; the latter has the rank and volume of queries.
+    """Generate the random tables ``fanouts`` and ``queries``; return them by name.
 
-    A fan-out is a search query that an engine sent while it made an answer. Queries that end in a
-    year are the same for all prompts of a topic.
+    A fan-out is a search query that an engine sent while it made an answer. The table ``queries``
+    has the rank and search volume of such queries. Queries that end in a year are the same for all
+    prompts of a topic.
     """
     rng = runs.random_generator(12)
     is_exposed = runs.engine_mask("exposes_fanouts", True) & runs.is_answered
@@ -411,7 +413,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_ads(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the advertisements in answers, and their cards; return the tables by name."""
+    """Generate random advertisements in answers, and their cards; return the two tables by name."""
     rng, advertisers = runs.random_generator(20), runs.plan.fixed_rows("advertisers")
     is_examined = (
         runs.engine_mask("shows_ads", True)
@@ -448,7 +450,11 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _draw_cards(runs: Runs, card_counts: Array, advertiser: Array) -> dict[str, pa.Table]:
-    """Draw the table of cards; ``card_counts`` has the number of cards of each advertisement."""
+    """Generate the random table of cards: the texts, picture and link that an advertisement shows.
+
+    ``card_counts`` has the number of cards of each advertisement, ``advertiser`` the index of the
+    advertiser of each.
+    """
     rng = runs.random_generator(21)
     ad, position = repeat_indices(card_counts)
     count = len(ad)
@@ -472,7 +478,7 @@ def _draw_cards(runs: Runs, card_counts: Array, advertiser: Array) -> dict[str, 
 
 
 def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the products that answers show, and their offers; return the tables by name."""
+    """Generate random mentions and offers of products; return the two tables by name."""
     rng, ids = runs.random_generator(30), runs.plan.fixed_values("products", "product_id")
     shopping_runs = np.flatnonzero(runs.has_shopping)
     score = rng.random((len(shopping_runs), len(ids))) + np.linspace(0.5, 0.0, len(ids))
@@ -489,7 +495,7 @@ def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
-    """Draw the offers of products; return them as rows."""
+    """Generate random offers of the project's products; return them as rows."""
     rng = runs.random_generator(31)
     merchants, stock = CHOICES["merchants"], CHOICES["stock"]
     offers = []
@@ -524,9 +530,10 @@ _PATHS = (*OWN_PATHS, *CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw ``count`` rows of requests of crawlers; return the tables by name.
+    """Generate ``count`` random rows of requests by crawlers; return two tables by name.
 
-    There are none if the project has no connected gateway.
+    The second table has the hours that were recorded. The dict is empty if the project has no
+    connected gateway, which would record the requests.
     """
     if "connected" not in plan.fixed_values("gateways", "cname_state"):
         return {}
@@ -567,9 +574,9 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
 
 
 def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw ``count`` visits, and their conversions; return the tables by name.
+    """Generate ``count`` random visits, and conversions in some of them; return two tables by name.
 
-    There are none if the project has no web analytics.
+    The dict is empty if the project has no web analytics, which would count the visits.
     """
     analytics = next(iter(plan.fixed_rows("analytics")), {"provider": "none"})
     if analytics["provider"] == "none":

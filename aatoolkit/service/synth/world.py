@@ -1,9 +1,9 @@
 """The synthetic world: hosts, engines, brands, prompts and pages; all of it is made up.
 
 ``world.json`` has the hosts, the pages that answers cite, and other lists of choices with weights.
-``fixed.json`` has the rows of each host that are not drawn at random. Some of these rows have keys
-that control random draws, such as the ``rate`` at which a brand is mentioned and the ``weight``
-with which a prompt is asked.
+``fixed.json`` has those rows of each host that do not depend on the seed. Some of these rows have
+keys that control the random rows, such as the ``rate`` at which a brand is mentioned and the
+``weight`` with which a prompt is asked.
 
 Engines have the names of real ones so that the tables look familiar; what they do and say here is
 invented.
@@ -40,26 +40,26 @@ def independent_generator(seed: int, *path: int) -> np.random.Generator:
 
 
 def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: int) -> Array:
-    """Draw ``count`` random indices into ``weights``, with probabilities in proportion to them."""
+    """Return ``count`` random indices into ``weights``, with probabilities proportional to them."""
     edges = np.cumsum(np.asarray(weights, dtype=np.float64))
     positions = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
     return np.minimum(positions, len(edges) - 1)  # type: ignore[no-any-return]
 
 
 def draw_choices(rng: np.random.Generator, name: str, count: int) -> tuple[Array, pa.Array]:
-    """Draw from the list ``CHOICES[name]`` by weight; return the indices and the values drawn."""
+    """Choose ``count`` random values of ``CHOICES[name]`` by weight; return indices and values."""
     values, weights = zip(*CHOICES[name], strict=True)
     indices = draw_weighted(rng, weights, count)
     return indices, take_values(values, indices)
 
 
 def draw_integers(rng: np.random.Generator, low: int, high: int, count: int) -> Array:
-    """Draw ``count`` random integers from ``low`` to ``high``, both included."""
+    """Return ``count`` random integers from ``low`` to ``high``, both included."""
     return rng.integers(low, high, size=count, dtype=np.int64, endpoint=True)
 
 
 def draw_booleans(rng: np.random.Generator, probability: float | Array, count: int) -> Array:
-    """Draw ``count`` random booleans that are true with the given probability."""
+    """Return ``count`` random booleans, each true with the given ``probability``."""
     return np.asarray(rng.random(count) < probability)
 
 
@@ -120,7 +120,7 @@ _PARSERS = {"instant": datetime.fromisoformat, "day": date.fromisoformat}
 def tables_from_rows(
     host: str, rows_by_table: Mapping[str, Iterable[Mapping[str, Any]]]
 ) -> dict[str, pa.Table]:
-    """Make tables of the store from rows; map the name of each table to the table."""
+    """Make tables of the store from rows; return a dict from name to table."""
     return {name: _table_from_rows(name, host, rows) for name, rows in rows_by_table.items()}
 
 
@@ -156,7 +156,7 @@ _WORLD, ROWS = (
     json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     for name in ("world.json", "fixed.json")
 )
-"""The rows that are not drawn, by host and table; the host is "" for tables without a host."""
+"""The rows that do not depend on the seed, by host and table; "" is for tables without a host."""
 
 CHOICES: dict[str, list[Any]] = _WORLD["choices"]
 """Lists to choose from at random, by name: most have pairs of a value and its weight."""
@@ -175,7 +175,7 @@ class HostPlan:
 
     ``number`` is the index of the project, ``share`` its share of all answers, and ``days`` the
     number of days observed. ``silent`` lists the days without runs, counted back from the last day.
-    The fixed rows of the project are those that are not drawn at random.
+    The fixed rows of the project are those that do not depend on the seed.
     """
 
     number: int
@@ -185,7 +185,7 @@ class HostPlan:
     silent: list[int]
 
     def fixed_rows(self, table: str) -> list[dict[str, Any]]:
-        """Return the fixed rows of a table, i.e. those that are not drawn at random."""
+        """Return the fixed rows of a table, i.e. those that do not depend on the seed."""
         return ROWS[self.host].get(table, [])  # type: ignore[no-any-return]
 
     def fixed_values(self, table: str, column: str, default: Any = None) -> list[Any]:

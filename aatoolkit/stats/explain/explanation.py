@@ -438,12 +438,12 @@ def _describe_part(
     yield from map(clipped, part.notes)
     for cause in part.causes:
         example = f", such as {clipped(_key_in_words(cause.first))}" if cause.first else ""
-        reason = (
+        predicate = (
             "are missing for the same reason"
             if cause.why == part.missing
             else f"are missing: {cause.why}"
         )
-        yield clipped(f"{cause.rows:,} of them {reason}{example}")
+        yield clipped(f"{cause.rows:,} of them {predicate}{example}")
     if part.end:
         yield f"the trail ends here: {clipped(part.end)}"
 

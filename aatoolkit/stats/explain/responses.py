@@ -213,17 +213,17 @@ def _stores(within: Any) -> Iterator[Any]:
 
 
 def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield each response in a store that may be the one that ``source`` names, with its place.
+    """Yield each response in ``store`` that may be the one that ``source`` describes.
 
-    The place is a text, such as "in memory".
+    Each comes after a text that says where it was found, such as "in memory".
     """
     if hasattr(store, "_stored_responses"):
         for response in store._stored_responses(source):
             yield f"in {store._store_name}", response
         return
     for response in store:
-        held_source = response.source
-        if (held_source.sha256, held_source.section) == (source.sha256, source.section):
+        response_source = response.source
+        if (response_source.sha256, response_source.section) == (source.sha256, source.section):
             yield "in memory", response
 
 
