@@ -234,9 +234,10 @@ def _mark_totals(relation: Relation) -> str:
 def _find_key(relation: Relation) -> tuple[str, ...]:
     """Return the names of the columns that identify a row within its response; empty if none do.
 
-    They are all label columns (keys of maps, names of rows), all columns inherited from enclosing
-    rows, and as few other columns as are needed. Identifiers are tried before other texts;
-    measures, instants and booleans are never part of a key.
+    They are the label columns (keys of maps, names of rows), all columns inherited from enclosing
+    rows, and as few other columns as are needed. Of several parallel lists of texts only those are
+    label columns that are needed. Identifiers are tried before other texts; measures, instants and
+    booleans are never part of a key.
     """
     label_columns = [
         column for column in relation.columns if column.is_label or column.is_inherited
@@ -251,8 +252,15 @@ def _find_key(relation: Relation) -> tuple[str, ...]:
         for column_count in column_counts
         for columns in combinations(ranked_candidates, column_count)
     ):
-        if _are_unique(relation, [*label_columns, *columns]):
-            return tuple(column.name for column in (*label_columns, *columns))
+        key_columns = [*label_columns, *columns]
+        if _are_unique(relation, key_columns):
+            # Of several parallel lists of texts, only those that are needed name the rows.
+            for column in reversed(label_columns):
+                others = [other for other in key_columns if other is not column]
+                is_parallel = not column.is_inherited and column.source[0] != "@"
+                if is_parallel and others and _are_unique(relation, others):
+                    key_columns = others
+            return tuple(column.name for column in key_columns)
     return ()
 
 

@@ -154,9 +154,10 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
         -1:
     ]
     values = [value for value in raw_column.values if type(value) is str]
-    is_label = is_in_shared_record and isinstance(steps[-1], Each) and bool(values)
     name = specific_words[-1] if specific_words else ""
     dimension = vocabulary.find_dimension(values)
+    is_label = is_in_shared_record and isinstance(steps[-1], Each) and bool(values)
+    is_label &= dimension != "number"  # which is a measure, written as text
     if is_label:
         name = dimension or singular(name)
     elif name in lexicon("naming") and dimension in vocabulary.values_by_dimension:

@@ -310,3 +310,15 @@ def test_a_header_of_one_name_is_found_in_several_responses() -> None:
     names = [column.name for column in section.tables[0].columns]
     assert names == ["date", "visits", "n"]
     assert section.tables[0].key == ("date",)
+
+
+def test_of_parallel_lists_those_that_identify_the_rows_are_the_key() -> None:
+    columns = {
+        "address": ["https://a.example/1", "https://a.example/2", "https://b.example/1"],
+        "kind": ["NEWS", "NEWS", "OWN"],
+        "place": ["2.60", "2.57", "2.60"],
+        "n": [3, 1, 2],
+    }
+    proposed = table({"columns": columns}, "s_columns")
+    assert proposed.key == ("url",)
+    assert [column.dtype for column in proposed.columns] == ["string", "string", "Float64", "Int64"]
