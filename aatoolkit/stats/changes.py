@@ -50,7 +50,7 @@ def changes(
 ) -> pd.DataFrame:
     """Detect the days on which a series changed its level; see ``df.aa.changes``."""
     check_level(level)
-    sums = cluster_sums(frame, column, None, date, rules, counts=True)
+    sums = cluster_sums(frame, column, None, date, rules, allow_counts=True)
     order = np.argsort(sums.labels[sums.cluster])
     days, (y, n) = sums.labels[sums.cluster][order], sums.parts(order)
     if len(days) > MAX_DAYS:

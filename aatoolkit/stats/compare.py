@@ -184,7 +184,7 @@ def compare_measure(
     cluster_of_sums, frames = pair or cluster, [now, before]
     try:
         sides = [
-            cluster_sums(frame, measure, by, cluster_of_sums, rule, counts=True)
+            cluster_sums(frame, measure, by, cluster_of_sums, rule, allow_counts=True)
             for frame, rule in zip(frames, (rules, before_rules), strict=True)
         ]
     except AvailabilityError as error:

@@ -26,7 +26,7 @@ from aatoolkit.stats.trace import (
     TRACER,
     Traced,
     formula_text,
-    parts_of,
+    named_parts,
     plain_value,
 )
 
@@ -258,7 +258,7 @@ class TracedExplainer:
 
     def _explain_parts(self, node: Traced, position: int | None) -> Iterable[Explanation]:
         """Yield an explanation of each operand of a number."""
-        for part, part_position in parts_of(node, position):
+        for part, part_position in named_parts(node, position):
             if part.is_vector and part_position is None:
                 yield from (self.number(part, element) for element in range(len(part.value)))
             else:
