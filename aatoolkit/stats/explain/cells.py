@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.text import counted
-from aatoolkit.frame.aggregate import PlannedCells, planned_of
+from aatoolkit.frame.aggregate import PlannedCells, plan_cells
 from aatoolkit.frame.aggregation_plan import Plan
 from aatoolkit.frame.cell_status import cells_of, is_status_column
 from aatoolkit.frame.groupby import as_floats, flattened
@@ -405,7 +405,7 @@ class AggregateCells(Result):
         """Maps each aggregated column to the way it was aggregated, and its cells in the input."""
         parameters = ("by", "columns", "rules", "observed")
         options = {name: self.arguments.get(name) for name in parameters}
-        return {cells.plan.column: cells for cells in planned_of(self.first_input, **options)}
+        return {cells.plan.column: cells for cells in plan_cells(self.first_input, **options)}
 
     def explain(self, position: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
