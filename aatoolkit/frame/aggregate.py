@@ -133,7 +133,7 @@ class PlannedCells:
         return quotient, (groups.count(mask) > 0) & (denominators == 0)
 
 
-def planned_of(
+def plan_cells(
     frame: pd.DataFrame,
     by: By,
     columns: str | Iterable[str] | None,
@@ -144,7 +144,7 @@ def planned_of(
     metadata = metadata_of(frame)
     groups = group(frame, by, observed is not False)
     plans = plan(frame, metadata, groups, columns, rules or {}, shares=True)
-    return [PlannedCells(planned, frame, metadata, groups) for planned in plans]
+    return [PlannedCells(column_plan, frame, metadata, groups) for column_plan in plans]
 
 
 @recorded("aggregate", "frame")
@@ -159,7 +159,7 @@ def aggregate(
 ) -> pd.DataFrame:
     """Return one row per group, with each column aggregated; see ``df.aa.aggregate``."""
     flat_frame = flattened(frame)
-    plans = planned_of(flat_frame, by, columns, rules, observed)
+    plans = plan_cells(flat_frame, by, columns, rules, observed)
     metadata, groups = plans[0].metadata, plans[0].groups
     partial_periods = part_periods(flat_frame, by, groups, metadata)
     tables = {metadata.columns[planned_cells.plan.column].table for planned_cells in plans} & {
@@ -173,7 +173,7 @@ def aggregate(
     result_columns: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     new_columns = {str(name): metadata.columns[str(name)] for name in result_columns}
     for planned_cells in plans:
-        values, state, companions = _outcome(
+        values, state, extras = _aggregate_column(
             planned_cells, partial_periods, skip_missing, status or bool(partial_periods)
         )
         name, source_column = planned_cells.plan.column, metadata.columns[planned_cells.plan.column]
@@ -188,18 +188,16 @@ def aggregate(
             source_column.of if source_column.table in tables_in_several else None
         )
         column = ColumnMetadata(declared_name, state, caution=planned_cells.plan.caution)
-        if (status_column := f"{name}_{ROW}") in companions:
-            statuses = pd.DataFrame(
-                {companion: companions[companion] for companion in companions if ROW in companion}
-            )
+        if (status_column := f"{name}_{ROW}") in extras:
+            statuses = pd.DataFrame({label: extras[label] for label in extras if ROW in label})
             key_metadata = FrameMetadata(new_columns)
             statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
-            is_silent = statuses[status_column].isna().any()  # of a number nothing is stated
-            other_rows = Availability() if is_silent else statements[0].availability
+            has_missing = statuses[status_column].isna().any()  # of a number nothing is stated
+            other_rows = Availability() if has_missing else statements[0].availability
             column = replace(column, statements=statements, other_rows=other_rows)
         absent = () if planned_cells.absent else source_column.absent
-        new_columns |= {name: column.with_absences(*absent), **dict.fromkeys(companions, MEASURED)}
-        result_columns |= {name: values, **companions}
+        new_columns |= {name: column.with_absences(*absent), **dict.fromkeys(extras, MEASURED)}
+        result_columns |= {name: values, **extras}
     key = tuple(str(name) for name in groups.keys.columns)
     result = pd.DataFrame(result_columns, index=groups.keys.index)
     result = show_as(result, view_of(result))
@@ -210,25 +208,25 @@ def aggregate(
     )
 
 
-def _outcome(
+def _aggregate_column(
     planned: PlannedCells,
     partial_periods: Mapping[int, tuple[float, str]],
     skip_missing: bool,
-    is_stated: bool,
+    has_statuses: bool,
 ) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
     """Return a column of the result, its overall availability, and the columns that describe it.
 
     The describing columns are in a dict by name. The coverage is among them if rows or days of a
     period are left out; status, cause and reason are if they differ between groups or
-    ``is_stated``. For each group with only a part of its period, ``partial_periods`` has the share
-    of its days and a description; see `part_periods`.
+    ``has_statuses``. For each group with only a part of its period, ``partial_periods`` has the
+    share of its days and a description; see `part_periods`.
     """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected_rows = groups.count(cells.has_number), planned.expected_rows
     totals = plan.response_totals
-    is_full = (expected_rows > 0) & (used_rows == expected_rows)
+    is_complete = (expected_rows > 0) & (used_rows == expected_rows)
     is_pooled = plan.rule.rule in ("ratio", "mean")
-    has_number = used_rows > 0 if skip_missing or is_pooled else is_full
+    has_number = used_rows > 0 if skip_missing or is_pooled else is_complete
     if totals is not None and not skip_missing:
         has_number = has_number & (totals.lacking_count == 0)
     values, is_undefined = planned.values()
@@ -243,10 +241,10 @@ def _outcome(
     # Further reasons for single groups: rows without a value, absent rows, partial periods.
     new_codes: dict[Availability, int] = {}
     has_no_value = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
-    is_special = has_no_value if totals is None else has_no_value | (totals.lacking_count > 0)
-    is_special = is_special | bool(planned.absent)
+    has_own_reason = has_no_value if totals is None else has_no_value | (totals.lacking_count > 0)
+    has_own_reason = has_own_reason | bool(planned.absent)
     state_count = len(states)
-    for i in sorted({*np.flatnonzero(is_special).tolist(), *partial_periods}):
+    for i in sorted({*np.flatnonzero(has_own_reason).tolist(), *partial_periods}):
         state = states[codes[i]]
         if has_no_value[i]:
             missing, row_count = int(expected_rows[i] - used_rows[i]), int(expected_rows[i])
@@ -269,43 +267,43 @@ def _outcome(
     )
     no_rows = _NO_ROWS_STATE if source_state.status == Status.AVAILABLE else source_state
     empty_state = no_rows if groups.keys.columns.empty or source_state.status in EMPTY else NO_ROW
-    codes = np.where(has_number & ~is_full, codes + len(states), codes)
-    is_nothing = is_undefined & (groups.count(cells.complete) == expected_rows) & is_full
-    codes = np.where(is_nothing, 2 * len(states), codes)
+    codes = np.where(has_number & ~is_complete, codes + len(states), codes)
+    is_zero_of_zero = is_undefined & (groups.count(cells.complete) == expected_rows) & is_complete
+    codes = np.where(is_zero_of_zero, 2 * len(states), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
     partial_states = [replace(state, status=Status.PARTIAL) for state in states]
     all_states = [*states, *partial_states, _ZERO_STATE, empty_state]
     # The reason of a partial number also names what does not apply to rows beside the others.
-    for code, left_out in enumerate(cells.states):
-        if left_out.status == Status.NOT_APPLICABLE and left_out.cause:
-            for number in np.flatnonzero(groups.count(cells.codes == code)):
-                state = all_states[codes[number]]
+    for code, cell_state in enumerate(cells.states):
+        if cell_state.status == Status.NOT_APPLICABLE and cell_state.cause:
+            for group_number in np.flatnonzero(groups.count(cells.codes == code)):
+                state = all_states[codes[group_number]]
                 if state.status == Status.PARTIAL:
-                    codes[number] = len(all_states)
-                    reason = combined_reason((state.reason, left_out.reason))
+                    codes[group_number] = len(all_states)
+                    reason = combined_reason((state.reason, cell_state.reason))
                     all_states.append(replace(state, reason=reason))
-    share = np.divide(
+    shares = np.divide(
         planned.covered_rows,
         expected_rows,
         out=np.full(len(groups), np.nan),
         where=expected_rows > 0,
     )
     for i, (period_share, _) in partial_periods.items():
-        share[i] *= period_share
+        shares[i] *= period_share
     used_states = dict.fromkeys(all_states[code] for code in np.unique(codes).tolist())
     state = combine(used_states) if used_states else no_rows
-    values, coverage = values.where(has_number), pd.Series(pd.array(share, dtype="Float64"))
+    values, coverage = values.where(has_number), pd.Series(pd.array(shares, dtype="Float64"))
     has_number = values.notna().to_numpy(bool)
     is_partial = skip_missing or bool((coverage[has_number] < 1).any())
-    companions = {f"{plan.column}{COVERAGE}": coverage} if is_partial else {}
-    if len(used_states) < 2 and not is_stated:
-        return values, state, companions
+    extras = {f"{plan.column}{COVERAGE}": coverage} if is_partial else {}
+    if len(used_states) < 2 and not has_statuses:
+        return values, state, extras
     statuses = status_columns(all_states, codes, f"{plan.column}_{ROW}")
     mask = Cells(all_states, codes, has_number).having(Status.UNKNOWN)
     statuses[has_number & mask] = None
-    if is_stated or (not mask.all() and len(statuses.drop_duplicates()) > 1):
-        companions |= {str(column): statuses[column] for column in statuses}
-    return values, state, companions
+    if has_statuses or (not mask.all() and len(statuses.drop_duplicates()) > 1):
+        extras |= {str(column): statuses[column] for column in statuses}
+    return values, state, extras
 
 
 def cells_of_plan(
@@ -323,7 +321,7 @@ def cells_of_plan(
     rule = planned.rule
     cells = reduce(combine_cells, (cells_of(frame, part, metadata) for part in planned.parts))
     # A missing number of which the response says why keeps that reason.
-    is_silent = ~(cells.has_number | cells.having(*EMPTY))
+    is_unexplained = ~(cells.has_number | cells.having(*EMPTY))
     is_unreported = cells.unreported
     if is_unreported.any():
         # An unreported row says nothing about reported rows; it counts only in a group without
@@ -333,18 +331,18 @@ def cells_of_plan(
         )
     if planned.repeats is not None:
         cells = cells.without(planned.repeats, "counted once")
-    for trials in planned.trials:
-        trial_cells = cells_of(frame, trials, metadata)
+    for trial_column in planned.trials:
+        trial_cells = cells_of(frame, trial_column, metadata)
         is_nothing = is_zero(
-            trials, trial_cells.has_number if rule.rule == "sum" else trial_cells.complete
+            trial_column, trial_cells.has_number if rule.rule == "sum" else trial_cells.complete
         )
-        cells = cells.without(is_nothing & is_silent, ZERO)
+        cells = cells.without(is_nothing & is_unexplained, ZERO)
     if rule.among and rule.among[0] in frame.columns:
         kind_column, *kinds = rule.among
         has_kind = cells_of(frame, kind_column, metadata).has_number
         is_other_kind = has_kind & ~frame[kind_column].isin(kinds).to_numpy(bool) if kinds else None
         is_uncounted = is_zero(kind_column, has_kind) if is_other_kind is None else is_other_kind
-        cells = cells.without(is_uncounted & is_silent, "nothing to count")
+        cells = cells.without(is_uncounted & is_unexplained, "nothing to count")
     if rule.over:
         numerator, denominator = rule.over
         is_nothing = is_zero(denominator, cells_of(frame, denominator, metadata).complete)
@@ -354,7 +352,7 @@ def cells_of_plan(
         return cells.without(is_uncounted, "zero weight")
     if rule.rule in ("first", "last"):
         rows = pd.Series(groups.ids[cells.applicable], np.flatnonzero(cells.applicable))
-        is_taken = np.zeros(len(frame), bool)
-        is_taken[rows.index[~rows.duplicated(keep=rule.rule)]] = True  # type: ignore[arg-type]
-        return cells.without(~is_taken, "another row is taken")
+        is_picked = np.zeros(len(frame), bool)
+        is_picked[rows.index[~rows.duplicated(keep=rule.rule)]] = True  # type: ignore[arg-type]
+        return cells.without(~is_picked, "another row is taken")
     return cells

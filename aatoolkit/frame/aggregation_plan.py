@@ -69,8 +69,8 @@ class ResponseTotals:
         """
         response_count = int(self.responses.max(initial=0)) + 1
         unused_pairs = groups.ids[~used_rows] * response_count + self.responses[~used_rows]
-        is_kept = ~np.isin(self.groups * response_count + self.responses[self.rows], unused_pairs)
-        return self.groups[is_kept], self.rows[is_kept]
+        is_used = ~np.isin(self.groups * response_count + self.responses[self.rows], unused_pairs)
+        return self.groups[is_used], self.rows[is_used]
 
     def sums(self, values: Floats, used_rows: Mask, groups: Groups) -> Floats:
         """Return the denominator of each group: the sum of its responses' totals.
@@ -151,7 +151,7 @@ def plan(
     refusals = {}
     for name in names:
         try:
-            plans.append(planner.plan(name, rules, is_asked=bool(given_columns)))
+            plans.append(planner.plan(name, rules, is_requested=bool(given_columns)))
         except Refused as refusal:
             refusals[name] = str(refusal)
     refused_columns = {
@@ -181,11 +181,11 @@ def _has_rule(metadata: FrameMetadata, name: str) -> bool:
 
 def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
     """Return a dict from each declared column of a table to the frame's columns that hold it."""
-    names: dict[str, list[str]] = {}
+    names_by_declared: dict[str, list[str]] = {}
     for name, column in metadata.columns.items():
         if column.of and column.table == table:
-            names.setdefault(column.of.partition(".")[2], []).append(name)
-    return names
+            names_by_declared.setdefault(column.of.partition(".")[2], []).append(name)
+    return names_by_declared
 
 
 @dataclass
@@ -202,7 +202,7 @@ class _Planner:
         """The object that finds rows which would count twice."""
         return Duplicates(self.frame, self.metadata, self.groups)
 
-    def plan(self, name: str, rules: Rules, *, is_asked: bool) -> Plan:
+    def plan(self, name: str, rules: Rules, *, is_requested: bool) -> Plan:
         """Return how the column ``name`` is aggregated: by which rule and from which columns.
 
         Raises
@@ -213,8 +213,8 @@ class _Planner:
         if name in self.groups.keys.columns:
             raise Refused("the rows are grouped by it")
         given_rule, is_flag = rules.get(name), self.frame[name].dtype.kind == "b"
-        is_read = not (_has_rule(self.metadata, name) or self.metadata.is_lost(name))
-        if given_rule is None and is_asked and is_flag and is_read:
+        is_unchanged = not (_has_rule(self.metadata, name) or self.metadata.is_lost(name))
+        if given_rule is None and is_requested and is_flag and is_unchanged:
             given_rule = "mean"
         column_plan = None
         if given_rule is not None:
@@ -225,7 +225,9 @@ class _Planner:
         elif self.shares and len(self.metadata.sources) > 1:
             column_plan = self._share_plan(name)
         if column_plan is None:
-            column_plan = self._plan_of_one_kind(resolve(self.frame, self.metadata, name), is_asked)
+            column_plan = self._plan_of_one_kind(
+                resolve(self.frame, self.metadata, name), is_requested
+            )
             if approximation := _approximation(self.frame, column_plan):
                 warn(f"{name} is {approximation}")
                 rule = Aggregation("mean", by=column_plan.rule.otherwise)
@@ -256,9 +258,9 @@ class _Planner:
         frame, name, rule = self.frame, plan.column, plan.rule
         if rule.rule in _NO_RULES:
             hint = "" if rule.why else _suggested_rule(frame, self.metadata, rule, name)
-            numbers = self.groups.keys.select_dtypes("number").columns
-            if rule.rule == "key" and len(numbers):
-                hint += f"; {numbers[0]} is a number: are the two arguments swapped?"
+            number_keys = self.groups.keys.select_dtypes("number").columns
+            if rule.rule == "key" and len(number_keys):
+                hint += f"; {number_keys[0]} is a number: are the two arguments swapped?"
             reason = rule.why or f"its rule does not combine rows{hint}"
             if rule.within in frame.columns and frame[rule.within].nunique() > 1:
                 first_kind = frame[rule.within].dropna().iloc[0]
@@ -294,11 +296,11 @@ class _Planner:
                 f"a group mixes units ({unit_names}); choose one metric, or add it to by="
             )
         if rule.within and rule.within not in self.groups.keys.columns:
-            texts = frame[rule.within].astype("string")
+            kinds = frame[rule.within].astype("string")
             declaration = declared(self.metadata.columns[rule.within])
             if declaration is not None and declaration.unit == ISO_4217:
-                texts = texts.str.strip().str.upper()
-            if self._is_mixed(name, texts):
+                kinds = kinds.str.strip().str.upper()
+            if self._is_mixed(name, kinds):
                 reason = f"a group holds more than one {rule.within}; add {rule.within!r} to by="
                 raise Refused(reason)
         if plan.of:
@@ -323,14 +325,14 @@ class _Planner:
             declaration = declared(self.metadata.columns[part])
             if part != column and declaration is not None:
                 added_keys[part] = declaration.aggregate.across
-        keys, names = sections.table(table).key, _columns_of(self.metadata, table)
-        key_values = {key: self.frame[names[key][-1]].array for key in keys if key in names}
+        table_key, names = sections.table(table).key, _columns_of(self.metadata, table)
+        key_values = {key: self.frame[names[key][-1]].array for key in table_key if key in names}
         positions: Any = np.arange(len(self.frame))
-        unlisted_keys = [(part, key) for key in dict.fromkeys([*keys, "engine"])
+        unlisted_keys = [(part, key) for key in dict.fromkeys([*table_key, "engine"])
                    for part in added_keys
                    if added_keys[part] and key not in added_keys[part]]  # fmt: skip
         for part, key in unlisted_keys:
-            if key in keys:
+            if key in table_key:
                 alike, added = {}, key_values.get(key, positions)
             else:  # the same key in several responses
                 scopes, responses = self.duplicates.scopes(table)
@@ -347,17 +349,17 @@ class _Planner:
                     f"aggregate with rules={{{column!r}: {remedy}}}"
                 )
 
-    def _plan_of_one_kind(self, plan: Plan, is_asked: bool) -> Plan:
+    def _plan_of_one_kind(self, plan: Plan, is_requested: bool) -> Plan:
         """Return a plan for a column whose rows can only be combined if all are of one metric.
 
         If the rows are of several metrics, or the column has another rule, ``plan`` is returned
         unchanged. If no group has more than one row and the column was asked for by name
-        (``is_asked``), the value of that row is the result.
+        (``is_requested``), the value of that row is the result.
         """
         rule, frame = plan.rule, self.frame
         if rule.rule != "none" or not {rule.within, *(rule.counts or ())} <= {*frame.columns}:
             return plan
-        if is_asked and (self.groups.sizes <= 1).all():
+        if is_requested and (self.groups.sizes <= 1).all():
             return replace(plan, rule=Aggregation("first"))
         if frame[rule.within].nunique(dropna=False) != 1:
             return plan
@@ -399,8 +401,8 @@ class _Planner:
         # Rows of a rate overlap unless they are of one thing, such as one brand.
         has_one_key = bool(key) and all(map(metadata.holds, key))
         if has_one_key:
-            ids = frame[key].assign(_group=groups.ids).drop_duplicates()["_group"]
-            has_one_key = not ids.duplicated().any()
+            group_ids = frame[key].assign(_group=groups.ids).drop_duplicates()["_group"]
+            has_one_key = not group_ids.duplicated().any()
         if (
             not outer_keys
             or not {*grouped_keys} <= groups.by_value
@@ -432,13 +434,13 @@ class _Planner:
             column.aggregate.rule == "sum" and column.aggregate.counts == rule.counts
             for column in sections.table(table).columns
         )
-        is_all = counts[numerator].sum(min_count=1) == counts[denominator].first()
-        is_sure = has_row | (is_share & is_all.to_numpy(bool)[codes[rows]])
+        is_whole = counts[numerator].sum(min_count=1) == counts[denominator].first()
+        is_certain = has_row | (is_share & is_whole.to_numpy(bool)[codes[rows]])
         response_totals = ResponseTotals(
             codes,
-            group[is_sure],
-            rows[is_sure],
-            np.bincount(group[~is_sure], minlength=len(groups)),
+            group[is_certain],
+            rows[is_certain],
+            np.bincount(group[~is_certain], minlength=len(groups)),
             np.bincount(group, minlength=len(groups)),
         )
         ratio = Aggregation(
@@ -470,9 +472,9 @@ def _approximation(frame: pd.DataFrame, plan: Plan) -> str | None:
     column weights it.
     """
     weight = plan.rule.otherwise
-    counts = [part for part in plan.parts if part != plan.column]
+    count_columns = [part for part in plan.parts if part != plan.column]
     missing_counts = [
-        part for part in counts if part not in frame.columns or frame[part].isna().all()
+        part for part in count_columns if part not in frame.columns or frame[part].isna().all()
     ]
     if not missing_counts or weight not in frame.columns or frame[plan.column].isna().all():
         return None
@@ -575,8 +577,8 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     unit_by = column and column.unit_by
     if column is None or unit_by not in frame.columns or not (column.units or unit_by == "unit"):
         return None
-    texts = frame[unit_by].astype("string")
-    return texts.map(dict(column.units)).astype("string").fillna(texts)
+    unit_texts = frame[unit_by].astype("string")
+    return unit_texts.map(dict(column.units)).astype("string").fillna(unit_texts)
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:

@@ -308,7 +308,7 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
     return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_partial_remarks)
 
 
-def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
+def _partial_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, list[str]]:
     """Return which numbers to mark as partial, and remarks to print below the table.
 
     The marks are a mask for each column. The remarks say why numbers are partial or missing.
@@ -340,10 +340,10 @@ def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks
                 remarks_on_missing.append(
                     f"{name}: missing ({row_text}): {visible(reason.rstrip('.'))}{_SKIP_ADVICE}"
                 )
-    notes = [
+    remarks = [
         f"* partial ({row_ranges(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
         for reason, mask in sorted(
             masks_by_reason.items(), key=lambda reason_and_mask: reason_and_mask[1].argmax()
         )[:_MAX_REASONS]
     ]
-    return marks, notes + [*dict.fromkeys(remarks_on_missing)][:_MAX_REASONS]
+    return marks, remarks + [*dict.fromkeys(remarks_on_missing)][:_MAX_REASONS]

@@ -66,23 +66,23 @@ def as_texts(values: pd.Series) -> pd.Series:
     if isinstance(values.dtype, pd.DatetimeTZDtype):
         values, suffix = values.dt.tz_convert("UTC").dt.tz_localize(None), "Z"
 
-    def text(value: Any) -> str:
+    def to_text(value: Any) -> str:
         if isinstance(value, pd.Timestamp):
-            moment = value.isoformat()
-            return f"{moment}Z" if suffix else moment.removesuffix("T00:00:00")
+            iso = value.isoformat()
+            return f"{iso}Z" if suffix else iso.removesuffix("T00:00:00")
         if isinstance(value, timedelta | np.timedelta64):
             return str(pd.Timedelta(value))
         is_list = isinstance(value, (tuple, list, np.ndarray))
-        return json.dumps([*value], ensure_ascii=False, default=item) if is_list else str(value)
+        return json.dumps([*value], ensure_ascii=False, default=to_item) if is_list else str(value)
 
-    def item(value: Any) -> Any:
+    def to_item(value: Any) -> Any:
         if isinstance(value, np.ndarray):
             return [*value]
         if isinstance(value, np.generic) and value.dtype.kind in "biuf":
             return value.item()
-        return None if pd.isna(value) else text(value)
+        return None if pd.isna(value) else to_text(value)
 
-    return values.astype("object").map(text, na_action="ignore")
+    return values.astype("object").map(to_text, na_action="ignore")
 
 
 def _as_csv(values: pd.Series) -> pd.Series:

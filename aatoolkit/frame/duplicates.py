@@ -145,7 +145,7 @@ class Duplicates:
         for part in parts:
             cells = hash_cells(self._frame[part].array)
             if (cells != cells[first_rows]).any():
-                raise Refused(_difference(part, overlapping_scopes))
+                raise Refused(_describe_difference(part, overlapping_scopes))
         return is_repeat
 
     def is_in_several(self, table: str) -> bool:
@@ -153,10 +153,12 @@ class Duplicates:
         grain, missing = self._grain(table)
         if table not in self._metadata.repeated or missing or grain is None:
             return False
-        keys = _first_equal(
+        key_codes = _first_equal(
             [np.zeros(len(self._frame)), *(self._frame[name].array for name in grain)]
         )
-        return len(np.unique(_first_equal([self._groups.ids, keys]))) > len(np.unique(keys))
+        return len(np.unique(_first_equal([self._groups.ids, key_codes]))) > len(
+            np.unique(key_codes)
+        )
 
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
         """Return for each row the position of the first row with the same key in its group.
@@ -169,11 +171,11 @@ class Duplicates:
             If the frame lacks columns of the key, does not say which response a row is from, or has
             responses of which only some overlap.
         """
-        scopes, codes = self.scopes(table)
+        scopes, response_codes = self.scopes(table)
         pairs = [*combinations(scopes, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
         overlapping_scopes = [scope for pair in overlaps for scope in pair]
-        grain, missing = self._grain(table)
+        grain, missing_columns = self._grain(table)
         ids, all_rows = self._groups.ids, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated
         original = (
@@ -185,25 +187,25 @@ class Duplicates:
             return _first_equal(
                 [ids, original[0]]
             ), overlapping_scopes  # by plain pandas; the original rows are known
-        if missing or grain is None:
-            self._check_without_key(table, missing, overlapping_scopes, codes)
+        if missing_columns or grain is None:
+            self._check_without_key(table, missing_columns, overlapping_scopes, response_codes)
             return all_rows, []
-        names = [name for name in grain if name not in self._groups.by_value]
-        columns = [ids, *(self._frame[name].array for name in names)]
+        key_names = [name for name in grain if name not in self._groups.by_value]
+        columns = [ids, *(self._frame[name].array for name in key_names)]
         first_rows = _first_equal(columns)
         if (first_rows == all_rows).all() and grain:
             return all_rows, []
-        if codes is None and len(overlaps) < len(pairs):
+        if response_codes is None and len(overlaps) < len(pairs):
             if overlaps or is_repeated:
                 raise Refused(
                     "rows of several responses have one key: aggregate each frame alone, or add "
                     "df.aa.with_context() to each as it was read, before combining them"
                 )
             return all_rows, []
-        if codes is not None and not overlaps:
-            first_rows = _first_equal([*columns, codes])
-        elif codes is not None and len(overlaps) < len(pairs):
-            raise Refused(_difference("the key", overlapping_scopes))
+        if response_codes is not None and not overlaps:
+            first_rows = _first_equal([*columns, response_codes])
+        elif response_codes is not None and len(overlaps) < len(pairs):
+            raise Refused(_describe_difference("the key", overlapping_scopes))
         return first_rows, overlapping_scopes
 
     def _check_without_key(
@@ -211,16 +213,16 @@ class Duplicates:
         table: str,
         missing: Sequence[str],
         overlapping: Sequence[ResponseScope],
-        codes: Codes | None,
+        response_codes: Codes | None,
     ) -> None:
         """Raise `Refused` if a frame without the key of ``table`` may count rows twice.
 
         That is so if rows may be repeated or responses overlap. ``missing`` are the columns of the
-        key that the frame lacks. ``codes`` has the response of each row.
+        key that the frame lacks. ``response_codes`` has the response of each row.
         """
         is_summed = is_of_several = len(self._frame) > len(self._groups)
-        if codes is not None and is_summed:
-            responses = np.unique(_first_equal([self._groups.ids, codes]))
+        if response_codes is not None and is_summed:
+            responses = np.unique(_first_equal([self._groups.ids, response_codes]))
             is_of_several = len(responses) > len(self._groups)
         remedy = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
         row_text = f"rows of {table}"
@@ -239,7 +241,7 @@ class Duplicates:
         if table in self._metadata.repeated and is_summed:
             raise Refused(f"{row_text} were repeated by a join or stacked twice; {remedy}")
         if overlapping and is_of_several:
-            raise Refused(f"the responses overlap: {_two_of(overlapping)}; {remedy}, {_APART}")
+            raise Refused(f"the responses overlap: {_name_two(overlapping)}; {remedy}, {_APART}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
         """Return the columns that identify a table's rows, and which of these the frame lacks.
@@ -250,12 +252,14 @@ class Duplicates:
         if grain is None:
             return None, []
         columns = self._frame.columns
-        missing = [name for name in grain if name not in columns or not self._metadata.holds(name)]
+        missing_columns = [
+            name for name in grain if name not in columns or not self._metadata.holds(name)
+        ]
         if is_joined(table):
-            return [*grain], missing
+            return [*grain], missing_columns
         return [
             name for name in (*grain, "_row") if name in columns and name not in CONTEXT
-        ], missing
+        ], missing_columns
 
     def scopes(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
         """Return the scopes of a table's responses, and for each row the position of its scope.
@@ -270,18 +274,20 @@ class Duplicates:
             if ":" not in table or len({source.section for source in sources}) > 1:
                 sources = tuple(source for source in sources if _may_have(source, table))
             return [*dict.fromkeys(map(response_scope, sources))], None
-        rows = self._frame[self._context].astype("string")
-        codes: Any = (
-            rows.groupby(self._context, dropna=False, sort=False).ngroup().to_numpy(np.int64)
+        context_rows = self._frame[self._context].astype("string")
+        scope_positions: Any = (
+            context_rows.groupby(self._context, dropna=False, sort=False)
+            .ngroup()
+            .to_numpy(np.int64)
         )
-        distinct_rows = rows.drop_duplicates().astype(object)
+        distinct_rows = context_rows.drop_duplicates().astype(object)
         scopes = []
         for row in distinct_rows.where(distinct_rows.notna(), None).to_dict("records"):
             texts = [str(row.get(f"filter_{name}") or "").split(",") for name in FILTERS]
             filters = tuple(frozenset(filter(None, values)) for values in texts)
             window = [row.get(name) for name in ("host", "window_start", "window_end", "days")]
             scopes.append(ResponseScope(*window, filters))  # type: ignore[call-arg, arg-type]
-        return scopes, codes
+        return scopes, scope_positions
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
@@ -294,17 +300,19 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     """
     (stored_metadata, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
     grains = {name: stored_metadata.grain(name) or () for name in tables_of(stored_metadata)}
-    tables = {*metadata.repeated}
-    if not tables:
+    repeated_tables = {*metadata.repeated}
+    if not repeated_tables:
         return frame
     original = check.match_original()
     if original is not None:
         frame = frame[_is_first(frame, original[0])]
-        tables &= {*stored_metadata.repeated}
+        repeated_tables &= {*stored_metadata.repeated}
     is_first = _is_first(frame)
-    if not tables or is_first.all():
+    if not repeated_tables or is_first.all():
         return frame
-    keys = dict.fromkeys(name for table in sorted(tables) for name in grains.get(table, (NO_KEY,)))
+    keys = dict.fromkeys(
+        name for table in sorted(repeated_tables) for name in grains.get(table, (NO_KEY,))
+    )
     missing = [name for name in keys if name not in frame.columns]
     if missing:
         is_named = {NO_KEY, IN_SEVERAL}.isdisjoint(missing)
@@ -338,7 +346,7 @@ def _may_have(source: Source, table: str) -> bool:
     return True
 
 
-def _two_of(scopes: Iterable[ResponseScope]) -> str:
+def _name_two(scopes: Iterable[ResponseScope]) -> str:
     """Return a text that names two overlapping responses, given the scopes of all that overlap."""
     texts = [*dict.fromkeys(map(str, scopes))]
     return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
@@ -347,11 +355,11 @@ def _two_of(scopes: Iterable[ResponseScope]) -> str:
 _APART = "or aggregate by what tells them apart, such as 'fetched_at' of an archive"
 
 
-def _difference(name: str, overlapping: Sequence[ResponseScope]) -> str:
+def _describe_difference(name: str, scopes: Sequence[ResponseScope]) -> str:
     """Return the text of `Refused` if rows with the same key differ in the column ``name``."""
-    if overlapping:
+    if scopes:
         return (
-            f"the responses overlap and {name} differs in them: {_two_of(overlapping)}; aggregate "
+            f"the responses overlap and {name} differs in them: {_name_two(scopes)}; aggregate "
             f"each alone, {_APART}"
         )
     return f"rows with the same key differ in {name}; aggregate the frames before you join them"
@@ -390,7 +398,9 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     is_adopted = "adopt" in (stored_of(frame)[0].recipe or ())
     if metadata.holds(name) or is_adopted or not tables:
         rules = suggested_rule(frame, metadata, name)
-        old_names = [old for old in stored_of(frame)[0].columns if old not in frame.columns]
+        old_names = [
+            old_name for old_name in stored_of(frame)[0].columns if old_name not in frame.columns
+        ]
         hint = f"; if it was {some_of(old_names)}, rename by df.aa.rename" * bool(old_names)
         return f"it has no declared rule; aggregate with one, such as {rules}{hint}"
     loss = "a plain pandas step lost its declaration, or a file such as CSV has none"
@@ -478,8 +488,10 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
     for column, dtype in frame.dtypes.items():
         if pd.api.types.is_numeric_dtype(dtype) or is_status_column(frame, str(column)):
             continue
-        keys = _first_equal([frame[column].array[has_value]])
-        rows = pd.DataFrame({"key": keys, "value": values.array, "group": groups.ids[has_value]})
+        key_codes = _first_equal([frame[column].array[has_value]])
+        rows = pd.DataFrame(
+            {"key": key_codes, "value": values.array, "group": groups.ids[has_value]}
+        )
         pairs = rows[["key", "value"]].drop_duplicates()
         repeat_count = len(rows) - len(pairs)
         is_repeated = rows.duplicated(["group", "key"]).any()

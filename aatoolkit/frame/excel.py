@@ -166,18 +166,18 @@ class _Book:
             code_book = pd.concat(code_books, ignore_index=True)
             self._fill("Columns", code_book)
             sheets.append(("Columns", len(code_book), "What each column is, and its status.", ""))
-        self._overview(overview, tables, sheets)
+        self._fill_overview(overview, tables, sheets)
 
-    def _fill(self, name: str, frame: pd.DataFrame) -> None:
+    def _fill(self, sheet_name: str, frame: pd.DataFrame) -> None:
         """Write the rows of a frame to a sheet, with number formats by unit, and column widths."""
         headers = plain_names(frame)
         formats = _number_formats(frame)
         cells = [_as_excel(frame.iloc[:, index]) for index in range(frame.shape[1])]
         objects = {index: pd.Series(values, dtype=object) for index, values in enumerate(cells)}
         pd.DataFrame(objects).to_excel(
-            self._writer, sheet_name=name, index=False, header=False, startrow=1
+            self._writer, sheet_name=sheet_name, index=False, header=False, startrow=1
         )
-        sheet, widths = self._writer.sheets[name], []
+        sheet, widths = self._writer.sheets[sheet_name], []
         for index, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
             header, number_formats = _fit_text(headers[column]), formats.get(column, [])
             usual_format = max({*number_formats}, key=number_formats.count, default=None)
@@ -195,7 +195,9 @@ class _Book:
         sheet.repeat_rows(0)
         _set_printing(sheet, sum(widths), len(metadata_of(frame).key))
 
-    def _overview(self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> None:
+    def _fill_overview(
+        self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]
+    ) -> None:
         """Fill the first sheet: the sources, the key figures, a chart, the sheets and a legend."""
         source_lists = [metadata_of(table.frame).sources for table in tables]
         sources = [*dict.fromkeys(source for sources in source_lists for source in sources)]
@@ -216,7 +218,7 @@ class _Book:
             sheet.write(row, 0, _fit_text(label))
             for column, value in enumerate(values, 1):
                 sheet.write(row, column, value, self._format(number_format))
-        chart = self._chart(tables, sheets)
+        chart = self._add_chart(tables, sheets)
         if chart is not None:
             sheet.insert_chart(row + 2, 0, chart)
             row += 18
@@ -232,7 +234,7 @@ class _Book:
             sheet.set_column(column, column, width)
         _set_printing(sheet)
 
-    def _chart(self, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> Any:
+    def _add_chart(self, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> Any:
         """Return a chart of the first table that can be drawn; None if there is no such table.
 
         It is a line chart if some table has days; otherwise it is a bar chart.
@@ -274,11 +276,11 @@ class _Book:
 
 def _codebook(table: SheetTable) -> pd.DataFrame:
     """Return the code book of a table (one row per column), with the headers that its sheet has."""
-    book = pd.DataFrame(codebook_of(table.frame).reset_index())
+    codebook = pd.DataFrame(codebook_of(table.frame).reset_index())
     headers = plain_names(table.frame)
-    book.insert(0, "table", table.name)
-    book.insert(2, "header", [headers.get(str(name), str(name)) for name in book["column"]])
-    return book
+    codebook.insert(0, "table", table.name)
+    codebook.insert(2, "header", [headers.get(str(name), str(name)) for name in codebook["column"]])
+    return codebook
 
 
 def _fit_text(text: str) -> str:
@@ -306,17 +308,17 @@ def _set_printing(sheet: Any, width: float = 0.0, key_count: int = 0) -> None:
         sheet.fit_to_pages(1, 0)
 
 
-def _sheet_name(words: str, names: set[str]) -> str:
-    """Return a sheet name made of ``words`` that is not in ``names``, and add it to ``names``.
+def _sheet_name(title: str, used: set[str]) -> str:
+    """Return a sheet name made of ``title`` that is not in ``used``, and add it to ``used``.
 
     Names that differ only in case are the same, as in Excel.
     """
-    stem = re.sub(r"[\[\]:*?/\\]", "_", words).strip("'") or "table"
+    stem = re.sub(r"[\[\]:*?/\\]", "_", title).strip("'") or "table"
     name = stem[:_MAX_NAME]
-    while name.lower() in names:
-        suffix = f" {len(names)}"
+    while name.lower() in used:
+        suffix = f" {len(used)}"
         name = stem[: _MAX_NAME - len(suffix)] + suffix
-    names.add(name.lower())
+    used.add(name.lower())
     return name
 
 
@@ -368,23 +370,23 @@ def _as_excel(values: pd.Series) -> list[Any]:
     if values.dtype.kind == "b":
         convert = bool
     elif pd.api.types.is_numeric_dtype(values.dtype):
-        convert = _number
+        convert = _as_number
     elif values.dtype.kind == "M":
         values = values.dt.tz_convert("UTC") if values.dt.tz is not None else values
-        convert = _moment
+        convert = _as_excel_time
     else:
         values = as_texts(values)
     return [None if pd.isna(value) else convert(value) for value in values]
 
 
-def _number(value: Any) -> Any:
+def _as_number(value: Any) -> Any:
     """Return a number, as text if it is infinite or Excel would round it."""
     if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= EXACT_LIMIT):
         return str(value)
     return value.item() if hasattr(value, "item") else value
 
 
-def _moment(value: pd.Timestamp) -> Any:
+def _as_excel_time(value: pd.Timestamp) -> Any:
     """Return a day or moment, as text if Excel would round it or cannot store it."""
     local_time = value.tz_localize(None)
     is_day = value.tz is None and local_time == local_time.normalize()

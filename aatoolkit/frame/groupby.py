@@ -89,12 +89,12 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     ItemNotFound
         If there is no such column.
     """
-    keys_by = _as_list(by)
-    names = [key for key in keys_by if isinstance(key, str)]
+    groupers = _as_list(by)
+    names = [key for key in groupers if isinstance(key, str)]
     check_columns(frame, names)
-    if not keys_by:
+    if not groupers:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
-    for key in keys_by:
+    for key in groupers:
         if isinstance(key, pd.Grouper) and not isinstance(key.freq, pd.offsets.Tick | None):
             times: Any = frame.get(key.key)  # days have no time zone
             if getattr(getattr(times, "dt", None), "tz", None) is not None:
@@ -102,17 +102,17 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     try:  # pandas bins no times of Arrow
         binned_columns = {
             column: numpy_times(frame[column])
-            for column in _binned_columns(keys_by)
+            for column in _binned_columns(groupers)
             if column in frame.columns
         }
         grouped_rows = frame.assign(**binned_columns).groupby(
-            list(dict.fromkeys(keys_by)), dropna=False, observed=observed
+            list(dict.fromkeys(groupers)), dropna=False, observed=observed
         )
         sizes, ids = grouped_rows.size(), grouped_rows.ngroup()
     except (LookupError, NotImplementedError, TypeError, ValueError) as error:
         raise AvailabilityError(
-            f"the rows cannot be grouped by {', '.join(map(str, keys_by))}: {error}",
-            columns={str(name): "its values cannot be grouped by" for name in keys_by},
+            f"the rows cannot be grouped by {', '.join(map(str, groupers))}: {error}",
+            columns={str(name): "its values cannot be grouped by" for name in groupers},
         ) from None
     keys = sizes.index.to_frame(index=False)
     for name in keys.columns:
@@ -124,9 +124,9 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
             columns={str(name): "has missing values" for name in keys.columns},
         )
     # Depending on the keys, pandas skips the empty groups when it numbers groups, or not.
-    _, rank = np.unique(ids.to_numpy(), return_inverse=True)
+    _, ranks = np.unique(ids.to_numpy(), return_inverse=True)
     group_numbers = np.flatnonzero(sizes.to_numpy() > 0)
-    return Groups(group_numbers[rank], keys, frozenset(names))
+    return Groups(group_numbers[ranks], keys, frozenset(names))
 
 
 def _as_list(by: By) -> list[str | pd.Grouper]:
@@ -198,23 +198,23 @@ def as_floats(values: pd.Series) -> Floats:
     return values.to_numpy(np.float64, na_value=np.nan)
 
 
-def float_sums(values: Floats, use: Mask, groups: Groups) -> Floats:
-    """Return the sum of each group as a float, over the rows in the mask ``use``."""
-    return np.bincount(groups.ids[use], values[use], minlength=len(groups)).astype(np.float64)
+def float_sums(values: Floats, mask: Mask, groups: Groups) -> Floats:
+    """Return the sum of each group as a float, over the rows that ``mask`` selects."""
+    return np.bincount(groups.ids[mask], values[mask], minlength=len(groups)).astype(np.float64)
 
 
-def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
-    """Return the sum of each group, over the rows in the mask ``use``; exact for integers.
+def sums(values: pd.Series, mask: Mask, groups: Groups, name: str) -> pd.Series:
+    """Return the sum of each group, over the rows that ``mask`` selects; exact for integers.
 
     Raises
     ------
     AvailabilityError
         If a sum is too large for a 64-bit integer.
     """
-    approximate_sums = float_sums(as_floats(values), use, groups)
+    approximate_sums = float_sums(as_floats(values), mask, groups)
     if values.dtype.kind not in "iub":
         return as_nullable(approximate_sums, values)
-    largest_value = values[use].max() if use.any() else 0
+    largest_value = values[mask].max() if mask.any() else 0
     if (np.abs(approximate_sums) >= 2**63).any() or int(largest_value) >= 2**63:
         reason = "a sum is too large for a 64-bit integer"
         raise AvailabilityError(
@@ -222,20 +222,20 @@ def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
         )
     # Sums that overflow on the way are right if the result fits.
     exact_sums = np.zeros(len(groups), np.int64)
-    np.add.at(exact_sums, groups.ids[use], values[use].to_numpy(np.int64))
+    np.add.at(exact_sums, groups.ids[mask], values[mask].to_numpy(np.int64))
     return as_nullable(exact_sums, values)
 
 
 def nullable(values: pd.Series) -> pd.Series:
     """Return a column in a dtype that can hold missing values, if it has integers or booleans."""
     dtype = values.dtype
-    is_plain = isinstance(dtype, np.dtype) and dtype.kind in "iub"
-    return values.convert_dtypes() if is_plain else values
+    is_numpy = isinstance(dtype, np.dtype) and dtype.kind in "iub"
+    return values.convert_dtypes() if is_numpy else values
 
 
-def pick_by_group(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series:
+def pick_by_group(values: pd.Series, mask: Mask, groups: Groups, rule: str) -> pd.Series:
     """Return one value per group: its min, max, first or last, by ``rule``."""
-    result = nullable(values)[use].groupby(groups.ids[use]).agg(rule)
+    result = nullable(values)[mask].groupby(groups.ids[mask]).agg(rule)
     return result.reindex(range(len(groups)))
 
 
@@ -269,26 +269,26 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
         If pandas does not know the frequency, no single column has the times of the rows, or
         ``by`` has a Grouper already.
     """
-    rows, keys = flattened(frame), _as_list(by)
-    metadata = metadata_of(rows)
+    flat_frame, keys = flattened(frame), _as_list(by)
+    metadata = metadata_of(flat_frame)
     if not all(isinstance(key, str) for key in keys):
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
-    times = [str(name) for name, dtype in rows.dtypes.items() if dtype.kind == "M"]
-    times = [name for name in times if name in metadata.key] or times
-    hint = _days_hint(metadata.columns[times[0]].of or "") if times else None
-    if len(times) != 1 or hint is not None:
-        why = f"needs one column of times, and there are {', '.join(times) or 'none'}; name it"
+    columns = [str(name) for name, dtype in flat_frame.dtypes.items() if dtype.kind == "M"]
+    columns = [name for name in columns if name in metadata.key] or columns
+    hint = _days_hint(metadata.columns[columns[0]].of or "") if columns else None
+    if len(columns) != 1 or hint is not None:
+        why = f"needs one column of times, and there are {', '.join(columns) or 'none'}; name it"
         if hint is not None:
-            why = f"needs the day of a row, and {times[0]} describes totals{hint}; if it is meant"
-        example = repr(times[0] if times else "column")
+            why = f"needs the day of a row, and {columns[0]} describes totals{hint}; if it is meant"
+        example = repr(columns[0] if columns else "column")
         raise ArgumentError(
             f"freq= {why}: by=pandas.Grouper(key={example}, freq=…)", argument="freq"
         )
     with suppress(ValueError, TypeError, Warning), warnings.catch_warnings():
         warnings.simplefilter("error")  # pandas will drop what it deprecates
-        grouper = pd.Grouper(key=times[0], freq=freq)
+        grouper = pd.Grouper(key=columns[0], freq=freq)
         if grouper.freq is not None:
-            return [grouper, *(key for key in keys if key != times[0])]
+            return [grouper, *(key for key in keys if key != columns[0])]
     raise ArgumentError(
         f"freq={freq!r} is no frequency that pandas knows; it takes offset aliases, such as "
         "'W' (weeks that end on Sunday), 'W-SAT', '7D', 'MS' (months by their first day), "
@@ -297,14 +297,14 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     )
 
 
-def _days_hint(of: str) -> str | None:
-    """Return a hint to use tables with days; None if the column ``of`` has the times of its rows.
+def _days_hint(declared_name: str) -> str | None:
+    """Return a hint to use tables with days; None if the column has the times of its rows.
 
-    ``of`` is a declared column, ``table.column``. A time in the key of its table, or in a table
-    without counts, is the time of each row. Any other time, such as that of the last run, does not
-    say when the counts were made.
+    ``declared_name`` is that of the column, ``table.column``. A time in the key of its table, or in
+    a table without counts, is the time of each row. Any other time, such as that of the last run,
+    does not say when the counts were made.
     """
-    name, _, field = of.partition(".")
+    name, _, field = declared_name.partition(".")
     table = find_table(name)
     if table is None or field in table.key:
         return None
@@ -330,7 +330,7 @@ def part_periods(
     if len(time_columns) != 1 or not len(frame):
         return partial_periods
     (grouper,) = (key for key in _as_list(by) if isinstance(key, pd.Grouper))
-    days, labels = _days(frame[time_columns[0]]), _days(groups.keys[time_columns[0]])
+    days, labels = _as_days(frame[time_columns[0]]), _as_days(groups.keys[time_columns[0]])
     if days is None or labels is None or days.isna().any():
         return partial_periods
     day, first_day, last_day = pd.Timedelta(days=1), days.min(), days.max()
@@ -349,15 +349,15 @@ def part_periods(
         label, offset = labels.iloc[i], grouper.freq
         is_end = grouper.closed == "right"  # type: ignore[attr-defined]
         start, end = (label - offset + day, label) if is_end else (label, label + offset - day)
-        size = (end - start).days + 1
+        length = (end - start).days + 1
         day_count = day_counts[i] if is_by_group else int(((dates >= start) & (dates <= end)).sum())
-        if day_count < size:
-            description = f"{day_count} of the {size} days from {start.date()} to {end.date()}"
-            partial_periods[i] = (day_count / size, description)
+        if day_count < length:
+            description = f"{day_count} of the {length} days from {start.date()} to {end.date()}"
+            partial_periods[i] = (day_count / length, description)
     return partial_periods
 
 
-def _days(values: pd.Series) -> pd.Series | None:
+def _as_days(values: pd.Series) -> pd.Series | None:
     """Return times as days without a time zone; None if the column has other values."""
     if values.dtype.kind != "M":
         return None

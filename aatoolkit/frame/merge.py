@@ -83,18 +83,18 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     described_inputs = [
         _as_table(*inputs) for inputs in zip((left, right), input_metadata, keys, strict=True)
     ]
-    shared_keys, names = _shared_keys(left, right, options), columns_after(left, right, options)
+    shared_keys, renames = _shared_keys(left, right, options), columns_after(left, right, options)
     columns: dict[str, ColumnMetadata] = {}
     grains: dict[str, tuple[str, ...]] = {}
     # The keys of a side whose rows may have no match are replaced by those of the other side.
     has_left_keys = options.get("how", "inner") in ("left", "inner")
     replaced_keys = {
-        right_key: names[0].get(left_key, left_key)
+        right_key: renames[0].get(left_key, left_key)
         # Of several pairs with the same right key, the first counts.
         for left_key, right_key in reversed([*zip(*keys, strict=False)] * has_left_keys)
         if isinstance(left_key, str) and isinstance(right_key, str)
     }
-    for side, (metadata, names_after) in enumerate(zip(described_inputs, names, strict=True)):
+    for side, (metadata, names_after) in enumerate(zip(described_inputs, renames, strict=True)):
         for name, column in metadata.columns.items():
             if name not in shared_keys:
                 columns[names_after[name]] = column.renamed(names_after)
@@ -121,11 +121,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         is_known = column.of or column.availability.status != Status.UNKNOWN or not new_table
         columns[name] = column if is_known else replace(column, of=f"{new_table}.{name}")
     for side, mask in enumerate(unmatched_masks):
-        other_keys = [
-            names[1 - side].get(side_keys)
-            for side_keys in keys[1 - side]
-            if isinstance(side_keys, str)
-        ]
+        other_keys = [renames[1 - side].get(key) for key in keys[1 - side] if isinstance(key, str)]
         unmatched_keys = merged_frame[[name for name in merged_frame if name in other_keys]][mask]
         is_named = can_list_keys(unmatched_keys, FrameMetadata(columns))
         state = no_match(unmatched_counts[side], len(mask))
@@ -133,11 +129,11 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         for name in (
             described_inputs[side].columns.keys() - {*shared_keys} if unmatched_counts[side] else ()
         ):
-            new_name = names[side][name]
+            new_name = renames[side][name]
             columns[new_name] = without_rows(columns[new_name], state, statements)
     side_keys = [
         [name if name in shared_keys else names_after[name] for name in metadata.key]
-        for metadata, names_after in zip(described_inputs, names, strict=True)
+        for metadata, names_after in zip(described_inputs, renames, strict=True)
     ]
     merged_key = dict.fromkeys(
         (*side_keys[0], *(name for name in side_keys[1] if name not in shared_keys))
@@ -187,7 +183,7 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     Only columns without a declaration take over metadata.
     """
     metadata = metadata_of(frame, levels=True)
-    columns, sources, key = dict(metadata.columns), [metadata], metadata.key
+    columns, all_metadata, key = dict(metadata.columns), [metadata], metadata.key
     all_repeats = {*metadata.repeated}
     for donor in frames:
         donor_metadata = metadata_of(donor, levels=True)
@@ -199,16 +195,18 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
         }
         if adopted_columns:
             columns |= adopted_columns
-            sources.append(donor_metadata)
+            all_metadata.append(donor_metadata)
             all_repeats |= {*donor_metadata.repeated, *new_repeats}
             key = key or (donor_metadata.key if {*donor_metadata.key} <= columns.keys() else ())
     adopted_frame = frame.copy(deep=False)
     grains = {
-        table: grain for source in reversed(sources) for table, grain in source.grains.items()
+        table: grain
+        for source_metadata in reversed(all_metadata)
+        for table, grain in source_metadata.grains.items()
     }
     adopted_key = unique_key(adopted_frame, key)
     adopted_metadata = FrameMetadata(
-        columns, adopted_key, sources_of(sources), grains, tuple(sorted(all_repeats))
+        columns, adopted_key, sources_of(all_metadata), grains, tuple(sorted(all_repeats))
     )
     return attach(adopted_frame, adopted_metadata)
 
@@ -283,21 +281,21 @@ def sources_of(inputs: Iterable[FrameMetadata]) -> tuple[Any, ...]:
 
 
 def _matching_columns(
-    frame: pd.DataFrame, other: pd.DataFrame, other_metadata: FrameMetadata
+    frame: pd.DataFrame, donor: pd.DataFrame, donor_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """Return the metadata of those columns of ``other`` whose values ``frame`` has, too.
+    """Return the metadata of those columns of ``donor`` whose values ``frame`` has, too.
 
     Values that are missing in ``frame`` do not matter. The second result is the set of tables of
     which ``frame`` repeats rows.
     """
-    columns = {name: column for name, column in other_metadata.columns.items() if column.of}
+    columns = {name: column for name, column in donor_metadata.columns.items() if column.of}
     empty_columns = [
         name for name, column in columns.items() if column.availability.status in EMPTY
     ]
     fingerprint = fingerprint_of(
-        other, [name for name in columns if name not in empty_columns], other_metadata.key
+        donor, [name for name in columns if name not in empty_columns], donor_metadata.key
     )
-    check = FingerprintCheck(frame, fingerprint, other_metadata.key)
+    check = FingerprintCheck(frame, fingerprint, donor_metadata.key)
     matching_columns = {
         name: column
         for name, column in columns.items()
@@ -308,7 +306,7 @@ def _matching_columns(
         if name in matching_columns or name in empty_columns or name not in frame.columns:
             continue
         filled_rows = frame[frame[name].notna()]
-        check = FingerprintCheck(filled_rows, fingerprint, other_metadata.key)
+        check = FingerprintCheck(filled_rows, fingerprint, donor_metadata.key)
         if len(filled_rows) and check.change(name) is None:
             missing_count = len(frame) - len(filled_rows)
             matching_columns[name] = (
@@ -316,7 +314,7 @@ def _matching_columns(
                 if missing_count
                 else column
             )
-            repeated_tables |= check.repeated({column.table: [*other_metadata.key, name]})
+            repeated_tables |= check.repeated({column.table: [*donor_metadata.key, name]})
     return matching_columns, repeated_tables
 
 
@@ -421,10 +419,10 @@ def _check_keys(
         declared as a measure.
     """
     for frame, side, side_keys in zip((left, right), ("left", "right"), keys, strict=True):
-        names = [str(name) for name in (*frame.columns, *frame.index.names)]
+        available_names = [str(name) for name in (*frame.columns, *frame.index.names)]
         for key in side_keys:
-            if isinstance(key, str) and key not in names:
-                reason = unknown(f"{side}-hand column", key, names)
+            if isinstance(key, str) and key not in available_names:
+                reason = unknown(f"{side}-hand column", key, available_names)
                 remedy = "where its name differs between the frames, use left_on= and right_on="
                 raise ItemNotFound(f"{reason}; {remedy}", columns={key: reason})
     key_options = ("on", "left_on", "right_on", "left_index", "right_index")
@@ -441,13 +439,13 @@ def _check_keys(
     ]
     if measures:
         key_columns = {*metadata.key, *metadata_of(right, levels=True).key}
-        labels = [
+        label_keys = [
             name for name in shared_keys if not pd.api.types.is_numeric_dtype(left[name].dtype)
         ]
         raise ArgumentError(
             "without on= rows are joined where all shared columns are equal, and "
             f"{', '.join(measures)} are measures; name the key: "
-            f"on={[name for name in shared_keys if name in key_columns] or labels or '…'}",
+            f"on={[name for name in shared_keys if name in key_columns] or label_keys or '…'}",
             argument="on",
         )
 
@@ -584,11 +582,11 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
         responses = {table} if is_joined(table) else {*map(response_scope, metadata.sources)}
         for response in responses:
             frames_by_response.setdefault(response, []).append((frame, metadata))
-    for members_of_response in frames_by_response.values():
-        if len(members_of_response) < 2:
+    for frames_of_response in frames_by_response.values():
+        if len(frames_of_response) < 2:
             continue
         compared_frames = []
-        for frame, metadata in members_of_response:
+        for frame, metadata in frames_of_response:
             columns = metadata.columns.items()
             names = {column.of: name for name, column in columns if column.table == table}
             fingerprint = fingerprint_in(frame, metadata)
@@ -649,8 +647,8 @@ def _conditions_of_frames(
             [_distinct_texts(frame[name]) for name in columns] for frame, _ in frames
         ]
         rows = [row for texts in texts_of_frames for row in product(*texts)]
-        is_sure = all(map(all, texts_of_frames)) and len(rows) <= _MAX_VALUES
-        if is_sure and len(rows) == len({*rows}):
+        is_listable = all(map(all, texts_of_frames)) and len(rows) <= _MAX_VALUES
+        if is_listable and len(rows) == len({*rows}):
             return [
                 tuple(
                     Condition(name, "in", column_texts)

@@ -72,15 +72,17 @@ def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
     _write(table, path, file_keys(table.schema))
 
 
-def _write(table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, bytes]) -> None:
-    """Write a table to Parquet, with ``keys`` and checksums as the key-value metadata."""
+def _write(
+    table: pa.Table, path: str | os.PathLike[str], key_values: Mapping[bytes, bytes]
+) -> None:
+    """Write a table to Parquet, with ``key_values`` and checksums as the key-value metadata."""
     data = table.replace_schema_metadata(None)
     options = {"compression": "zstd", "store_schema": False}
     if data.num_rows < 1000:  # of few rows statistics are larger than they are
         options |= {"compression_level": 19, "write_statistics": False}
     with pq.ParquetWriter(path, data.schema, **options) as writer:
         writer.write_table(data)
-        writer.add_key_value_metadata({**keys, CHECKSUMS: _checksums(data, keys)})
+        writer.add_key_value_metadata({**key_values, CHECKSUMS: _checksums(data, key_values)})
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
@@ -131,10 +133,10 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     ['unknown']
     """
     with opened(path) as file:
-        schema, keys = file.schema_arrow, _keys(file)
+        schema, key_values = file.schema_arrow, _key_values(file)
         table = read_arrow(file)
-        metadata = read_keys(keys, schema.names)
-        table = table.cast(schema).replace_schema_metadata(_with_known_dtypes(keys))
+        metadata = read_keys(key_values, schema.names)
+        table = table.cast(schema).replace_schema_metadata(_with_known_dtypes(key_values))
         frame: pd.DataFrame = table.to_pandas()
         pandas_metadata = json.loads(table.schema.metadata.get(b"pandas", b'{"columns": []}'))
         dtype_by_name = {
@@ -186,7 +188,7 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
     with opened(path) as file:
         _check(file)
         names = file.schema_arrow.names
-        metadata = read_keys(_keys(file), names) or FrameMetadata()
+        metadata = read_keys(_key_values(file), names) or FrameMetadata()
     return replace(metadata, columns={name: metadata.columns.get(name, NOTHING) for name in names})
 
 
@@ -203,7 +205,7 @@ def read_arrow(file: pq.ParquetFile) -> pa.Table:
     return table
 
 
-def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
+def _checksums(table: pa.Table | None, key_values: Mapping[bytes, bytes]) -> bytes:
     """Return two checksums in base64: of a file's key-value metadata, and of its rows.
 
     The checksum of the rows is computed from the logical hash of ``table``. It is empty if
@@ -212,17 +214,17 @@ def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
     row_hash = None
     with suppress(NotWritten):
         if table is not None:  # including levels that no row has
-            categories = [
+            dictionary_columns = [
                 column
                 for column in table.columns
                 if column.length() and pa.types.is_dictionary(column.type)
             ]
-            levels = [column.chunk(0).dictionary.to_pylist() for column in categories]
+            levels = [column.chunk(0).dictionary.to_pylist() for column in dictionary_columns]
             digest = logical_hash(table.replace_schema_metadata(None))
             row_hash = hashlib.sha256(f"{digest} {levels}".encode())
     key_hash = hashlib.sha256()
-    for key in sorted(keys):
-        key_hash.update(b"%d %b %d %b" % (len(key), key, len(keys[key]), keys[key]))
+    for key in sorted(key_values):
+        key_hash.update(b"%d %b %d %b" % (len(key), key, len(key_values[key]), key_values[key]))
     return b" ".join(
         base64.b64encode(digest.digest() if digest else b"") for digest in (key_hash, row_hash)
     )
@@ -233,14 +235,14 @@ def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
 
     Without ``table`` only the metadata is checked.
     """
-    keys = dict(file.metadata.metadata or {})
-    stored_checksums = keys.pop(CHECKSUMS, None)
-    if (stored_checksums is None and KEY not in keys) or {ARROW, PANDAS} <= {*keys}:
+    key_values = dict(file.metadata.metadata or {})
+    stored_checksums = key_values.pop(CHECKSUMS, None)
+    if (stored_checksums is None and KEY not in key_values) or {ARROW, PANDAS} <= {*key_values}:
         return  # pyarrow rewrote a file of ours, which has one of these keys
-    checksums = _checksums(table, keys)
+    checksums = _checksums(table, key_values)
     if table is None:  # the keys alone
         stored_checksums, checksums = (
-            text.partition(b" ")[0] for text in (stored_checksums or b"", checksums)
+            checksum.partition(b" ")[0] for checksum in (stored_checksums or b"", checksums)
         )
     if stored_checksums != checksums:
         raise NotRead(
@@ -249,7 +251,7 @@ def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
         )
 
 
-def _keys(file: pq.ParquetFile) -> dict[bytes, bytes]:
+def _key_values(file: pq.ParquetFile) -> dict[bytes, bytes]:
     """Return the key-value metadata of a file, updated with the metadata of its Arrow schema."""
     return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
 
@@ -282,8 +284,8 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
     for name, table in tables._provenance.items():
         path = folder / "_placement" / f"{name}.parquet"
         with writing(path) as temporary:
-            keys = {ARROW: base64.b64encode(table.schema.serialize().to_pybytes())}
-            _write(table, temporary, keys)
+            key_values = {ARROW: base64.b64encode(table.schema.serialize().to_pybytes())}
+            _write(table, temporary, key_values)
         yield path
 
 
@@ -347,22 +349,22 @@ def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Ta
     return frames, placements
 
 
-def _with_known_dtypes(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+def _with_known_dtypes(key_values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     """Return the key-value metadata of a file, with names of dtypes that pandas can parse.
 
     pandas writes names of dtypes such as ``list<item: string>[pyarrow]``, but cannot read them
     back. Such a dtype is replaced by ``object``, and its name is kept in another field.
     """
-    body = json.loads(keys.get(b"pandas", b"{}"))
-    for column in body.get("columns", ()):
+    pandas_metadata = json.loads(key_values.get(b"pandas", b"{}"))
+    for column in pandas_metadata.get("columns", ()):
         try:
             pd.api.types.pandas_dtype(column["numpy_type"])
         except (TypeError, ValueError, NotImplementedError):
             column |= {"numpy_type": "object", "metadata": {"dtype": column["numpy_type"]}}
     return (
-        {**keys, b"pandas": json.dumps(body, separators=(",", ":")).encode()}
-        if body
-        else dict(keys)
+        {**key_values, b"pandas": json.dumps(pandas_metadata, separators=(",", ":")).encode()}
+        if pandas_metadata
+        else dict(key_values)
     )
 
 
@@ -387,20 +389,20 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
     NotRead
         If the file is not Parquet, is damaged, or cannot be read.
     """
-    name = os.fspath(path)
+    path_text = os.fspath(path)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
-            folder = "a folder; aa.read_dataset reads those"
-            raise ValueError(f"it is {folder if os.path.isdir(path) else 'no ordinary file'}")
+            folder_hint = "a folder; aa.read_dataset reads those"
+            raise ValueError(f"it is {folder_hint if os.path.isdir(path) else 'no ordinary file'}")
         with pq.ParquetFile(path) as file:
             yield file
     except AAToolkitError:
         raise
     except FileNotFoundError:
-        raise FileMissing(f"there is no file {name!r}", path=path) from None
+        raise FileMissing(f"there is no file {path_text!r}", path=path) from None
     except Exception as problem:  # a damaged file raises whatever its readers happen to
-        text = f"{name!r} is no Parquet file that can be read: {problem}"
-        raise NotRead(text, path=path) from None
+        message = f"{path_text!r} is no Parquet file that can be read: {problem}"
+        raise NotRead(message, path=path) from None
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:

@@ -72,7 +72,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         for name in flat_frame.columns
         if name not in number_columns and not is_status_column(flat_frame, name)
     }
-    _check_free(new_names.values(), _NEW_COLUMNS)
+    _refuse_used_names(new_names.values(), _NEW_COLUMNS)
     rows = flat_frame[[*new_names]].rename(columns=new_names).reset_index(drop=True)
     dtypes: dict[str, Any] = {"value": value_dtype, ROW: STATUSES}
     empty_columns = {name: pd.Series(dtype=dtypes.get(name, "string")) for name in _NEW_COLUMNS}
@@ -98,15 +98,15 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
 
 
-def _cast_exactly(values: pd.Series, kind: Any) -> pd.Series:
+def _cast_exactly(values: pd.Series, dtype: Any) -> pd.Series:
     """Return numbers cast to a 64-bit dtype; raise if the cast would change a number."""
     is_whole = values.dtype.kind in "iu"
-    if kind == "Float64" and is_whole and (values.abs() > EXACT_FLOAT).any():
+    if dtype == "Float64" and is_whole and (values.abs() > EXACT_FLOAT).any():
         raise NotWritten(
             f"{values.name} holds whole numbers beyond 2**53, which do not fit beside "
             "fractions; name whole-number columns alone"
         )
-    return values.astype(kind)
+    return values.astype(dtype)
 
 
 @recorded("with_context", "frame")
@@ -120,14 +120,14 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
             "before combining them; what was read with split= is aggregated alone",
             columns=dict.fromkeys(CONTEXT, reason),
         )
-    _check_free(map(str, frame.columns), CONTEXT)
+    _refuse_used_names(map(str, frame.columns), CONTEXT)
     (source,) = metadata.sources
-    filters = {} if source.scope is None else Scope._from_query(source.scope)._params()
+    parameters = {} if source.scope is None else Scope._from_query(source.scope)._params()
     context_values = {
         "host": (source.host, "string"),
-        "days": (filters.get("days"), "Int64"),
+        "days": (parameters.get("days"), "Int64"),
         **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW_COLUMNS},
-        **{f"filter_{name}": (filters.get(name), "string") for name in FILTERS},
+        **{f"filter_{name}": (parameters.get(name), "string") for name in FILTERS},
         "fetched_at": (source.fetched_at or pd.NaT, "datetime64[us, UTC]"),
     }
     return _with_constants(frame, metadata, context_values)
@@ -152,7 +152,7 @@ def _with_constants(
     return attach(result, replace(metadata, columns=described_columns))
 
 
-def _check_free(columns: Iterable[str], new_columns: Iterable[str]) -> None:
+def _refuse_used_names(columns: Iterable[str], new_columns: Iterable[str]) -> None:
     """Raise if ``columns`` already has one of ``new_columns``."""
     existing_names = sorted({*columns} & {*new_columns})
     if existing_names:
@@ -178,14 +178,14 @@ def complete(
     metadata = metadata_of(flat_frame)
     states_by_engine: dict[str, Availability] = {}
     if availability is not None:
-        names = ("scope", "target", "status", "cause", "reason")
-        check_columns(availability, names)
-        table = availability[[*names]].astype(object)
+        status_names = ("scope", "target", "status", "cause", "reason")
+        check_columns(availability, status_names)
+        table = availability[[*status_names]].astype(object)
         rows = table.where(table.notna(), None).itertuples(index=False, name=None)
         states_by_engine = {
             target: load_state(state) for scope, target, *state in rows if scope == "engine"
         }
-    cast_levels = {name: _levels(flat_frame, name, values) for name, values in levels.items()}
+    cast_levels = {name: _cast_levels(flat_frame, name, values) for name, values in levels.items()}
     flat_frame = flat_frame.assign(
         **{name: flat_frame[name].astype(values.dtype) for name, values in cast_levels.items()}
     )
@@ -216,7 +216,7 @@ def complete(
     )
 
 
-def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
+def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     """Return the values that the key column ``name`` should have: distinct, and in its dtype.
 
     A categorical column gets the values that it lacks as new levels; if its levels are ordered,
@@ -294,10 +294,10 @@ def _row_states(
         codes_of_engines = {engine: code for code, engine in enumerate(states_by_engine, 1)}
         codes = np.array([codes_of_engines.get(engine, 0) for engine in rows["engine"]], np.int64)
     if not is_added:
-        flags = [*rows[columns].select_dtypes(["bool", "boolean"])]
-        measures = [*rows[columns].select_dtypes("number")] or flags or columns
+        flag_columns = [*rows[columns].select_dtypes(["bool", "boolean"])]
+        measures = [*rows[columns].select_dtypes("number")] or flag_columns or columns
         is_measured = rows[measures].notna().any(axis=1).to_numpy(bool)
-        for name in flags:  # where nothing was measured, a flag may say whose a row is
+        for name in flag_columns:  # where nothing was measured, a flag may say whose a row is
             is_measured = is_measured | cells_of(rows, name, metadata).complete
         codes[is_measured] = 0
         cells = [cells_of(rows, name, metadata) for name in measures]
@@ -307,8 +307,8 @@ def _row_states(
             state = combine(
                 column.states[code] for column, code in zip(cells, pattern, strict=True)
             )
-            is_stated = (pattern_of_row == pattern_code) & (codes == 0) & ~is_measured
-            if state.status in EMPTY and is_stated.any():
+            has_state = (pattern_of_row == pattern_code) & (codes == 0) & ~is_measured
+            if state.status in EMPTY and has_state.any():
                 states.append(state)
-                codes[is_stated] = len(states)
+                codes[has_state] = len(states)
     return status_columns([default, *states], codes)

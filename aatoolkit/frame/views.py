@@ -63,19 +63,19 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     problem, advice = "these columns hold no measurement", ""
     for name in columns:
         state = availability_of(frame, name, metadata.columns[name])
-        is_silent = bool(frame[name].isna().to_numpy().all())
+        is_empty = bool(frame[name].isna().to_numpy().all())
         is_lost = state.reason == OVERWRITTEN
         if state.status == Status.UNKNOWN:
             cells = cells_of(frame, name, metadata)
             # Of rows stated by a column that is gone, each without a value may be one of those.
             lacking_rows = cells.unreported | bool(metadata.columns[name].statements)
-            is_refused = is_silent or is_lost or bool((lacking_rows & ~cells.has_number).any())
+            is_refused = is_empty or is_lost or bool((lacking_rows & ~cells.has_number).any())
         else:
             is_partial = state.status == Status.PARTIAL and len(frame) > 0
-            is_refused = state.status in EMPTY or (is_partial and is_silent)
+            is_refused = state.status in EMPTY or (is_partial and is_empty)
         if is_refused:
             unmeasured_columns[name] = str(state)
-            if not is_silent and not is_lost:
+            if not is_empty and not is_lost:
                 problem = "these columns were not measured in every row"
                 advice = "; df.aa.measured() takes the rows in which they were"
     if unmeasured_columns:
@@ -99,22 +99,22 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
     if not drop:
         return frame
     columns_now = metadata_of(frame).columns
-    is_kept = [
+    is_measured = [
         name in metadata.key or columns_now[name].availability.status not in EMPTY
         for name in map(str, frame.columns)
     ]
-    return frame.loc[:, is_kept]
+    return frame.loc[:, is_measured]
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with columns in NumPy dtypes; see ``df.aa.plain``."""
     flat_frame = flattened(frame)
-    columns = [_plain(flat_frame.iloc[:, i]) for i in range(flat_frame.shape[1])]
+    columns = [_to_plain(flat_frame.iloc[:, i]) for i in range(flat_frame.shape[1])]
     table = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(flat_frame)))
     return table.set_axis([str(name) for name in flat_frame.columns], axis=1)
 
 
-def _plain(values: pd.Series) -> pd.Series:
+def _to_plain(values: pd.Series) -> pd.Series:
     """Return numbers, booleans or times in a NumPy dtype; any other column as texts and None."""
     is_missing = values.isna().to_numpy(bool)
     if isinstance(values.dtype, pd.CategoricalDtype):

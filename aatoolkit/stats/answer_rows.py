@@ -105,11 +105,11 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
         )
     if brand is None:
         scopes = map(response_scope, metadata_of(chats["chats"]).sources)
-        brands = {scope.filters[[*FILTERS].index("brand")] for scope in scopes}
-        if len(brands) > 1 or max(map(len, brands), default=0) > 1:
+        brand_filters = {scope.filters[[*FILTERS].index("brand")] for scope in scopes}
+        if len(brand_filters) > 1 or max(map(len, brand_filters), default=0) > 1:
             why = "the answers were read with several filters brand=, or some of them with none"
             raise refusal("brand", "default", f"{why}; name one by brand=")
-        brand = next((name for names in brands for name in names), None)
+        brand = next((name for names in brand_filters for name in names), None)
     return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
 
 
@@ -222,20 +222,20 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         rows[name].iloc[usable_rows].to_numpy(bool) for name in ("cited", "mentioned")
     )
 
-    def count(kind: str) -> Any:
+    def count_by_prompt(kind: str) -> Any:
         """Return how many answers of ``kind``, such as ``cited_only``, there are to each prompt."""
         is_cited, is_mentioned = _KINDS[kind]
         mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
         counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)
 
-        def rows_of(prompt: int) -> Any:
+        def origin_of(prompt: int) -> Any:
             positions = usable_rows[mask & (prompt_codes == prompt)]
             text = f"{len(positions)} answers that are {kind.replace('_', ' ')}"
             return positions, text, {"prompt_id": prompts[prompt]}
 
-        return traced_to_rows(kind, counts, rows, ("cited", "mentioned"), rows_of)
+        return traced_to_rows(kind, counts, rows, ("cited", "mentioned"), origin_of)
 
-    counts = {kind: count(kind) for kind in _KINDS}
+    counts = {kind: count_by_prompt(kind) for kind in _KINDS}
     values = {kind: total_of(counts_by_prompt) for kind, counts_by_prompt in counts.items()}
     values["n"] = sum(values.values())
     a, b, c, d = counts.values()
@@ -251,12 +251,12 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     variance = variance + total_of(p * s + q * r) / (2 * (sum_r * sum_s))
     error = np.sqrt(variance + total_of(q * s) / (2 * sum_s**2))
     name_variables()
-    half = normal_quantile((1 + setting("level", level)) / 2) * error
+    half_width = normal_quantile((1 + setting("level", level)) / 2) * error
     values |= {
         name: values[numerator] / (values[numerator] + values[complement])
         for name, (numerator, complement) in _RATES.items()
     }
-    low, high = odds_ratio * np.exp(-half), odds_ratio * np.exp(half)
+    low, high = odds_ratio * np.exp(-half_width), odds_ratio * np.exp(half_width)
     values |= {"odds_ratio": odds_ratio, "low": low, "high": high}
     values["p"] = two_sided(np.log(odds_ratio) / error, math.inf)
     is_informative = (plain_value(r) > 0) | (plain_value(s) > 0)

@@ -50,13 +50,13 @@ def changes(
 ) -> pd.DataFrame:
     """Detect the days on which a series changed its level; see ``df.aa.changes``."""
     check_level(level)
-    sums = cluster_sums(frame, column, None, date, rules, counts=True)
+    sums = cluster_sums(frame, column, None, date, rules, allow_counts=True)
     order = np.argsort(sums.labels[sums.cluster])
     days, (y, n) = sums.labels[sums.cluster][order], sums.parts(order)
     if len(days) > MAX_DAYS:
         reason = f"{len(days):,} days; {MAX_DAYS:,} are the most: aggregate to weeks first"
         raise refusal(column, "changes", reason)
-    kind = COUNTS if sums.is_count else RATES if sums.is_rate else MEANS
+    family = COUNTS if sums.is_count else RATES if sums.is_rate else MEANS
     size = total_of(n)
     row: dict[str, Any] = {}
     if len(days):
@@ -68,30 +68,30 @@ def changes(
         row["why"] = "its numbers are too large to compute with"
     else:
         y_and_n = plain_value(y), plain_value(n)
-        if kind == MEANS:  # about 0, with a variance of 1
+        if family == MEANS:  # about 0, with a variance of 1
             centred_y = y_and_n[0] - y_and_n[1] * (y_and_n[0].sum() / y_and_n[1].sum())
             scale = np.sqrt(max(float((centred_y**2 / y_and_n[1]).mean()), _EPSILON))
             y_and_n = centred_y / scale, y_and_n[1]
-        starts, p_value, dispersion = _change_points(*y_and_n, level, kind)
+        change_points, p_value, dispersion = _change_points(*y_and_n, level, family)
         p = drawn("p", p_value, _P_TEXT, y, n)
         before = total_of(y) / size
         name_variables()
         row |= {"p": p, "before": before, "after": alias("after", before)}
-        row["why"] = _reason_of_doubt(*y_and_n, p_value, kind) if starts else ""
-        if starts and not row["why"]:
-            bounds = [0, *starts, len(days)]
+        row["why"] = _reason_of_doubt(*y_and_n, p_value, family) if change_points else ""
+        if change_points and not row["why"]:
+            bounds = [0, *change_points, len(days)]
             rows = []
-            for low, start, high in zip(bounds, starts, bounds[2:], strict=False):
-                new_row = _change_row(y, n, low, start, high, kind == RATES) | {"p": p}
-                first_day, last_day = _day_interval(*y_and_n, low, high, dispersion, level, kind)
-                positions = (start, first_day, last_day, low, high - 1)
+            for begin, change_point, end in zip(bounds, change_points, bounds[2:], strict=False):
+                new_row = _change_row(y, n, begin, change_point, end, family == RATES) | {"p": p}
+                first_day, last_day = _day_interval(*y_and_n, begin, end, dispersion, level, family)
+                positions = (change_point, first_day, last_day, begin, end - 1)
                 names = ("day", "first_day", "last_day", "from_day", "to_day")
                 rows.append(new_row | dict(zip(names, days[[*positions]], strict=True)))
         elif not row["why"]:
-            fit_text = f"one {_WORDS[kind]} of {amount(before, kind == RATES)} fits all"
+            fit_text = f"one {_WORDS[family]} of {amount(before, family == RATES)} fits all"
             row["why"] = f"{fit_text} {len(days)} days; small changes would not show"
             row["verdict"] = "no evidence"
-    method = f"{kind} likelihood, exact segmentation, days shuffled in blocks"
+    method = f"{family} likelihood, exact segmentation, days shuffled in blocks"
     defaults: dict[str, Any] = {name: np.nan for name, *_ in TABLES["changes"]}
     defaults |= {"n": size, "verdict": "cannot say", "clusters": count_of(n), "method": method}
     return result(
@@ -101,71 +101,80 @@ def changes(
         sums.states[0],
         unit=sums.unit,
         level=level,
-        average={RATES: "The rate", COUNTS: "The count a day", MEANS: "The mean"}[kind],
-        what="Days" if kind == COUNTS else "Answers",
+        average={RATES: "The rate", COUNTS: "The count a day", MEANS: "The mean"}[family],
+        what="Days" if family == COUNTS else "Answers",
     )
 
 
-def _change_row(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) -> dict[str, Any]:
+def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool) -> dict[str, Any]:
     """Return the columns of one change: the levels before and after it, and ``up`` or ``down``.
 
-    The level before is that of the days from ``low`` until the day before ``start``; the level
-    after is that of the days from ``start`` until the day before ``high``.
+    The level before is that of the days from ``begin`` until the day before ``split``; the level
+    after is that of the days from ``split`` until the day before ``end``.
     """
-    spans = [np.arange(low, start), np.arange(start, high)]
-    (y0, y1), (n0, n1) = ([take(part, span) for span in spans] for part in (y, n))
+    segments = [np.arange(begin, split), np.arange(split, end)]
+    (y0, y1), (n0, n1) = ([take(values, segment) for segment in segments] for values in (y, n))
     before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
     name_variables()
     change = after - before
-    movement = f"{amount(before, is_rate)} to {amount(after, is_rate)}"
+    change_text = f"{amount(before, is_rate)} to {amount(after, is_rate)}"
     return {
         "before": before,
         "after": after,
         "change": change,
         "n": total_of(n0) + total_of(n1),
         "verdict": "up" if change > 0 else "down",
-        "why": f"{movement}, {points(change, is_rate)}",
+        "why": f"{change_text}, {points(change, is_rate)}",
     }
 
 
-def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
+def _cost(y: Numbers, n: Numbers, family: str) -> Numbers:
     """Return -2 log likelihood of segments that each have one level, up to a constant.
 
-    ``y`` and ``n`` are the sums of numerators and denominators in each segment. ``kind`` is the
+    ``y`` and ``n`` are the sums of numerators and denominators in each segment. ``family`` is the
     distribution, such as ``binomial``.
     """
     miss_count = n - y
-    if kind == MEANS:
+    if family == MEANS:
         return -np.where(n > 0, y**2 / n, 0.0)
     likelihood = np.where(y > 0, y * np.log(y / n), 0.0)
-    if kind == RATES:
+    if family == RATES:
         likelihood = likelihood + np.where(miss_count > 0, miss_count * np.log(miss_count / n), 0.0)
     return -2 * likelihood
 
 
-def _split(y: Numbers, n: Numbers, start: Integers, kind: str) -> tuple[Numbers, Integers]:
+def _find_best_split(
+    y: Numbers, n: Numbers, starts: Integers, family: str
+) -> tuple[Numbers, Integers]:
     """Return how much the best further split of each series improves its fit, and the day of it.
 
     The rows of ``y`` and ``n`` are series, the columns are days. A series is already split in two
-    at its ``start`` (0 for a series in one piece), and the new split may be in either of the two
+    at its ``starts`` (0 for a series in one piece), and the new split may be in either of the two
     segments. The improvement is the decrease of -2 log likelihood.
     """
-    rows, day_count = np.arange(len(y)), y.shape[1]
-    sum_y, sum_n = (np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0))) for values in (y, n))
-    day = np.arange(day_count + 1)[None, :]
-    is_late = day >= start[:, None]
-    left_ends = np.where(is_late, start[:, None], 0)
-    right_ends = np.where(is_late, day_count, start[:, None])
-    (left_y, left_n), (right_y, right_n) = (
-        [np.take_along_axis(sums, ends, axis=1) for sums in (sum_y, sum_n)]
-        for ends in (left_ends, right_ends)
+    series_positions, day_count = np.arange(len(y)), y.shape[1]
+    cumulative_y, cumulative_n = (
+        np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0))) for values in (y, n)
     )
-    left_cost = _cost(sum_y - left_y, sum_n - left_n, kind)
-    split_cost = left_cost + _cost(right_y - sum_y, right_n - sum_n, kind)
-    gains = _cost(right_y - left_y, right_n - left_n, kind) - split_cost
-    gains[(day - left_ends < _MIN_SEGMENT) | (right_ends - day < _MIN_SEGMENT)] = 0.0
-    best_day = gains.argmax(axis=1)
-    return gains[rows, best_day], best_day
+    boundaries = np.arange(day_count + 1)[None, :]
+    is_after_start = boundaries >= starts[:, None]
+    segment_starts = np.where(is_after_start, starts[:, None], 0)
+    segment_ends = np.where(is_after_start, day_count, starts[:, None])
+    (left_y, left_n), (right_y, right_n) = (
+        [
+            np.take_along_axis(cumulative, positions, axis=1)
+            for cumulative in (cumulative_y, cumulative_n)
+        ]
+        for positions in (segment_starts, segment_ends)
+    )
+    left_costs = _cost(cumulative_y - left_y, cumulative_n - left_n, family)
+    split_costs = left_costs + _cost(right_y - cumulative_y, right_n - cumulative_n, family)
+    gains = _cost(right_y - left_y, right_n - left_n, family) - split_costs
+    gains[
+        (boundaries - segment_starts < _MIN_SEGMENT) | (segment_ends - boundaries < _MIN_SEGMENT)
+    ] = 0.0
+    best_days = gains.argmax(axis=1)
+    return gains[series_positions, best_days], best_days
 
 
 def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
@@ -183,49 +192,49 @@ def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
     return levels
 
 
-def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbers]]:
+def _find_best_splits(y: Numbers, n: Numbers, family: str) -> list[tuple[Numbers, Numbers]]:
     """Return two pairs: for the best split of each series in two segments, and in three.
 
     A pair has the decrease of -2 log likelihood and the level of each day. The third segment is
     made by splitting one of the first two.
     """
-    first_gain, first_day = _split(y, n, np.zeros(len(y), np.int64), kind)
-    second_gain, second_day = _split(y, n, first_day, kind)
-    two_levels = _levels_between(y, n, first_day, np.where(second_gain > 0, second_day, first_day))
-    return [(first_gain, _levels_between(y, n, first_day)), (first_gain + second_gain, two_levels)]
+    gains1, days1 = _find_best_split(y, n, np.zeros(len(y), np.int64), family)
+    gains2, days2 = _find_best_split(y, n, days1, family)
+    levels2 = _levels_between(y, n, days1, np.where(gains2 > 0, days2, days1))
+    return [(gains1, _levels_between(y, n, days1)), (gains1 + gains2, levels2)]
 
 
-def _reason_of_doubt(y: Numbers, n: Numbers, p: float, kind: str) -> str:
+def _reason_of_doubt(y: Numbers, n: Numbers, p: float, family: str) -> str:
     """Return why the changes found may be mere autocorrelation of days; "" if that is unlikely.
 
     ``y`` and ``n`` are the numerator and the denominator of each day, ``p`` is the p-value of no
-    change, and ``kind`` says whether the series has rates, counts or means.
+    change, and ``family`` says whether the series has rates, counts or means.
     """
     if p <= _CERTAIN_P:
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.
-    days, ((_, levels),) = len(y), _best_splits(y[None], n[None], kind)[1:]
-    residual = ((y - n * levels[0]) / np.sqrt(n)).ravel()
-    residual = residual - residual.mean()
+    day_count, ((_, levels),) = len(y), _find_best_splits(y[None], n[None], family)[1:]
+    residuals = ((y - n * levels[0]) / np.sqrt(n)).ravel()
+    residuals = residuals - residuals.mean()
     autocorrelation = float(
-        (residual[1:] * residual[:-1]).sum() / max((residual**2).sum(), _EPSILON)
+        (residuals[1:] * residuals[:-1]).sum() / max((residuals**2).sum(), _EPSILON)
     )
     # Of independent days this autocorrelation is about -0.1 ± 1/√days.
-    if autocorrelation > 1.65 / np.sqrt(days) - 0.1:
+    if autocorrelation > 1.65 / np.sqrt(day_count) - 0.1:
         return (
             f"neighbouring days are alike (autocorrelation {autocorrelation:.2f} about the best "
             "steps), and such days take steps by themselves"
         )
-    if days < _SHORT_SERIES and (p > _SHORT_P or autocorrelation > _SHORT_AUTOCORRELATION):
+    if day_count < _SHORT_SERIES and (p > _SHORT_P or autocorrelation > _SHORT_AUTOCORRELATION):
         return (
-            f"{days} days are too few to tell a step of this size from neighbouring days that are "
-            f"alike, as such days take steps by themselves; it takes {_SHORT_SERIES} days, or a "
-            "clearer step"
+            f"{day_count} days are too few to tell a step of this size from neighbouring days that "
+            f"are alike, as such days take steps by themselves; it takes {_SHORT_SERIES} days, or "
+            "a clearer step"
         )
     return ""
 
 
-def _dispersion(y: Numbers, n: Numbers, levels: Numbers, kind: str) -> Numbers:
+def _dispersion(y: Numbers, n: Numbers, levels: Numbers, family: str) -> Numbers:
     """Return how much larger the long-run variance of each series is than with independent answers.
 
     It is Pearson's dispersion about ``levels``, times 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the
@@ -233,12 +242,12 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, kind: str) -> Numbers:
     1987). This factor is needed because a flat series whose neighbouring days are alike looks as if
     it had changed.
     """
-    residual = y - n * levels
-    squares = np.maximum((residual**2).sum(1), _EPSILON)
-    variance = {RATES: levels * (1 - levels), COUNTS: levels, MEANS: np.ones_like(levels)}[kind]
-    expected_squares = np.maximum((n * variance).sum(1), _EPSILON)
-    dispersion: Numbers = np.maximum(squares / expected_squares, _MIN_DISPERSION)
-    return np.maximum(long_run_factor(residual), _MIN_DISPERSION) * dispersion
+    residuals = y - n * levels
+    sum_of_squares = np.maximum((residuals**2).sum(1), _EPSILON)
+    variance = {RATES: levels * (1 - levels), COUNTS: levels, MEANS: np.ones_like(levels)}[family]
+    expected_sum = np.maximum((n * variance).sum(1), _EPSILON)
+    dispersion: Numbers = np.maximum(sum_of_squares / expected_sum, _MIN_DISPERSION)
+    return np.maximum(long_run_factor(residuals), _MIN_DISPERSION) * dispersion
 
 
 @lru_cache(maxsize=4)
@@ -246,19 +255,21 @@ def _shuffled_days(day_count: int) -> Integers:
     """Return permutations of the days, one per row; neighbouring days move together in blocks."""
     rng = np.random.default_rng(0)
     block_length = max(2, round(day_count ** (1 / 3)))
-    order = np.empty((_PERMUTATIONS, day_count), np.int64)
-    for permutation in order:
+    permutations = np.empty((_PERMUTATIONS, day_count), np.int64)
+    for permutation in permutations:
         offset = int(rng.integers(block_length))
         blocks = np.array_split(
             np.roll(np.arange(day_count), -offset), np.arange(block_length, day_count, block_length)
         )
-        shuffled_days = np.concatenate([blocks[block] for block in rng.permutation(len(blocks))])
+        shuffled_days = np.concatenate(
+            [blocks[block_number] for block_number in rng.permutation(len(blocks))]
+        )
         permutation[:] = np.roll(shuffled_days, int(rng.integers(day_count)))
-    return order
+    return permutations
 
 
 def _change_points(
-    y: Numbers, n: Numbers, level: float, kind: str
+    y: Numbers, n: Numbers, level: float, family: str
 ) -> tuple[list[int], float, float]:
     """Return the first day of each new segment, the p-value of "no change", and the dispersion.
 
@@ -270,73 +281,79 @@ def _change_points(
     statistic over the shuffled series. For each number of segments, the best segmentation is found
     exactly (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
     """
-    order = _shuffled_days(len(y))
-    numerators, denominators = (np.concatenate([values[None], values[order]]) for values in (y, n))
-    one_split, two_splits = (
-        gain / _dispersion(numerators, denominators, levels, kind)
-        for gain, levels in _best_splits(numerators, denominators, kind)
+    permutations = _shuffled_days(len(y))
+    numerators, denominators = (
+        np.concatenate([values[None], values[permutations]]) for values in (y, n)
+    )
+    one_split_gains, two_split_gains = (
+        gain / _dispersion(numerators, denominators, levels, family)
+        for gain, levels in _find_best_splits(numerators, denominators, family)
     )
     # The rank of each series among all, by one split and by two; the better rank counts.
-    ranks = [(gains >= gains[:, None] - 1e-9).sum(axis=1) for gains in (one_split, two_splits)]
-    best_rank = np.minimum(*ranks)
-    p = int((best_rank <= best_rank[0]).sum()) / len(best_rank)
+    ranks = [
+        (gains >= gains[:, None] - 1e-9).sum(axis=1) for gains in (one_split_gains, two_split_gains)
+    ]
+    best_ranks = np.minimum(*ranks)
+    p = int((best_ranks <= best_ranks[0]).sum()) / len(best_ranks)
     if p > 1 - level:
         return [], p, 1.0
-    quantile = float(np.quantile(one_split[1:], level))
-    tested_splits = 2 if ranks[1][0] < ranks[0][0] else 1
-    starts: list[int] = []
-    cost, dispersion = float(_cost(y.sum(), n.sum(), kind)), 1.0
-    for new_starts, new_cost in _segmentations(y, n, kind):
-        bounds = [0, *new_starts, len(y)]
+    gain_quantile = float(np.quantile(one_split_gains[1:], level))
+    tested_count = 2 if ranks[1][0] < ranks[0][0] else 1
+    change_points: list[int] = []
+    cost, dispersion = float(_cost(y.sum(), n.sum(), family)), 1.0
+    for new_change_points, new_cost in _segmentations(y, n, family):
+        bounds = [0, *new_change_points, len(y)]
         levels = np.repeat(
             [y[start:end].sum() / n[start:end].sum() for start, end in pairwise(bounds)],
             np.diff(bounds),
         )
-        new_dispersion = float(_dispersion(y[None], n[None], levels[None], kind)[0])
+        new_dispersion = float(_dispersion(y[None], n[None], levels[None], family)[0])
         # The first segments were tested; a further one must gain more than the quantile.
-        if len(starts) >= tested_splits and cost - new_cost < quantile * new_dispersion:
+        if len(change_points) >= tested_count and cost - new_cost < gain_quantile * new_dispersion:
             break
-        starts, cost, dispersion = new_starts, new_cost, new_dispersion
-    return starts, p, dispersion
+        change_points, cost, dispersion = new_change_points, new_cost, new_dispersion
+    return change_points, p, dispersion
 
 
-def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int], float]]:
+def _segmentations(y: Numbers, n: Numbers, family: str) -> Iterator[tuple[list[int], float]]:
     """Yield the best segmentation in two segments, then in three, and so on: first days and cost.
 
     The first days are those of all segments but the first. The cost is -2 log likelihood.
     """
-    sum_y, sum_n = (np.concatenate([[0.0], np.cumsum(values)]) for values in (y, n))
-    day_count, days = len(y), np.arange(len(y) + 1)
-    costs = _cost(sum_y - sum_y[:, None], sum_n - sum_n[:, None], kind)  # from a day to a day
-    costs[days - days[:, None] < _MIN_SEGMENT] = np.inf
-    best_cost, origins = costs[0], []
+    cumulative_y, cumulative_n = (np.concatenate([[0.0], np.cumsum(values)]) for values in (y, n))
+    day_count, boundaries = len(y), np.arange(len(y) + 1)
+    costs = _cost(
+        cumulative_y - cumulative_y[:, None], cumulative_n - cumulative_n[:, None], family
+    )  # from a day to a day
+    costs[boundaries - boundaries[:, None] < _MIN_SEGMENT] = np.inf
+    best_costs, best_starts_by_count = costs[0], []
     for _ in range(2, day_count // _MIN_SEGMENT + 1):
-        total_costs = best_cost[:, None] + costs
-        best_cost = total_costs.min(axis=0)
-        origins.append(total_costs.argmin(axis=0))
+        total_costs = best_costs[:, None] + costs
+        best_costs = total_costs.min(axis=0)
+        best_starts_by_count.append(total_costs.argmin(axis=0))
         starts, end = [], day_count
-        for origin in reversed(origins):
-            end = int(origin[end])
+        for best_starts in reversed(best_starts_by_count):
+            end = int(best_starts[end])
             starts.append(end)
-        yield starts[::-1], float(best_cost[day_count])
+        yield starts[::-1], float(best_costs[day_count])
 
 
 def _day_interval(
-    y: Numbers, n: Numbers, low: int, high: int, dispersion: float, level: float, kind: str
+    y: Numbers, n: Numbers, begin: int, end: int, dispersion: float, level: float, family: str
 ) -> tuple[int, int]:
     """Return the first and the last day of the credible interval of a day of change.
 
-    The prior is flat. ``low`` is the day of the change before (or 0), ``high`` that of the change
+    The prior is flat. ``begin`` is the day of the change before (or 0), ``end`` that of the change
     after (or the number of days). The log likelihood is divided by ``dispersion``, as days differ
     more than independent answers would. The coverage of the interval was checked only roughly.
     """
-    y, n = y[low:high], n[low:high]
+    y, n = y[begin:end], n[begin:end]
     head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
-    cost = _cost(head_y, head_n, kind) + _cost(y.sum() - head_y, n.sum() - head_n, kind)
-    min_dispersion = _EPSILON if kind == MEANS else 1.0
-    weight = np.exp(-(cost - cost.min()) / (2 * max(dispersion, min_dispersion)))
-    days_by_weight = np.argsort(-weight, kind="stable")
-    days = days_by_weight[
-        : int(np.searchsorted(np.cumsum(weight[days_by_weight]) / weight.sum(), level)) + 1
+    costs = _cost(head_y, head_n, family) + _cost(y.sum() - head_y, n.sum() - head_n, family)
+    min_dispersion = _EPSILON if family == MEANS else 1.0
+    weights = np.exp(-(costs - costs.min()) / (2 * max(dispersion, min_dispersion)))
+    days_by_weight = np.argsort(-weights, kind="stable")
+    likely_days = days_by_weight[
+        : int(np.searchsorted(np.cumsum(weights[days_by_weight]) / weights.sum(), level)) + 1
     ]
-    return low + int(days.min()) + 1, low + int(days.max()) + 1
+    return begin + int(likely_days.min()) + 1, begin + int(likely_days.max()) + 1

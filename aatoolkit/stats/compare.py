@@ -121,16 +121,16 @@ def compare(
     if not (keys or pair or cluster):
         unpooled = {_unpooled_key(metadata[0], measure) for measure in measures}
         keys = [*unpooled] if len(unpooled) == 1 and "" not in unpooled and len(now) > 1 else []
-    kind, names = _kind_and_names(frames, metadata, keys)
+    naming_column, names = _naming_column_and_names(frames, metadata, keys)
     rows = [
         row
         for measure in measures
         for row in compare_measure(now, before, measure, keys, pair, cluster, level, rules, names)
     ]
-    return comparison_result(rows, keys, metadata, correct, level, names, kind)
+    return comparison_result(rows, keys, metadata, correct, level, names, naming_column)
 
 
-def _kind_and_names(
+def _naming_column_and_names(
     frames: Sequence[pd.DataFrame], metadata: Sequence[FrameMetadata], by: Sequence[str]
 ) -> tuple[str, tuple[str, str]]:
     """Return the column or filter in which two frames differ, and its value in each of them.
@@ -140,22 +140,22 @@ def _kind_and_names(
     WINDOWS)`` is returned, and the frames are called by their windows.
     """
     reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
-    scopes = [
-        [vars(source) | dict(parse_qsl(source.scope or "")) for source in side.sources]
-        for side in metadata
+    source_fields = [
+        [vars(source) | dict(parse_qsl(source.scope or "")) for source in side_metadata.sources]
+        for side_metadata in metadata
     ]
     for name in ("host", *metadata[0].key, *FILTERS):
-        texts = [
+        name_sets = [
             {value for value in frame[name].dropna() if isinstance(value, str)}
             if name in frame
-            else {scope.get(name) for scope in side}
-            for frame, side in zip(frames, scopes, strict=True)
+            else {fields.get(name) for fields in side_fields}
+            for frame, side_fields in zip(frames, source_fields, strict=True)
         ]
-        if [*map(len, texts)] == [1, 1] and texts[0] != texts[1]:
-            (own,), (other,) = texts
-            is_free = not {name, own, other} & reserved_names
-            if is_free and isinstance(own, str) and isinstance(other, str):
-                return name, (own, other)
+        if [*map(len, name_sets)] == [1, 1] and name_sets[0] != name_sets[1]:
+            (own_name,), (other_name,) = name_sets
+            is_unreserved = not {name, own_name, other_name} & reserved_names
+            if is_unreserved and isinstance(own_name, str) and isinstance(other_name, str):
+                return name, (own_name, other_name)
     return "host", WINDOWS
 
 
@@ -170,21 +170,21 @@ def compare_measure(
     rules: Rules | None,
     names: Sequence[str],
     effect_and_df: tuple[Any, Any] = INDEPENDENT,
-    prompt: str = PROMPT,
+    prompt_column: str = PROMPT,
 ) -> Iterator[ComparedRow]:
     """Yield the comparison of one measure in each group, with unadjusted p-values.
 
-    ``names`` are the names of the two frames in texts, and ``prompt`` is the column of prompts.
+    ``names`` are the names of the two frames in texts, ``prompt_column`` is the column of prompts.
     ``effect_and_df`` is used if there are no clusters: it is an assumed design effect and the
     degrees of freedom with which this was estimated. The other parameters are those of
     ``df.aa.compare``.
     """
     before, before_rules, refusal = window_before(now, before, measure, rules)
-    pair, cluster = pairing(now, before, by, pair, cluster, prompt)
+    pair, cluster = pairing(now, before, by, pair, cluster, prompt_column)
     cluster_of_sums, frames = pair or cluster, [now, before]
     try:
         sides = [
-            cluster_sums(frame, measure, by, cluster_of_sums, rule, counts=True)
+            cluster_sums(frame, measure, by, cluster_of_sums, rule, allow_counts=True)
             for frame, rule in zip(frames, (rules, before_rules), strict=True)
         ]
     except AvailabilityError as error:
@@ -192,14 +192,14 @@ def compare_measure(
         return
     unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
     for key in dict.fromkeys([*sides[0].keys, *sides[1].keys]):
-        groups = [side.keys.get(key) for side in sides]
-        limitation, notes = _limitations(sides, groups, names)
+        group_positions = [side.keys.get(key) for side in sides]
+        limitation, notes = _limitations(sides, group_positions, names)
         row = ComparedRow(
             measure=measure, key=key, unit=unit, is_rate=is_rate, why=limitation, notes=notes
         )
-        if None not in groups:
+        if None not in group_positions:
             change, method, reason, group_notes = _compare_group(
-                sides, groups, pair, cluster, level, effect_and_df
+                sides, group_positions, pair, cluster, level, effect_and_df
             )
             reason = refusal or limitation or reason
             if is_rate and max(-change.low, change.high) > 1:
@@ -242,24 +242,28 @@ def _compare_rows(
         ``error`` itself, if a group has several rows, or the column is missing or was changed.
     """
     flat_frames = [trace_frame(flattened(frame), frame) for frame in frames]
-    rows_by_key = []
+    position_maps = []
     units: dict[Any, Any] = {}
     for flat in flat_frames:
         metadata = metadata_of(flat)
         keys = [*zip(*(flat[name] for name in by), strict=True)] if by else [()] * len(flat)
         if len({*keys}) < len(keys) or measure not in flat or metadata.is_lost(measure):
             raise error
-        rows_by_key.append({key: i for i, key in enumerate(keys)})
-        units_of_rows = row_units(flat, metadata, measure)
-        if units_of_rows is None:
-            units_of_rows = flat.get("unit", pd.Series([None] * len(flat)))
-        texts = units_of_rows.where(units_of_rows.notna(), "").astype(str)
-        units = {**dict(zip(keys, texts, strict=True)), **units}
+        position_maps.append({key: i for i, key in enumerate(keys)})
+        measure_units = row_units(flat, metadata, measure)
+        if measure_units is None:
+            measure_units = flat.get("unit", pd.Series([None] * len(flat)))
+        unit_texts = measure_units.where(measure_units.notna(), "").astype(str)
+        units = {**dict(zip(keys, unit_texts, strict=True)), **units}
     reason = (error.columns or {}).get(measure, "")
     for key, unit in units.items():
         after, before = (
-            take(column_values(name, flat, measure, [rows[key]]), 0) if key in rows else NAN
-            for name, flat, rows in zip(("after", "before"), flat_frames, rows_by_key, strict=True)
+            take(column_values(name, flat, measure, [positions[key]]), 0)
+            if key in positions
+            else NAN
+            for name, flat, positions in zip(
+                ("after", "before"), flat_frames, position_maps, strict=True
+            )
         )
         yield ComparedRow(
             measure=measure,
@@ -276,7 +280,7 @@ def _compare_rows(
 
 def _compare_group(
     sides: Sequence[ClusterSums],
-    groups: Sequence[Any],
+    positions: Sequence[Any],
     pair: str | None,
     cluster: str | None,
     level: float,
@@ -284,16 +288,16 @@ def _compare_group(
 ) -> tuple[Change, str, str, tuple[str, ...]]:
     """Return the change in a group, the method of its test, why there is no verdict, and notes.
 
-    The reason is an empty text if there is a verdict. ``groups`` has the position of the group in
-    each of the two ``sides``.
+    The reason is an empty text if there is a verdict. ``positions`` has the position of the group
+    in each of the two ``sides``.
     """
-    pairs = [side.pairs(group) for side, group in zip(sides, groups, strict=True)]
+    pairs = [side.pairs(group) for side, group in zip(sides, positions, strict=True)]
     notes: tuple[str, ...] = ()
     is_rate, is_by_day = all(side.is_rate for side in sides), False
     if pair:
         used_pairs = pairs_of_both(pairs)
         shared_count = len(used_pairs[0])
-        entered_count, left_count = (len(part) - shared_count for part in pairs)
+        entered_count, left_count = (len(side_pairs) - shared_count for side_pairs in pairs)
         if entered_count or left_count:
             notes = (
                 f"the set of {pair} changed ({entered_count} entered, {left_count} left): "
@@ -306,12 +310,14 @@ def _compare_group(
     else:
         is_by_day = pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype)
         used_pairs = [
-            [part[name] for name in (sorted(part) if is_by_day else part)] for part in pairs
+            [side_pairs[label] for label in (sorted(side_pairs) if is_by_day else side_pairs)]
+            for side_pairs in pairs
         ]
         shared_count = min(map(len, used_pairs))
     confidence = setting("level", level)
     (y1, n1), (y0, n0) = (
-        side.parts(part, suffix) for side, part, suffix in zip(sides, used_pairs, "10", strict=True)
+        side.parts(side_pairs, suffix)
+        for side, side_pairs, suffix in zip(sides, used_pairs, "10", strict=True)
     )
     is_count = sides[0].is_count
     if pair:
@@ -338,13 +344,13 @@ def _compare_group(
     after = estimate_sample(y1, n1, "after", is_by_day)
     before = estimate_sample(y0, n0, "before", is_by_day)
     if not cluster:  # each answer by itself
-        after, before = (replace(part, df=part.size - 1, clusters=NAN) for part in (after, before))
+        after, before = (replace(side, df=side.size - 1, clusters=NAN) for side in (after, before))
     change = two_sample_change(after, before, confidence)
     if cluster:
         # Neighbouring days may be alike.
-        name, variance_words = ("days", ", long-run variance") if is_by_day else (cluster, "")
-        method = f"two samples of {name}, linearised{variance_words}, Welch"
-        return change, method, _why_untested(change, shared_count, name), ()
+        label, note = ("days", ", long-run variance") if is_by_day else (cluster, "")
+        method = f"two samples of {label}, linearised{note}, Welch"
+        return change, method, _why_untested(change, shared_count, label), ()
     if sides[0].plan.rule.over or sides[0].plan.rule.by:  # no mean of single rows
         return change, "", "nothing says how it differs between answers; name what repeats", ()
     smaller_size = int(min(number(change.size_after), number(change.size_before)))
@@ -371,16 +377,16 @@ def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CL
 
 
 def _limitations(
-    sides: Sequence[ClusterSums], groups: Sequence[int | None], names: Sequence[str]
+    sides: Sequence[ClusterSums], positions: Sequence[int | None], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
     """Return why a group cannot be compared ("" if it can), and notes on partly measured sides."""
     reason = ""
     names_by_state: dict[str, list[str]] = {}
-    for side, group, name in zip(sides, groups, names, strict=True):
-        if group is None or not side.used_rows[group]:
-            reason = reason or f"{name}: {'no row' if group is None else side.states[group]}"
-        elif side.states[group].status == Status.PARTIAL:
-            names_by_state.setdefault(str(side.states[group]), []).append(name)
+    for side, position, name in zip(sides, positions, names, strict=True):
+        if position is None or not side.used_rows[position]:
+            reason = reason or f"{name}: {'no row' if position is None else side.states[position]}"
+        elif side.states[position].status == Status.PARTIAL:
+            names_by_state.setdefault(str(side.states[position]), []).append(name)
     return reason, tuple(
         f"{' and '.join(partial_names)}: {state}" for state, partial_names in names_by_state.items()
     )
@@ -398,45 +404,45 @@ def comparison_result(
     correct: str | None,
     level: float,
     names: tuple[str, str],
-    kind: str = "host",
+    naming_column: str = "host",
 ) -> pd.DataFrame:
     """Return comparisons as a frame with verdicts; p-values are adjusted for the number of tests.
 
     The p-value of a planned comparison (``is_planned``) is not adjusted. If there is a planned
     comparison, it comes first, and the others are sorted by verdict and by the size of the change.
     """
-    is_plain = names == WINDOWS
-    side, baseline, n_baseline = (
-        ("after", "before", "n_before") if is_plain else (*names, "n_baseline")
+    are_windows = names == WINDOWS
+    after_key, before_key, n_key = (
+        ("after", "before", "n_before") if are_windows else (*names, "n_baseline")
     )
     judged_rows = []
     for row in rows:
         values = (row.change.before, row.change.after)
         before, after = (amount(value, row.is_rate) for value in values)
-        text = f"{before} to {after}" if is_plain else f"{names[0]} {after}, {names[1]} {before}"
+        text = f"{before} to {after}" if are_windows else f"{names[0]} {after}, {names[1]} {before}"
         judged_rows.append(replace(row, text=text))
-    judgements = judge(judged_rows, level, correct, "change" if is_plain else "difference")
+    judgements = judge(judged_rows, level, correct, "change" if are_windows else "difference")
     are_tested = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
     are_planned = [row.is_planned for row in rows]
     family_text = f"one of a family of {sum(map(operator.gt, are_tested, are_planned))}"
     result_rows = []
     for row, judgement, is_tested in zip(rows, judgements, are_tested, strict=True):
         change = row.change
-        columns = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
-        columns |= {side: change.after, baseline: change.before, n_baseline: change.size_before}
-        columns["why"] = "; ".join(dict.fromkeys([columns["why"], *row.notes]))
-        columns["unit"] = row.unit
+        cells = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
+        cells |= {after_key: change.after, before_key: change.before, n_key: change.size_before}
+        cells["why"] = "; ".join(dict.fromkeys([cells["why"], *row.notes]))
+        cells["unit"] = row.unit
         if any(are_planned):
             text = "planned: it stands alone" if row.is_planned else family_text
-            columns["family"] = text if is_tested else None
-        if not is_plain:
-            columns |= {kind: names[0], f"baseline_{kind}": names[1]}
-        result_rows.append(columns)
+            cells["family"] = text if is_tested else None
+        if not are_windows:
+            cells |= {naming_column: names[0], f"baseline_{naming_column}": names[1]}
+        result_rows.append(cells)
 
     def sort_key(i: int) -> tuple[Any, ...]:
         row = result_rows[i]
-        size = np.nan_to_num(abs(number(row["change"])))
-        return not are_planned[i], _VERDICT_ORDER.get(plain_value(row["verdict"]), 0), -size
+        change_size = np.nan_to_num(abs(number(row["change"])))
+        return not are_planned[i], _VERDICT_ORDER.get(plain_value(row["verdict"]), 0), -change_size
 
     order = sorted(range(len(rows)), key=sort_key) if any(are_planned) else None
     units, measures = {row.unit for row in rows}, {row.measure for row in rows}
@@ -446,7 +452,7 @@ def comparison_result(
         for name, column in frame_metadata.columns.items()
         if name in measures
     ]
-    now_name, before_name = ("this frame", "the other frame") if is_plain else names
+    now_name, before_name = ("this frame", "the other frame") if are_windows else names
     return result(
         "compare",
         result_rows,
@@ -456,15 +462,15 @@ def comparison_result(
         unit=units.pop() if len(units) == 1 else None,
         level=level,
         order=order,
-        kind=kind,
-        side=side,
-        baseline=baseline,
-        n_baseline=n_baseline,
+        kind=naming_column,
+        side=after_key,
+        baseline=before_key,
+        n_baseline=n_key,
         now_name=now_name,
         before_name=before_name,
         how=f"{CORRECTIONS[correct]} method",
         less="The value after minus the one before."
-        if is_plain
+        if are_windows
         else f"{now_name} minus {before_name}.",
     )
 
@@ -486,9 +492,9 @@ def decompose(
 ) -> pd.DataFrame:
     """Decompose the change of a rate or mean; see ``df.aa.decompose``."""
     check_level(level)
-    names = flattened(now).columns
-    if by not in [*names]:
-        problem = unknown("column", by, names)
+    column_names = flattened(now).columns
+    if by not in [*column_names]:
+        problem = unknown("column", by, column_names)
         raise ItemNotFound(f"{problem}; name the one to decompose over by by=", key=by)
     before, before_rules, refusal = window_before(now, before, column, rules)
     sides = [
@@ -522,8 +528,8 @@ def decompose(
         error = np.sqrt(total_of(square))
     effects = [rate, total - rate - entered + left, entered, 0 - left, total]
     name_variables()
-    half = normal_quantile((1 + setting("level", level)) / 2) * error
-    bounds_and_p = [rate - half, rate + half, two_sided(rate / error, math.inf)]
+    half_width = normal_quantile((1 + setting("level", level)) / 2) * error
+    bounds_and_p = [rate - half_width, rate + half_width, two_sided(rate / error, math.inf)]
     low, high, p = ([NAN if reason else value, *[NAN] * 4] for value in bounds_and_p)
     effects = [NAN] * 5 if empty_reason else effects
     verdict = verdict_of(p[0], effects[0], level)

@@ -152,27 +152,29 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
         is_enough = df >= 1
         for contributions in (z**2, y, n - y) if is_rate else ():
             sums = groups.total(contributions)
-            effective = np.where(sums > 0, sums**2 / groups.total(contributions**2), np.inf)
-            df = np.minimum(df, effective)
-        at_least, is_enough = df + 1, is_enough & (clusters >= MIN_CLUSTERS)
+            effective_count = np.where(sums > 0, sums**2 / groups.total(contributions**2), np.inf)
+            df = np.minimum(df, effective_count)
+        fallback_answers, is_enough = df + 1, is_enough & (clusters >= MIN_CLUSTERS)
     else:
         p = (y + groups.spread(value)) / (n + 1)
         within = p * (1 - p) / n
         name_variables()
         variance = groups.total((n / groups.spread(size)) ** 2 * within)
-        df, at_least, is_enough = size - clusters, size, size > clusters
+        df, fallback_answers, is_enough = size - clusters, size, size > clusters
     df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
     q, unit_variance, deff = t_quantiles((1 + level) / 2, df), value * (1 - value), size * NAN
     if is_rate:
-        answers = np.where(varies(np.sqrt(variance), value), unit_variance / variance, at_least)
+        answers = np.where(
+            varies(np.sqrt(variance), value), unit_variance / variance, fallback_answers
+        )
         name_all(answers=answers)
         deff = np.where(unit_variance > 0, variance / (unit_variance / size), np.nan)
-        ends = wilson(value, answers, q)
+        bounds = wilson(value, answers, q)
     else:
         # No variation at all between clusters is too little to estimate an error.
-        half = np.where(varies(np.sqrt(variance), value), q * np.sqrt(variance), np.nan)
-        ends = value - half, value + half
-    low, high = (np.where(is_enough, end, np.nan) for end in ends)
+        half_width = np.where(varies(np.sqrt(variance), value), q * np.sqrt(variance), np.nan)
+        bounds = value - half_width, value + half_width
+    low, high = (np.where(is_enough, bound, np.nan) for bound in bounds)
     return named(Estimate(value, size, clusters, variance, deff, df, q, low, high))
 
 
@@ -265,10 +267,10 @@ def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: 
     ``fields`` are further fields of the returned `Change`.
     """
     name_variables()
-    half = t_quantile((1 + level) / 2, df) * error
+    half_width = t_quantile((1 + level) / 2, df) * error
     p = two_sided(change / error, df)
     fields = {"jackknife": error, **fields}
-    return named(Change(change, error, df, change - half, change + half, p, **fields))
+    return named(Change(change, error, df, change - half_width, change + half_width, p, **fields))
 
 
 def _change_between(
@@ -323,8 +325,8 @@ def paired_change(
         total = total_of(binomial_variance)
         share = binomial_variance / np.where(total > 0, total, 1.0) - m / total_of(m)
         name_variables()
-        spread = clusters / (clusters - 1) * total_of(share**2)
-        heterogeneity = np.where(total > 0, np.sqrt(spread), 0.0)
+        heterogeneity_variance = clusters / (clusters - 1) * total_of(share**2)
+        heterogeneity = np.where(total > 0, np.sqrt(heterogeneity_variance), 0.0)
     fields = {"clusters": clusters, "jackknife": jackknife, "heterogeneity": heterogeneity}
     return _change_between(after, before, error, degrees_of_freedom(m, z), level, **fields)
 
@@ -336,12 +338,12 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
     """
     differences = y1 - y0
     name_variables()
-    mean = estimate_sample(differences, differences * 0 + 1, "mean")
-    error, k = mean.clusters * np.sqrt(mean.variance), mean.clusters
+    mean_sample = estimate_sample(differences, differences * 0 + 1, "mean")
+    error, k = mean_sample.clusters * np.sqrt(mean_sample.variance), mean_sample.clusters
     after, before = total_of(y1), total_of(y0)
     name_variables()
     fields = {"after": after, "before": before, "clusters": k}
-    return change_by_student_t(after - before, error, mean.df, level, **fields)
+    return change_by_student_t(after - before, error, mean_sample.df, level, **fields)
 
 
 def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
@@ -367,9 +369,9 @@ def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
     The test has at least 1 degree of freedom.
     """
     variance = after.variance + before.variance
-    spread = after.variance**2 / after.df + before.variance**2 / before.df
+    df_divisor = after.variance**2 / after.df + before.variance**2 / before.df
     smaller_df = np.minimum(after.df, before.df)
-    df = np.maximum(np.where(spread > 0, variance**2 / spread, smaller_df), 1.0)
+    df = np.maximum(np.where(df_divisor > 0, variance**2 / df_divisor, smaller_df), 1.0)
     jackknife = np.sqrt(after.jackknife + before.jackknife)
     fields = {"clusters": after.clusters + before.clusters, "jackknife": jackknife}
     return _change_between(after, before, np.sqrt(variance), df, level, **fields)
@@ -397,8 +399,8 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     # At 0 and 1 the variance is 0, and the interval still says what could be seen.
     error = np.maximum(pooled_error, (high - low) / (2 * q))
     p = two_sided(change / pooled_error, df) if pooled_error > 0 else change * 0 + 1.0
-    ends = (after, before, size1, size0)
-    return named(Change(change, error, df, low, high, p, *ends, jackknife=error))
+    values_and_sizes = (after, before, size1, size0)
+    return named(Change(change, error, df, low, high, p, *values_and_sizes, jackknife=error))
 
 
 def degrees_of_freedom(m: Any, z: Any) -> Any:
@@ -411,10 +413,14 @@ def degrees_of_freedom(m: Any, z: Any) -> Any:
     most of the answers, its residual is near 0, and with 1 degree of freedom a test would raise up
     to 92 % false alarms; so the result is NaN.
     """
-    fourth_powers = total_of(z**4)
-    of_answers = total_of(m) ** 2 / total_of(m**2) - 1
-    of_variance = np.where(fourth_powers > 0, total_of(z**2) ** 2 / fourth_powers, of_answers)
-    return np.where(of_answers < 1, np.nan, np.maximum(np.minimum(of_answers, of_variance), 1.0))
+    fourth_power_sum = total_of(z**4)
+    df_by_answers = total_of(m) ** 2 / total_of(m**2) - 1
+    df_by_variance = np.where(
+        fourth_power_sum > 0, total_of(z**2) ** 2 / fourth_power_sum, df_by_answers
+    )
+    return np.where(
+        df_by_answers < 1, np.nan, np.maximum(np.minimum(df_by_answers, df_by_variance), 1.0)
+    )
 
 
 def long_run_factor(residual: Numbers) -> Numbers:
@@ -488,14 +494,16 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
     >>> np.round(adjust_p_values([0.01, 0.04, float("nan"), 0.03], "holm"), 3)
     array([0.03, 0.06,  nan, 0.06])
     """
-    values = np.array([number(value) for value in p], np.float64)
-    positions_by_p = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())].tolist()
+    plain_p_values = np.array([number(p_value) for p_value in p], np.float64)
+    positions_by_p = np.argsort(plain_p_values, kind="stable")[
+        : int(np.isfinite(plain_p_values).sum())
+    ].tolist()
     adjusted_values, extreme, is_holm = [*p], None, method == "holm"
     tests = setting("tests", len(positions_by_p))
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
     ranks = [*enumerate(positions_by_p, 1)] if method else []
-    for position, i in ranks if is_holm else reversed(ranks):
-        rank = setting("rank", position)
+    for rank_number, i in ranks if is_holm else reversed(ranks):
+        rank = setting("rank", rank_number)
         scaled_p = p[i] * (tests - rank + 1) if is_holm else p[i] * tests / rank
         if extreme is None or bool(scaled_p > extreme) == is_holm:
             extreme = scaled_p
@@ -539,11 +547,11 @@ def judge(
     family_p_values = [NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)]
     family_size = max(sum(math.isfinite(number(p)) for p in family_p_values), 1)
     judgements = []
-    for row, p_single, corrected_p in zip(
+    for row, single_p, corrected_p in zip(
         rows, p_values, adjust_p_values(family_p_values, correct), strict=True
     ):
-        change, is_rate, smallest = row.change, row.is_rate, NAN
-        p, before = p_single if row.is_planned else corrected_p, change.before
+        change, is_rate, detectable_or_nan = row.change, row.is_rate, NAN
+        p, before = single_p if row.is_planned else corrected_p, change.before
         # A rate moves to 0 or 1 at most.
         largest_change = max(before, 1 - before) if is_rate and np.isfinite(before) else math.inf
         if np.isfinite(p):
@@ -551,7 +559,7 @@ def judge(
             detectable = detectable_change(
                 change.jackknife, change.df, confidence, tests, change.heterogeneity
             )
-            smallest = detectable if detectable <= largest_change else NAN
+            detectable_or_nan = detectable if detectable <= largest_change else NAN
         p = alias("p_adjusted", p)
         verdict = verdict_of(p, change.change, level, row.words)
         low, high = (NAN if row.why else bound for bound in (change.low, change.high))
@@ -563,9 +571,9 @@ def judge(
             why = row.why or "it cannot be computed"
         elif verdict == "no evidence":
             statement = f"no {noun} of any size is found"
-            if np.isfinite(smallest):
-                size = points(smallest, is_rate).lstrip("+")
-                statement = f"a {noun} of {size} would be found"
+            if np.isfinite(detectable_or_nan):
+                size_text = points(detectable_or_nan, is_rate).lstrip("+")
+                statement = f"a {noun} of {size_text} would be found"
             why += f"; {statement} by 4 of 5 such samples"
             why += f", with p corrected for {tests:g} tests" * bool(tests > 1)
         if verdict != "cannot say" and (assumption := row.method.partition("; ")[2]):
@@ -584,9 +592,9 @@ def judge(
                 "clusters": change.clusters,
                 "low": low,
                 "high": high,
-                "p": p_single,
+                "p": single_p,
                 "p_adjusted": p,
-                "detectable": smallest,
+                "detectable": detectable_or_nan,
                 "verdict": verdict,
                 "why": why,
                 "method": method,

@@ -71,8 +71,8 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
     """Count the stages from crawled to converted by page; see ``Dataset.funnel``."""
     check_level(level)
     tables, reasons = {}, {}
-    for name, sources in _COLUMNS.items():
-        for section, columns in sources:
+    for stage, sources in _COLUMNS.items():
+        for section, column_names in sources:
             if section in tables:
                 continue
             if section not in data:
@@ -80,12 +80,14 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
                 reasons[section] = reason
                 continue
             frames = [data[section][table] for table in data[section]]
-            candidates = [frame for frame in frames if "path" in frame and _column(frame, columns)]
+            candidates = [
+                frame for frame in frames if "path" in frame and _column(frame, column_names)
+            ]
             if candidates:  # the table with the shortest key
                 reasons.pop(section, None)
                 tables[section] = min(candidates, key=lambda frame: len(metadata_of(frame).key))
             else:
-                reasons.setdefault(section, f"has no table of {_NOUNS.get(name, name)} by page")
+                reasons.setdefault(section, f"has no table of {_NOUNS.get(stage, stage)} by page")
     return funnel_of([*tables.values()], [*tables], reasons, level)
 
 
@@ -98,8 +100,8 @@ def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
     names_by_stem: dict[tuple[str, ...], str] = {}
     for name in frame.select_dtypes("number").columns:
         declared_name = (columns[name].of if name in columns else None) or str(name)
-        is_before, stem = stem_of(declared_name.rpartition(".")[2])
-        names_by_stem |= {} if is_before else {stem: str(name)}
+        is_previous, stem = stem_of(declared_name.rpartition(".")[2])
+        names_by_stem |= {} if is_previous else {stem: str(name)}
     stems = [stem_of(name)[1] for name in names]
     return next((names_by_stem[stem] for stem in stems if stem in names_by_stem), None)
 
@@ -114,8 +116,8 @@ def funnel_of(
     """
     tables = dict(zip(names, frames, strict=True))
     stages = {
-        stage: _combined_stage(
-            [_count_by_path(tables, errors, stage, *source) for source in sources]
+        stage: _combine_stages(
+            [_stage_of_section(tables, errors, stage, *source) for source in sources]
         )
         for stage, sources in _COLUMNS.items()
     }
@@ -127,38 +129,36 @@ def funnel_of(
             f"there is no funnel: {reason}", columns=dict.fromkeys(STAGES, reason)
         )
     paths = pd.Index([path for stage in stages.values() for path in stage.paths]).unique()
-    numbers = [stages[name].numbers_of(paths) for name in STAGES]
-    order = np.lexsort([-np.nan_to_num(plain_value(values)) for values in reversed(numbers)])
-    pages, complete_visits = paths[order], complete_stage.numbers_of(paths)
-    table = {name: take(values, order) for name, values in zip(STAGES, numbers, strict=True)}
+    counts = [stages[name].numbers_of(paths) for name in STAGES]
+    order = np.lexsort([-np.nan_to_num(plain_value(values)) for values in reversed(counts)])
+    sorted_paths, complete_visits = paths[order], complete_stage.numbers_of(paths)
+    data = {name: take(values, order) for name, values in zip(STAGES, counts, strict=True)}
     is_complete = bool(np.isfinite(plain_value(complete_visits)).any())
-    table["n"] = take(complete_visits, order) if is_complete else table["visited"]
-    name_all(**table)
-    plain_counts = {name: plain_value(values) for name, values in table.items()}
-    ratio = table["crawled"] / table["visited"]
-    rate, q = table["converted"] / table["n"], normal_quantile((1 + setting("level", level)) / 2)
+    data["n"] = take(complete_visits, order) if is_complete else data["visited"]
+    name_all(**data)
+    plain_counts = {name: plain_value(values) for name, values in data.items()}
+    ratio = data["crawled"] / data["visited"]
+    rate, q = data["converted"] / data["n"], normal_quantile((1 + setting("level", level)) / 2)
     name_all(rate=rate, q=q)
-    bounds = wilson(rate, table["n"], q)
-    table["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
+    bounds = wilson(rate, data["n"], q)
+    data["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
     is_possible = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])
     for suffix, values in zip(("", "_low", "_high"), (rate, *bounds), strict=True):
-        table[f"conversion_rate{suffix}"] = np.where(is_possible, values, np.nan)
-    converted = plain_value(table["conversion_rate"])
+        data[f"conversion_rate{suffix}"] = np.where(is_possible, values, np.nan)
+    rates = plain_value(data["conversion_rate"])
     visits_text = "all visits, also those of days that are not complete"
-    of_visits = "Conversions per visit; too low where those of the last days are not complete."
+    rate_meaning = "Conversions per visit; too low where those of the last days are not complete."
     if is_complete:
         visits_text = "visits of the days whose conversions are complete"
-        of_visits = "Conversions per visit, on days whose conversions are complete."
+        rate_meaning = "Conversions per visit, on days whose conversions are complete."
     return result(
         "funnel",
         {
-            "path": pages,
-            **table,
+            "path": sorted_paths,
+            **data,
             "verdict": [
-                _verdict(
-                    key, {name: plain_counts[name][i] for name in STAGES}, converted[i], stages
-                )
-                for i, key in enumerate(pages)
+                _verdict(path, {name: plain_counts[name][i] for name in STAGES}, rates[i], stages)
+                for i, path in enumerate(sorted_paths)
             ],
             "method": f"joined on normalised paths; conversions over {visits_text}; "
             f"Wilson interval, {level:.0%}, of visits as independent",
@@ -170,7 +170,7 @@ def funnel_of(
             column: combine(stages[stage].state for stage in stage_names)
             for column, stage_names in _STAGES_OF.items()
         },
-        of_visits=of_visits,
+        of_visits=rate_meaning,
     )
 
 
@@ -188,7 +188,9 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
         for source in metadata_of(frame).sources
     }
     if len(windows) > 1:
-        window_texts = "; ".join(f"{name}: {key[0]} {key[1]}" for key, name in windows.items())
+        window_texts = "; ".join(
+            f"{name}: {window[0]} {window[1]}" for window, name in windows.items()
+        )
         why = f"the sections are not of one host and window ({window_texts})"
         raise AvailabilityError(
             f"there is no funnel: {why}; read them in one call", columns=dict.fromkeys(STAGES, why)
@@ -196,16 +198,16 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
 
 
 def _verdict(
-    path: object, values: Mapping[str, float], converted: float, stages: Mapping[str, Stage]
+    path: object, counts: Mapping[str, float], rate: float, stages: Mapping[str, Stage]
 ) -> str:
     """Return a text that says which stages of a page were not measured, and why.
 
-    If all stages were measured, the text says so. ``values`` has the page's count in each stage,
-    and ``converted`` its conversion rate.
+    If all stages were measured, the text says so. ``counts`` has the page's count in each stage,
+    and ``rate`` its conversion rate.
     """
     stages_by_reason: dict[str, list[str]] = {}
-    for name, value in values.items():
-        if np.isnan(value):
+    for name, count in counts.items():
+        if np.isnan(count):
             stage = stages[name]
             reason = stage.why or (
                 _MISSING_PART_REASON if path in stage.paths else _NOT_LISTED_REASON
@@ -214,14 +216,14 @@ def _verdict(
     if stages_by_reason:
         reasons = (f"{' and '.join(names)}: {reason}" for reason, names in stages_by_reason.items())
         return f"not measured: {'; '.join(reasons)}"
-    rate_note = f"; {percent(converted)} of visits converted" if np.isfinite(converted) else ""
+    rate_note = f"; {percent(rate)} of visits converted" if np.isfinite(rate) else ""
     partial_stages = [name for name in STAGES if stages[name].state.status == Status.PARTIAL]
     if partial_stages:
         return f"all stages have a number; partly measured: {', '.join(partial_stages)}{rate_note}"
     return f"all stages measured{rate_note}"
 
 
-def _count_by_path(
+def _stage_of_section(
     tables: Mapping[str, pd.DataFrame],
     errors: Mapping[str, str],
     stage: str,
@@ -240,33 +242,33 @@ def _count_by_path(
         return Stage(
             pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, reason), reason
         )
-    codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
-    rows = np.flatnonzero(codes >= 0)
-    sums_by_path = GroupSums(codes[rows], len(paths), lambda index: {"path": paths[index]})
-    numbers = sums_by_path.total(column_values("c", frame, column, rows))
+    path_codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
+    rows = np.flatnonzero(path_codes >= 0)
+    sums_by_path = GroupSums(path_codes[rows], len(paths), lambda index: {"path": paths[index]})
+    counts = sums_by_path.total(column_values("c", frame, column, rows))
     if stage == "cited":
         # Two spellings of a path would count an answer that cites both twice.
-        is_repeated = np.bincount(codes[rows], minlength=len(paths)) > 1
-        numbers = np.where(is_repeated & (plain_value(numbers) != 0), np.nan, numbers)
+        is_repeated = np.bincount(path_codes[rows], minlength=len(paths)) > 1
+        counts = np.where(is_repeated & (plain_value(counts) != 0), np.nan, counts)
     state, reason = metadata_of(frame).columns[column].availability, ""
-    if not np.isfinite(plain_value(numbers)).any():
+    if not np.isfinite(plain_value(counts)).any():
         reason = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
         if state.status in (Status.AVAILABLE, Status.PARTIAL):
             state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
-    return Stage(paths, numbers, state, reason)
+    return Stage(paths, counts, state, reason)
 
 
-def _combined_stage(stages: Sequence[Stage]) -> Stage:
+def _combine_stages(stages: Sequence[Stage]) -> Stage:
     """Return one stage made of several; a path that several of them have keeps its first count."""
-    stage, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
+    combined, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
     for other_stage in other_stages:
-        paths = stage.paths.append(other_stage.paths).unique()
-        numbers = np.where(
-            paths.isin(stage.paths), stage.numbers_of(paths), other_stage.numbers_of(paths)
+        paths = combined.paths.append(other_stage.paths).unique()
+        counts = np.where(
+            paths.isin(combined.paths), combined.numbers_of(paths), other_stage.numbers_of(paths)
         )
-        reason = stage.why if other_stage.why else ""
-        stage = Stage(paths, numbers, combine([stage.state, other_stage.state]), reason)
-    return stage
+        reason = combined.why if other_stage.why else ""
+        combined = Stage(paths, counts, combine([combined.state, other_stage.state]), reason)
+    return combined
 
 
 _STAGES_OF = {
@@ -312,10 +314,10 @@ def normal_path(address: str) -> str:
     path = re.split(r"[?#]", path, maxsplit=1)[0]
     encoded = quote(unquote_to_bytes(path), safe=_SAFE)
     try:
-        text = unquote_to_bytes(encoded).decode() if "%2F" not in encoded.upper() else encoded
+        decoded = unquote_to_bytes(encoded).decode() if "%2F" not in encoded.upper() else encoded
     except UnicodeDecodeError:
-        text = encoded
-    segments = [segment for segment in text.split("/") if segment]
+        decoded = encoded
+    segments = [segment for segment in decoded.split("/") if segment]
     if segments and re.fullmatch(r"(index|default)\.(html?|php|aspx?)", segments[-1].lower()):
         segments.pop()
     return "/" + "/".join(segments)

@@ -76,44 +76,47 @@ def headline(
         f"{side}.{role}": frame
         for side, data in zip(WINDOWS, (now, before or {}), strict=True)
         for role in _ROLES
-        for frame in _tables(data, role)[:1]
+        for frame in _tables_of_role(data, role)[:1]
     }
     return headline_of([*tables.values()], [*tables], before is not None, level)
 
 
-def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
+def _tables_of_role(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
     """Return the tables of a dataset that have the section, columns and key of a role.
 
     ``role`` is a key of `_ROLES`, such as ``engines``.
     """
-    section, columns, key = _ROLES[role]
+    section, required_columns, required_key = _ROLES[role]
     if section not in data:
         return []
     tables = data[section]
-    main = tables.main if section == "prompts" else None
+    main_table = tables.main if section == "prompts" else None
     if role == "prompts":
-        return [_standard_names(tables.main)]
+        return [_rename_to_standard(tables.main)]
     return [
         frame
-        for frame in (_standard_names(tables[name]) for name in tables if tables[name] is not main)
-        if {*columns} <= {*frame.columns} and tuple(key) in ((), metadata_of(frame).key)
+        for frame in (
+            _rename_to_standard(tables[name]) for name in tables if tables[name] is not main_table
+        )
+        if {*required_columns} <= {*frame.columns}
+        and tuple(required_key) in ((), metadata_of(frame).key)
     ]
 
 
-def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
+def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with recognised columns under standard names, such as ``mention_rate``.
 
     Other columns keep their names.
     """
-    columns: dict[str, list[str]] = {}
+    names_by_standard: dict[str, list[str]] = {}
     for name, column in metadata_of(frame).columns.items():
-        columns.setdefault(_standard_name(name, declared(column)), []).append(name)
-    names = {
-        sources[0]: name
-        for name, sources in columns.items()
-        if len(sources) == 1 and name not in frame.columns
+        names_by_standard.setdefault(_standard_name(name, declared(column)), []).append(name)
+    standard_names = {
+        originals[0]: name
+        for name, originals in names_by_standard.items()
+        if len(originals) == 1 and name not in frame.columns
     }
-    return rename(frame, columns=names) if names else frame
+    return rename(frame, columns=standard_names) if standard_names else frame
 
 
 def _standard_name(name: str, column: Column | None) -> str:
@@ -165,7 +168,7 @@ def headline_of(
                     row = replace(row, why=why, method="")
                 rows.append(row)
     rows = [row for row in rows if not _is_repeated(row, rows[0])]
-    rows += _key_figures(tables, has_before, rows, level, names_of_sides)
+    rows += _compare_key_figures(tables, has_before, rows, level, names_of_sides)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
     return comparison_result(rows, ("subject", "name"), metadata, "holm", level, names_of_sides)
 
@@ -192,17 +195,17 @@ def _answer_question(
         if frame is None or (by and by not in frame.columns):
             return f"{names[index]}: the section {section} was not read, or has no such table"
         frames.append(frame)
-    frames = _own_brands(tables, frames) if role == "voices" else frames
+    frames = _select_own_brands(tables, frames) if role == "voices" else frames
     now, before = frames[0], frames[1] if has_before else None
     if cluster and not has_before:
         return f"{names[1]}: the section {section} gives no window before this one"
-    prompts, prompt, rules = tables.get("now.prompts", now), PROMPT, {}
-    if PROMPT not in now.columns and len(metadata_of(prompts).key) == 1:
-        (prompt,) = metadata_of(prompts).key
+    prompts_table, prompt_column, rules = tables.get("now.prompts", now), PROMPT, {}
+    if PROMPT not in now.columns and len(metadata_of(prompts_table).key) == 1:
+        (prompt_column,) = metadata_of(prompts_table).key
     if section == "prompts":
         # The table by engine may count without giving the rate of it, which is that of the prompts.
-        source = now if measure in now.columns else prompts
-        rule = rule_of(metadata_of(source), measure)[0] if measure in source.columns else NONE
+        table = now if measure in now.columns else prompts_table
+        rule = rule_of(metadata_of(table), measure)[0] if measure in table.columns else NONE
         if rule.rule not in ("ratio", "mean"):
             return f"the section {section} has no {measure} with its counts"
         if rule.over and role == "prompt_engines":
@@ -211,7 +214,7 @@ def _answer_question(
         rows = [
             *compare_measure(
                 now, before, measure, (by,) if by else (), None, cluster, level, rules, names,
-                effect_and_df if is_total else INDEPENDENT, prompt,
+                effect_and_df if is_total else INDEPENDENT, prompt_column,
             )
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:
@@ -223,26 +226,29 @@ def _answer_question(
     ]
 
 
-def _own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+def _select_own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
     """Return each frame with the rows of those own brands of the project that all frames have."""
-    brands = [{*frame["brand"]} for frame in frames]
+    brand_sets = [{*frame["brand"]} for frame in frames]
     for side in WINDOWS[: len(frames)]:
         leaders = tables.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
-        brands.append({*leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]})
-    positions = [np.flatnonzero(frame["brand"].isin(set.intersection(*brands))) for frame in frames]
+        brand_sets.append({*leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]})
+    positions = [
+        np.flatnonzero(frame["brand"].isin(set.intersection(*brand_sets))) for frame in frames
+    ]
     return [
         trace_frame(frame.iloc[rows], frame, rows=rows)
         for frame, rows in zip(frames, positions, strict=True)
     ]
 
 
-def _is_repeated(row: ComparedRow, planned: ComparedRow) -> bool:
+def _is_repeated(row: ComparedRow, planned_row: ComparedRow) -> bool:
     """Return whether a row is a brand's mention rate with the values of the planned comparison.
 
     Such a row would only repeat the planned comparison.
     """
     return (row.key[0], row.measure) == ("brand", RATE) and all(
-        getattr(row.change, side) == getattr(planned.change, side) for side in ("after", "before")
+        getattr(row.change, side) == getattr(planned_row.change, side)
+        for side in ("after", "before")
     )
 
 
@@ -261,7 +267,7 @@ def design_of(change: Change) -> tuple[Any, Any]:
     return deff, change.df
 
 
-def _key_figures(
+def _compare_key_figures(
     tables: Tables,
     has_before: bool,
     rows: Sequence[ComparedRow],
@@ -272,19 +278,19 @@ def _key_figures(
     compared_rows = _answer_question(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names)
     if isinstance(compared_rows, str):
         return []
-    metrics = {
+    compared = {
         row.measure
         for row in rows
         if (row.key[1] is None or row.measure == VOICE) and np.isfinite(row.change.change)
     }
     # The number of answers is no result, and the score repeats the rate, times 100.
-    metrics |= {"answer_count", *(["visibility_score"] if RATE in metrics else [])}
+    compared |= {"answer_count", *(["visibility_score"] if RATE in compared else [])}
     comparisons = []
     for row in compared_rows:
-        name = "_".join(tokens(str(row.key[1])))
-        if name not in metrics:
-            reason = row.why or f"the service gives no counts of {name} by prompt"
+        metric = "_".join(tokens(str(row.key[1])))
+        if metric not in compared:
+            reason = row.why or f"the service gives no counts of {metric} by prompt"
             unit = FRACTION if row.is_rate else None
-            figure = replace(row, measure=name, key=(row.key[0], name), unit=unit)
+            figure = replace(row, measure=metric, key=(row.key[0], metric), unit=unit)
             comparisons.append(replace(figure, why=reason, method="", notes=()))
     return comparisons

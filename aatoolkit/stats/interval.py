@@ -72,9 +72,11 @@ def interval(
         raise refusal(column, "interval of fixed values", "it is no rate; leave panel= out")
     confidence = setting("level", level)
     estimates = estimate(sums.by_group, y, n, confidence, panel, is_rate)
-    lows, highs, sizes = map(plain_value, (estimates.low, estimates.high, estimates.clusters))
+    lows, highs, cluster_counts = map(
+        plain_value, (estimates.low, estimates.high, estimates.clusters)
+    )
     reasons, verdict_texts = [], []
-    for group, (low, high, k) in enumerate(zip(lows, highs, sizes, strict=True)):
+    for group, (low, high, k) in enumerate(zip(lows, highs, cluster_counts, strict=True)):
         state, why = sums.states[group], ""
         if not sums.used_rows[group]:
             why = str(state) if state.status != Status.AVAILABLE else "no answers"
@@ -103,12 +105,12 @@ def interval(
     if panel == "sampled":
         interval_kind += " on the effective sample size" if is_rate else ""
         population = f"for values of {cluster} like these (clusters)"
-    keys = sums.groups.keys.reset_index(drop=True)
-    names = [str(name) for name in keys.columns]
+    group_keys = sums.groups.keys.reset_index(drop=True)
+    key_names = [str(name) for name in group_keys.columns]
     return result(
         "interval",
         {
-            **keys,
+            **group_keys,
             column: estimates.value,
             f"{column}_low": estimates.low,
             f"{column}_high": estimates.high,
@@ -120,7 +122,7 @@ def interval(
         },
         [sums.metadata],
         combine(sums.states),
-        key=names,
+        key=key_names,
         unit=sums.unit,
         level=level,
         x=column,
@@ -138,9 +140,9 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     if isinstance(given_rule, Aggregation):
         rule, parts = given_rule, given_rule.over or ("",)
     if not all(parts):
-        counts = rule.over or rule.counts or ()
-        missing_counts = ", ".join(name for name in counts if name not in frame.columns)
-        reason = f"it needs {missing_counts or ', '.join(counts)} as read" if counts else rule.why
+        names = rule.over or rule.counts or ()
+        missing_counts = ", ".join(name for name in names if name not in frame.columns)
+        reason = f"it needs {missing_counts or ', '.join(names)} as read" if names else rule.why
         raise refusal(column, "interval", reason or without_counts(rule))
     cells = combine_cells(*(cells_of(frame, part, metadata) for part in parts))
     hits, trials = (
@@ -158,12 +160,12 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         if not unit_columns:
             raise refusal(column, "interval", "it needs the unit of each row")
         has_counts &= frame[unit_columns[0]].eq("fraction").fillna(False).to_numpy(bool)
-    mask = has_counts & (numerators >= 0) & (numerators <= denominators)
-    if has_counts.any() and not mask.any():
+    is_valid = has_counts & (numerators >= 0) & (numerators <= denominators)
+    if has_counts.any() and not is_valid.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
     rate, q = hits / trials, normal_quantile((1 + setting("level", level)) / 2)
     name_variables()
-    low, high = (np.where(mask, bound, np.nan) for bound in wilson(rate, trials, q))
+    low, high = (np.where(is_valid, bound, np.nan) for bound in wilson(rate, trials, q))
     bounds = plain_columns({f"{column}_low": low, f"{column}_high": high})
     arrays = {name: pd.array(values, dtype="Float64") for name, values in bounds.items()}
     return pd.DataFrame(arrays, index=frame.index)
@@ -235,13 +237,13 @@ def bounds(
     """
     bound_columns = [f"{column}_low", f"{column}_high"]
     if all(name in frame.columns for name in bound_columns):
-        method = frame.get(f"{column}_method")
-        text = str(method.iloc[0]) if method is not None and len(frame) else FROM_TABLE
-        return Bounds(*_bounds_of(frame, column), text)
-    keys = list(dict.fromkeys(by))
+        methods = frame.get(f"{column}_method")
+        method = str(methods.iloc[0]) if methods is not None and len(frame) else FROM_TABLE
+        return Bounds(*_bounds_of(frame, column), method)
+    key_columns = list(dict.fromkeys(by))
     try:
-        if rows is not None and PROMPT in rows.columns and PROMPT not in keys:
-            prompt_bounds = _prompt_bounds(frame, column, rows, keys)
+        if rows is not None and PROMPT in rows.columns and PROMPT not in key_columns:
+            prompt_bounds = _prompt_bounds(frame, column, rows, key_columns)
             if prompt_bounds is not None:
                 return prompt_bounds
         intervals = interval(frame, column)
@@ -250,25 +252,25 @@ def bounds(
         return Bounds(no_bounds, no_bounds)
     metadata = metadata_of(frame)
     is_of_answers = rule_of(metadata, column)[1][-1].endswith("answer_count")
-    text = ANSWERS if is_of_answers else COUNTS
+    method = ANSWERS if is_of_answers else COUNTS
     return Bounds(
-        *_bounds_of(intervals, column), ONE_PROMPT if PROMPT in metadata.key else text, intervals
+        *_bounds_of(intervals, column), ONE_PROMPT if PROMPT in metadata.key else method, intervals
     )
 
 
 def _prompt_bounds(
-    frame: pd.DataFrame, column: str, rows: pd.DataFrame, keys: list[str]
+    frame: pd.DataFrame, column: str, rows: pd.DataFrame, by: list[str]
 ) -> Bounds | None:
     """Return an interval for each value of a column of ``frame``, with prompts as the clusters.
 
     ``rows`` has the values of the column for single prompts. If these values, combined over prompts
-    for each combination of the columns ``keys``, differ from those in ``frame``, return None.
+    for each combination of the columns ``by``, differ from those in ``frame``, return None.
     """
-    intervals = interval(rows, column, by=keys or None, cluster=PROMPT)
-    merged_frame = frame[keys].merge(intervals, how="left" if keys else "cross", on=keys or None)
-    pooled_value, frame_value = as_floats(merged_frame[column]), as_floats(frame[column])
-    is_same = np.isclose(pooled_value, frame_value, rtol=1e-6, atol=1e-12)
-    if (np.isfinite(frame_value) & ~is_same).any():  # one picture has one kind of interval
+    intervals = interval(rows, column, by=by or None, cluster=PROMPT)
+    merged_frame = frame[by].merge(intervals, how="left" if by else "cross", on=by or None)
+    pooled_values, frame_values = as_floats(merged_frame[column]), as_floats(frame[column])
+    is_same = np.isclose(pooled_values, frame_values, rtol=1e-6, atol=1e-12)
+    if (np.isfinite(frame_values) & ~is_same).any():  # one picture has one kind of interval
         return None
     low, high = (np.where(is_same, bound, np.nan) for bound in _bounds_of(merged_frame, column))
     return Bounds(low, high, OVER_PROMPTS, intervals)
@@ -294,12 +296,12 @@ def stability(
     y, n = map(sums.by_group.total, sums.parts())
     repeated_groups = np.flatnonzero(plain_value(n) >= 2)
     y, n = take(y, repeated_groups), take(n, repeated_groups)
-    codes, cluster_labels = pd.factorize(sums.groups.keys[names[0]].iloc[repeated_groups])
-    clusters = GroupSums(
-        codes, len(cluster_labels), lambda index: {names[0]: cluster_labels[index]}
+    cluster_codes, cluster_labels = pd.factorize(sums.groups.keys[names[0]].iloc[repeated_groups])
+    by_cluster = GroupSums(
+        cluster_codes, len(cluster_labels), lambda index: {names[0]: cluster_labels[index]}
     )
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
-    agree, combinations = clusters.total(pairs), clusters.count(pairs)
+    agree, combinations = by_cluster.total(pairs), by_cluster.count(pairs)
     name_variables()
     confidence = setting("level", level)
     agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
@@ -309,7 +311,7 @@ def stability(
         f"two answers agree in {percent(agreement.value)} of pairs "
         f"({percent(agreement.low)} to {percent(agreement.high)})"
     )
-    bounds = [NAN] * 2
+    icc_bounds = [NAN] * 2
     if not len(repeated_groups):
         verdict = "cannot say: no combination was asked twice"
     elif len(cluster_labels) < MIN_CLUSTERS:
@@ -318,10 +320,10 @@ def stability(
         )
         verdict = f"cannot say: {reason}"
     else:
-        bounds = _icc_interval(plain_value(y), plain_value(n), codes, level)
+        icc_bounds = _icc_interval(plain_value(y), plain_value(n), cluster_codes, level)
     icc_low, icc_high = (
-        drawn(f"icc_{name}", bound, f"the {name} end by jackknife, on Fisher's scale", y, n)
-        for name, bound in zip(("low", "high"), bounds, strict=True)
+        drawn(f"icc_{end}", bound, f"the {end} end by jackknife, on Fisher's scale", y, n)
+        for end, bound in zip(("low", "high"), icc_bounds, strict=True)
     )
     return result(
         "stability",
@@ -363,7 +365,7 @@ def _icc(y: Any, n: Any) -> Any:
     return (between - within) / (between + (common - 1) * within)
 
 
-def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
+def _icc_interval(y: Numbers, n: Numbers, cluster_codes: Integers, level: float) -> list[float]:
     """Return the two ends of the interval of the intra-class correlation ρ, by jackknife.
 
     The jackknife leaves out each cluster in turn. It works on the scale of
@@ -372,10 +374,10 @@ def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> l
     would be too narrow.
     """
     cluster_size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
-    masks = (clusters != cluster for cluster in range(clusters.max() + 1))
-    icc = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks)])
-    scaled_icc, *scaled_without = 0.5 * np.log((1 + (cluster_size - 1) * icc) / (1 - icc))
-    scaled_estimates = np.array(scaled_without)[np.isfinite(scaled_without)]
+    masks = (cluster_codes != cluster for cluster in range(cluster_codes.max() + 1))
+    iccs = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks)])
+    scaled_icc, *scaled_jackknife = 0.5 * np.log((1 + (cluster_size - 1) * iccs) / (1 - iccs))
+    scaled_estimates = np.array(scaled_jackknife)[np.isfinite(scaled_jackknife)]
     k = len(scaled_estimates)
     if k < MIN_CLUSTERS or not np.isfinite(scaled_icc):
         return [NAN] * 2

@@ -84,10 +84,10 @@ def rank(
             "cluster= names them"
         )
         raise ItemNotFound(f"{column} has no ranks: {why}", columns={cluster: why})
-    sums = cluster_sums(frame, column, by, cluster, rules, counts=True)
-    names = sums.groups.keys[by].reset_index(drop=True)
-    if len(names) > MAX_MEMBERS:
-        why = f"{len(names):,} members; {MAX_MEMBERS} are the most: choose them before looking"
+    sums = cluster_sums(frame, column, by, cluster, rules, allow_counts=True)
+    members = sums.groups.keys[by].reset_index(drop=True)
+    if len(members) > MAX_MEMBERS:
+        why = f"{len(members):,} members; {MAX_MEMBERS} are the most: choose them before looking"
         raise refusal(column, "ranks", why)
     contributions = _contributions(sums)
     if len(contributions) < MIN_CLUSTERS:
@@ -95,15 +95,15 @@ def rank(
         raise refusal(column, "ranks", why)
     (y, n), by_group = sums.parts(), sums.by_group
     size = by_group.total(y if sums.is_count else n)
-    sizes, squares = by_group.total(sums.n), by_group.total(sums.n**2)
-    value = np.where(sizes > 0, size if sums.is_count else by_group.total(y) / size, np.nan)
+    denominators, square_sums = by_group.total(sums.n), by_group.total(sums.n**2)
+    value = np.where(denominators > 0, size if sums.is_count else by_group.total(y) / size, np.nan)
     name_variables()
     values = plain_value(value)
     # Where one cluster has most answers, the variance of a rate cannot be estimated.
-    is_ranked = np.isfinite(values) & (sums.is_count | (sizes**2 >= 2 * squares))
+    is_ranked = np.isfinite(values) & (sums.is_count | (denominators**2 >= 2 * square_sums))
     scores = -values if sums.unit == RANK and not sums.is_count else values
     order_scores = np.where(is_ranked, scores, -np.inf)
-    differences, p = _scaled_differences(
+    scaled, p = _scaled_differences(
         contributions, np.where(is_ranked, scores, 0.0), is_ranked, level
     )
     rank_count = int(is_ranked.sum())
@@ -116,7 +116,7 @@ def rank(
         f"{p:.3g}: that of the largest of all in {DRAWS} draws of normal multipliers of {cluster} "
         "(seed 0)"
     )
-    is_better = differences > 1
+    is_better = scaled > 1
     low = ranks_drawn(
         "rank_low", 1 + is_better.sum(axis=0), f"1 + members that are better by {method}"
     )
@@ -125,14 +125,14 @@ def rank(
     )
     sample_ranks = 1 + (order_scores > scores[:, None]).sum(axis=1)
     verdicts, reason = [], f"it has no number, or one {cluster} has most of its answers"
-    for start, end in zip(plain_value(low), plain_value(high), strict=True):
-        text = f"rank {start:g}{'' if start == end else f' to {end:g}'} of {rank_count}"
-        verdicts.append(text if np.isfinite(start) else "cannot say: " + reason)
+    for best, worst in zip(plain_value(low), plain_value(high), strict=True):
+        text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {rank_count}"
+        verdicts.append(text if np.isfinite(best) else "cannot say: " + reason)
     clusters = count_of(take(n, np.unique(sums.cluster, return_index=True)[1]))
     return result(
         "rank",
         {
-            by: names,
+            by: members,
             "value": value,
             "rank": ranks_drawn("rank", sample_ranks, "1 + members with a better value"),
             "rank_low": low,
@@ -171,7 +171,7 @@ def _contributions(sums: ClusterSums) -> Numbers:
 
 
 def _scaled_differences(
-    contributions: Numbers, value: Numbers, is_ranked: Any, level: float
+    contributions: Numbers, values: Numbers, is_ranked: Any, level: float
 ) -> tuple[Numbers, float]:
     """Return the difference of each pair of members divided by its critical value, and a p-value.
 
@@ -187,22 +187,24 @@ def _scaled_differences(
     # The sums over clusters of the second and fourth powers of all pairs' differences.
     squared, cross = contributions**2, (contributions**3).T @ contributions
     square_sums, fourth_sums = squared.sum(axis=0), (squared**2).sum(axis=0)
-    squares = square_sums[:, None] + square_sums - 2 * (contributions.T @ contributions)
-    spread = fourth_sums[:, None] + fourth_sums - 4 * (cross + cross.T) + 6 * (squared.T @ squared)
-    error = np.sqrt(np.maximum(squares, 0) * k / (k - 1))
-    min_error = 1e-12 * max(float(error.max(initial=0.0)), 1e-300)
-    is_tested = (error > min_error) & is_ranked[:, None] & is_ranked
-    finite_error = np.where(is_tested, error, np.inf)
+    square_distances = square_sums[:, None] + square_sums - 2 * (contributions.T @ contributions)
+    fourths = fourth_sums[:, None] + fourth_sums - 4 * (cross + cross.T) + 6 * (squared.T @ squared)
+    errors = np.sqrt(np.maximum(square_distances, 0) * k / (k - 1))
+    min_error = 1e-12 * max(float(errors.max(initial=0.0)), 1e-300)
+    is_tested = (errors > min_error) & is_ranked[:, None] & is_ranked
+    finite_errors = np.where(is_tested, errors, np.inf)
     largest_differences = np.zeros(DRAWS)
     for member in range(member_count):
         largest_differences = np.maximum(
             largest_differences,
-            (np.abs(drawn_values[:, [member]] - drawn_values) / finite_error[member]).max(axis=1),
+            (np.abs(drawn_values[:, [member]] - drawn_values) / finite_errors[member]).max(axis=1),
         )
-    p = two_sided(float(np.quantile(largest_differences, level)), math.inf)
-    df = np.where(is_tested & (spread > 0), squares**2 / spread, k - 1)
-    critical_values = t_quantiles(1 - p / 2, np.clip(df, 1, k - 1).ravel()).reshape(df.shape)
-    return (value[:, None] - value) / finite_error / critical_values, p
+    critical_p = two_sided(float(np.quantile(largest_differences, level)), math.inf)
+    df = np.where(is_tested & (fourths > 0), square_distances**2 / fourths, k - 1)
+    critical_values = t_quantiles(1 - critical_p / 2, np.clip(df, 1, k - 1).ravel()).reshape(
+        df.shape
+    )
+    return (values[:, None] - values) / finite_errors / critical_values, critical_p
 
 
 # --- concentration ----------------------------------------------------------------------------
@@ -222,11 +224,11 @@ def concentration(
     check_level(level)
     if top < 1:
         raise ArgumentError(f"top={top!r} is no whole number from 1")
-    keys = grouping_columns(by)
+    by_columns = grouping_columns(by)
     flat_frame = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat_frame)
-    check_columns(flat_frame, [column, *keys])
-    groups = group(flat_frame, keys, True)
+    check_columns(flat_frame, [column, *by_columns])
+    groups = group(flat_frame, by_columns, True)
     is_undeclared = not (metadata.holds(column) or metadata.is_lost(column))
     (count_plan,) = plan(
         flat_frame, metadata, groups, column, {column: SUM} if is_undeclared else {}
@@ -239,11 +241,11 @@ def concentration(
     if (values[mask] % 1 != 0).any():
         why = "it holds fractions; name the count behind it"
         raise refusal(column, "concentration", why)
-    codes, states = groups.combined(cells)
+    state_codes, states = groups.combined(cells)
     rows = []
-    for number_of_group, code in enumerate(codes.tolist()):
+    for group_number, code in enumerate(state_codes.tolist()):
         counts = column_values(
-            "c", flat_frame, column, np.flatnonzero(mask & (groups.ids == number_of_group))
+            "c", flat_frame, column, np.flatnonzero(mask & (groups.ids == group_number))
         )
         n, members = total_of(counts), count_of(counts)
         name_variables()
@@ -258,19 +260,20 @@ def concentration(
             reason = f" ({state})" if state.status != Status.AVAILABLE else ""
             row["verdict"] = f"cannot say: {n:g} in all, and it takes at least {MIN_COUNT}{reason}"
         rows.append(row)
-    names = [
+    column_names = [
         f"{name}{suffix}" for name in ("hhi", "effective", "top_share") for suffix in _SUFFIXES
     ]
     columns = {
-        name: [row.get(name, NAN) for row in rows] for name in (*names, "n", "members", "verdict")
+        name: [row.get(name, NAN) for row in rows]
+        for name in (*column_names, "n", "members", "verdict")
     }
     return result(
         "concentration",
         {**groups.keys.reset_index(drop=True), **columns}
         | {"method": "multinomial bootstrap, basic interval"},
         [metadata],
-        combine(states[int(code)] for code in codes),
-        key=tuple(keys),
+        combine(states[int(code)] for code in state_codes),
+        key=tuple(by_columns),
         level=level,
         column=column,
         top=top,
@@ -292,14 +295,14 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     shares = counts / size
     draws = (np.sort(rng.multinomial(size, shares)).astype(np.float64) for _ in range(_RESAMPLES))
-    sums = np.array([((draw**2).sum(), draw[-top:].sum()) for draw in draws])
-    resamples = (sums - [size, 0]) / [size * (size - 1), size]
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    shifts = np.quantile(resamples - resamples.mean(axis=0), tails, axis=0)
+    draw_sums = np.array([((draw**2).sum(), draw[-top:].sum()) for draw in draws])
+    resamples = (draw_sums - [size, 0]) / [size * (size - 1), size]
+    tail_levels = [(1 - level) / 2, (1 + level) / 2]
+    shifts = np.quantile(resamples - resamples.mean(axis=0), tail_levels, axis=0)
     description = (
         f"the quantile of {_RESAMPLES} multinomial samples of {size:,} (seed 0), less their mean"
     )
-    lowest_shift = _top_share_low(counts, top, rng, level) - number(top_share)
+    lowest_shift = _top_share_lower_bound(counts, top, rng, level) - number(top_share)
     shifts[0, 1] = min(lowest_shift, shifts[0, 1])
     row = {"hhi": hhi, "top_share": top_share}
     for i, (name, value) in enumerate([*row.items()]):
@@ -310,14 +313,16 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
             )
     name_all(**row)
     # The effective number is 1 over the index, and its bounds are 1 over those of the index.
-    pairs = zip(_SUFFIXES, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True)
-    for suffix, hhi_suffix, fallback in pairs:
-        index = row[f"hhi{hhi_suffix}"]
-        row[f"effective{suffix}"] = 1 / index if index > 0 else fallback
+    suffixes = zip(_SUFFIXES, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True)
+    for suffix, hhi_suffix, fallback in suffixes:
+        hhi_bound = row[f"hhi{hhi_suffix}"]
+        row[f"effective{suffix}"] = 1 / hhi_bound if hhi_bound > 0 else fallback
     return row
 
 
-def _top_share_low(counts: Numbers, top: int, rng: np.random.Generator, level: float) -> float:
+def _top_share_lower_bound(
+    counts: Numbers, top: int, rng: np.random.Generator, level: float
+) -> float:
     """Return the lower bound of the share that the ``top`` largest members have of the sum.
 
     The largest members of a sample are partly the largest by chance, the more so the closer their
@@ -327,9 +332,11 @@ def _top_share_low(counts: Numbers, top: int, rng: np.random.Generator, level: f
     repeat_count = min(max(_MAX_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
     halves = rng.binomial(counts.astype(np.int64), 0.5, (repeat_count, len(counts)))
     other_halves = counts - halves
-    leaders = np.argsort(-halves, axis=1, kind="stable")[:, :top]
-    share = np.nanmean(np.take_along_axis(other_halves, leaders, 1).sum(1) / other_halves.sum(1))
-    return float(wilson(share, counts.sum(), normal_quantile((1 + level) / 2))[0])
+    leading = np.argsort(-halves, axis=1, kind="stable")[:, :top]
+    mean_share = np.nanmean(
+        np.take_along_axis(other_halves, leading, 1).sum(1) / other_halves.sum(1)
+    )
+    return float(wilson(mean_share, counts.sum(), normal_quantile((1 + level) / 2))[0])
 
 
 # --- overlap ----------------------------------------------------------------------------------
@@ -360,7 +367,7 @@ def overlap(
         )
     metadata = metadata_of(flat_frame)
     state = metadata.columns[column].availability
-    rows = _overlap_of_answers(flat_frame, column, between, cluster, repeat, level)
+    rows = _compare_answers(flat_frame, column, between, cluster, repeat, level)
     if state.status not in (Status.AVAILABLE, Status.UNKNOWN):
         rows = [row | {"why": f"{row['why']}; {state}"} for row in rows]
     return result(
@@ -375,8 +382,8 @@ def overlap(
     )
 
 
-def _overlap_of_answers(
-    flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
+def _compare_answers(
+    flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
 ) -> list[dict[str, Any]]:
     """Return one row of the result for each pair of members: the overlap of their answers.
 
@@ -384,66 +391,62 @@ def _overlap_of_answers(
     answers of the two members; the overlap of repeated answers of the same member, averaged over
     the two members; and the gap between these overlaps. All three are means over prompts.
     """
-    codes, members, prompts = _encode_answers(flat, column, between, cluster, repeat)
+    coded_answers, members, prompts = _encode_answers(flat_frame, column, between, cluster, repeat)
     if len(members) > MAX_LISTS:
         reason = f"{len(members)} different ones; {MAX_LISTS} are the most: choose some first"
         raise refusal(between, "overlap", reason)
     means = np.full((len(prompts), len(members), len(members)), np.nan)
-    answers = np.zeros((len(prompts), len(members)))
-    for prompt_number, (_, rows_of_prompt) in enumerate(codes.groupby(cluster)):
-        means[prompt_number], answers[prompt_number] = _overlap_of_prompt(
+    answer_counts = np.zeros((len(prompts), len(members)))
+    for prompt_number, (_, rows_of_prompt) in enumerate(coded_answers.groupby(cluster)):
+        means[prompt_number], answer_counts[prompt_number] = _overlap_of_prompt(
             rows_of_prompt[repeat], rows_of_prompt[between], rows_of_prompt[column], len(members)
         )
-    confidence, gaps = setting("level", level), []
+    confidence, comparisons = setting("level", level), []
     rows = []
 
-    def over_prompts(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
+    def by_prompt(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
         """Return the values of the prompts in a mask, each traced to the rows of its prompt.
 
         ``pair`` are the two members, and ``noun`` says in words what the values are.
         """
-        numbers = np.flatnonzero(mask)
+        prompt_positions = np.flatnonzero(mask)
 
-        def rows_of(position: int) -> Any:
-            prompt = prompts[numbers[position]]
-            is_used = flat[between].astype(str).isin(pair) & flat[column].notna()
-            is_used &= flat[cluster].eq(prompt).fillna(False)
+        def origin_of(position: int) -> Any:
+            prompt = prompts[prompt_positions[position]]
+            is_used = flat_frame[between].astype(str).isin(pair) & flat_frame[column].notna()
+            is_used &= flat_frame[cluster].eq(prompt).fillna(False)
             rows = np.flatnonzero(is_used.to_numpy(bool))
             return rows, f"{noun}, of {len(rows)} rows of {column}", {cluster: prompt}
 
-        return traced_to_rows(name, values[numbers], flat, (column,), rows_of)
+        return traced_to_rows(name, values[prompt_positions], flat_frame, (column,), origin_of)
 
     for a, b in combinations(range(len(members)), 2):
         pair = members[a], members[b]
         overlaps, own_overlaps = means[:, a, b], (means[:, a, a] + means[:, b, b]) / 2
         has_both = np.isfinite(overlaps)
         has_repeats = has_both & np.isfinite(own_overlaps)
-        index = over_prompts(
-            "j", overlaps, has_both, "mean Jaccard index of pairs of answers", pair
-        )
-        mean = mean_of(index, confidence, "jaccard")
-        repeats = over_prompts(
-            "own", own_overlaps, has_repeats, "mean Jaccard index of repeats", pair
-        )
+        indices = by_prompt("j", overlaps, has_both, "mean Jaccard index of pairs of answers", pair)
+        overlap_mean = mean_of(indices, confidence, "jaccard")
+        repeats = by_prompt("own", own_overlaps, has_repeats, "mean Jaccard index of repeats", pair)
         ceiling = mean_of(repeats, confidence, "ceiling")
-        differences = take(index, np.flatnonzero(has_repeats[has_both])) - repeats
+        differences = take(indices, np.flatnonzero(has_repeats[has_both])) - repeats
         name_all(g=differences)
         gap = mean_of(differences, confidence, "gap")
-        sizes = over_prompts(
-            "answers", answers[:, a] + answers[:, b], has_both, "answers of both", pair
+        sizes = by_prompt(
+            "answers", answer_counts[:, a] + answer_counts[:, b], has_both, "answers of both", pair
         )
         rows.append(
             {
                 between: members[a],
                 f"other_{between}": members[b],
-                "jaccard": mean.change,
-                "jaccard_low": np.maximum(mean.low, 0.0),
-                "jaccard_high": np.minimum(mean.high, 1.0),
+                "jaccard": overlap_mean.change,
+                "jaccard_low": np.maximum(overlap_mean.low, 0.0),
+                "jaccard_high": np.minimum(overlap_mean.high, 1.0),
                 "ceiling": ceiling.change,
                 "gap": gap.change,
                 "gap_low": gap.low,
                 "gap_high": gap.high,
-                "clusters": mean.clusters,
+                "clusters": overlap_mean.clusters,
                 "n": total_of(sizes),
             }
         )
@@ -456,12 +459,12 @@ def _overlap_of_answers(
         text = f"{percent(gap.change + ceiling.change)} in common, where repeats of one have "
         text += percent(ceiling.change)
         reason = "" if np.isfinite(gap.p) else reason
-        verdicts = ("more alike", "less alike")
-        gaps.append(Comparison(change=gap, text=text, why=reason, words=verdicts))
+        words = ("more alike", "less alike")
+        comparisons.append(Comparison(change=gap, text=text, why=reason, words=words))
     method = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
     return [
         {**judgement, **row, "method": method}
-        for row, judgement in zip(rows, judge(gaps, level, noun="gap"), strict=True)
+        for row, judgement in zip(rows, judge(comparisons, level, noun="gap"), strict=True)
     ]
 
 
@@ -470,31 +473,31 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
 
     If the prompts are too few or do not differ, the mean has no standard error and no p-value.
     """
-    sample, numbers = estimate_sample(values, values * 0 + 1, name), plain_value(values)
+    sample, plain_values = estimate_sample(values, values * 0 + 1, name), plain_value(values)
     error, k = np.sqrt(sample.variance), sample.clusters
-    if len(numbers) < MIN_CLUSTERS or not varies(error, np.abs(numbers).max()):
+    if len(plain_values) < MIN_CLUSTERS or not varies(error, np.abs(plain_values).max()):
         return Change(sample.value, clusters=k)
     return change_by_student_t(sample.value, error, k - 1, level, clusters=k)
 
 
 def _encode_answers(
-    flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
+    flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
     """Return the answers as a frame of integer codes, the list of members, and the list of prompts.
 
     A member is one value of the column ``between``, such as an engine. The frame has one row for
     each value that an answer lists; a value that an answer repeats is kept once.
     """
-    rows = flat.loc[flat[column].notna(), [cluster, between, repeat, column]]
+    rows = flat_frame.loc[flat_frame[column].notna(), [cluster, between, repeat, column]]
     for name in (between, cluster, repeat):
         refuse_missing(name, rows[name].isna())
-    codes = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
-    codes[between], members = pd.factorize(rows[between].astype(str), sort=True)
+    coded_answers = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
+    coded_answers[between], members = pd.factorize(rows[between].astype(str), sort=True)
     for name in (between, cluster):
-        if (codes.groupby(repeat)[name].nunique() > 1).any():
+        if (coded_answers.groupby(repeat)[name].nunique() > 1).any():
             reason = f"one value of {repeat} has several of {name}: it names no single answer"
             raise AvailabilityError(f"{repeat} names no answer: {reason}", columns={repeat: reason})
-    return codes.drop_duplicates([repeat, column]), [*members], [*rows[cluster].unique()]
+    return coded_answers.drop_duplicates([repeat, column]), [*members], [*rows[cluster].unique()]
 
 
 def _overlap_of_prompt(
@@ -506,14 +509,16 @@ def _overlap_of_prompt(
     The indices are a square array, with a row and a column per member, such as an engine. The
     counts are the numbers of compared answers of each member.
     """
-    _, first_rows, rows = np.unique(answer, return_index=True, return_inverse=True)
-    values, columns = np.unique(value, return_inverse=True)
-    has_value = np.zeros((len(first_rows), len(values)), np.float32)  # holds whole numbers exactly
-    has_value[rows, columns] = 1.0
+    _, first_rows, row_positions = np.unique(answer, return_index=True, return_inverse=True)
+    distinct_values, column_positions = np.unique(value, return_inverse=True)
+    has_value = np.zeros(
+        (len(first_rows), len(distinct_values)), np.float32
+    )  # holds whole numbers exactly
+    has_value[row_positions, column_positions] = 1.0
     sampled_answers = []
     member_of_answer = member.to_numpy()[first_rows]
-    for code in range(member_count):  # all answers, or so many of a member, evenly spaced
-        positions = np.flatnonzero(member_of_answer == code)
+    for member_code in range(member_count):  # all answers, or so many of a member, evenly spaced
+        positions = np.flatnonzero(member_of_answer == member_code)
         spaced_positions = np.linspace(0, len(positions) - 1, min(len(positions), MAX_REPEATS))
         sampled_answers += positions[spaced_positions.round().astype(np.int64)].tolist()
     has_value, member_of_answer = has_value[sampled_answers], member_of_answer[sampled_answers]
@@ -521,7 +526,9 @@ def _overlap_of_prompt(
     value_counts = has_value.sum(axis=1, dtype=np.float64)
     jaccard = shared_counts / (value_counts[:, None] + value_counts - shared_counts)
     np.fill_diagonal(jaccard, 0.0)  # an answer is no repeat of itself
-    groups = np.eye(member_count)[member_of_answer]
-    counts = groups.sum(axis=0)
-    pairs = np.outer(counts, counts) - np.diag(counts)
-    return np.where(pairs > 0, groups.T @ jaccard @ groups / pairs, np.nan), counts
+    is_of_member = np.eye(member_count)[member_of_answer]
+    answer_counts = is_of_member.sum(axis=0)
+    pair_counts = np.outer(answer_counts, answer_counts) - np.diag(answer_counts)
+    return np.where(
+        pair_counts > 0, is_of_member.T @ jaccard @ is_of_member / pair_counts, np.nan
+    ), answer_counts

@@ -277,7 +277,7 @@ def result(
     level: float = 0.95,
     states: Mapping[str, Availability] | None = None,
     order: Any = None,
-    **words: Any,
+    **texts: Any,
 ) -> pd.DataFrame:
     """Return the frame of a result: the columns of the key, then those declared for the statistic.
 
@@ -307,35 +307,37 @@ def result(
     order : sequence of int, optional
         For sorting: the position in ``values`` of each row of the result. By default rows are not
         sorted.
-    **words
+    **texts
         The texts that replace the placeholders in the declared names and meanings.
     """
-    change = _UNITS["points"] if unit == FRACTION else unit
-    words |= {"unit": unit or "-", "change": change or "-", "level": f"{level:.0%}"}
-    declarations = {name.format(**words): fields for name, *fields in TABLES[verb]}
+    change_unit = _UNITS["points"] if unit == FRACTION else unit
+    texts |= {"unit": unit or "-", "change": change_unit or "-", "level": f"{level:.0%}"}
+    declarations = {name.format(**texts): fields for name, *fields in TABLES[verb]}
     if not isinstance(values, Mapping):
         names = dict.fromkeys(name for row in values for name in row) or declarations
         values = {name: [row.get(name, math.nan) for row in values] for name in names}
     values = plain_columns(values, order)
-    row_count = next((len(value) for value in values.values() if _is_column(value)), 1)
+    row_count = next((len(cells) for cells in values.values() if _is_column(cells)), 1)
     rule = refused("a result of statistics: compute it anew from the rows")
     frame = {}
     columns = []
     for name in dict.fromkeys((*key, *declarations)):
         if name not in values:
             continue
-        value = values[name] if _is_column(values[name]) else [values[name]] * row_count
+        cells = values[name] if _is_column(values[name]) else [values[name]] * row_count
         if name not in declarations:
-            frame[name] = _key_column(value)
+            frame[name] = _to_key_column(cells)
             continue
-        dtype, unit_word, meaning = declarations[name]
-        frame[name] = column_of(value, dtype)
-        unit_name = unit_word.format(**words)
+        dtype, unit_template, doc_template = declarations[name]
+        frame[name] = column_of(cells, dtype)
+        unit_name = unit_template.format(**texts)
         unit_name = None if unit_name == "-" else _UNITS.get(unit_name, unit_name)
-        doc = meaning.format(**words)
+        doc = doc_template.format(**texts)
         columns.append(Column(name, dtype, doc, unit=unit_name, aggregate=rule))
-    table = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
-    remember(table, Table(table, f"Results of {verb}.", records("rows"), (), tuple(columns)))
+    table_name = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
+    remember(
+        table_name, Table(table_name, f"Results of {verb}.", records("rows"), (), tuple(columns))
+    )
     result_frame = pd.DataFrame(frame)
     if order is not None:
         result_frame = result_frame.take(order).reset_index(drop=True)
@@ -344,8 +346,8 @@ def result(
     for column in columns:
         input_state = (states or {}).get(column.name, state)
         cause = Cause.NO_ROW if states else Cause.INSUFFICIENT_SAMPLE
-        availability = _state(result_frame[column.name], input_state, cause)
-        key_metadata[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
+        availability = _column_state(result_frame[column.name], input_state, cause)
+        key_metadata[column.name] = ColumnMetadata(f"{table_name}.{column.name}", availability)
     sources = dict.fromkeys(source for metadata in inputs for source in metadata.sources)
     return attach(result_frame, FrameMetadata(key_metadata, tuple(key), tuple(sources)))
 
@@ -372,33 +374,37 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
     They say which columns come first and last, and which remarks stand below the table.
     """
-    names = [*map(str, frame.columns)]
+    column_names = [*map(str, frame.columns)]
     endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
-    last_columns = (name for name in names if name in _DETAILS or name.endswith(endings))
-    verdicts = [name for name in names if name == "verdict" or name.endswith("_verdict")]
-    verdict = verdicts[0] if len(verdicts) == 1 else ""
-    first_columns = ("change",) if "change" in names and verdict else ()
-    return ShowAs(tuple(last_columns), verdict, first_columns, _remarks)
+    last_columns = (name for name in column_names if name in _DETAILS or name.endswith(endings))
+    verdict_columns = [
+        name for name in column_names if name == "verdict" or name.endswith("_verdict")
+    ]
+    verdict_column = verdict_columns[0] if len(verdict_columns) == 1 else ""
+    first_columns = ("change",) if "change" in column_names and verdict_column else ()
+    return ShowAs(tuple(last_columns), verdict_column, first_columns, _remarks)
 
 
-def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
+def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks, list[str]]:
     """Return the marks of cells (always none) and the remarks below the table of a result.
 
     A remark says why rows have the verdict "cannot say".
     """
-    notes = []
-    if {"verdict", "why"} <= {*frame} and "why" not in names:
-        is_unanswered = _equal(frame["verdict"], "cannot say")
+    remarks = []
+    if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
+        is_unanswered = _equals_text(frame["verdict"], "cannot say")
         reasons = [*frame["why"][is_unanswered].value_counts().index]
         for reason in reasons[:_MAX_REASONS]:
-            rows = row_ranges(frame.index, is_unanswered & _equal(frame["why"], reason))
-            notes.append(f"cannot say{f' ({rows})' * (len(reasons) > 1)}: {visible(str(reason))}")
+            row_text = row_ranges(frame.index, is_unanswered & _equals_text(frame["why"], reason))
+            remarks.append(
+                f"cannot say{f' ({row_text})' * (len(reasons) > 1)}: {visible(str(reason))}"
+            )
         if len(reasons) > _MAX_REASONS:
-            notes.append(f"cannot say: {len(reasons) - _MAX_REASONS} more reasons, in .why")
-    return {}, notes
+            remarks.append(f"cannot say: {len(reasons) - _MAX_REASONS} more reasons, in .why")
+    return {}, remarks
 
 
-def _equal(values: pd.Series, text: str) -> np.ndarray:
+def _equals_text(values: pd.Series, text: str) -> np.ndarray:
     return values.eq(text).fillna(False).to_numpy(bool)
 
 
@@ -406,7 +412,7 @@ def _is_column(values: object) -> bool:
     return isinstance(values, Iterable) and not isinstance(values, str)
 
 
-def _key_column(values: Any) -> Any:
+def _to_key_column(values: Any) -> Any:
     """Return a list as a column with an inferred dtype; return any other value unchanged."""
     if not isinstance(values, list):
         return values
@@ -425,7 +431,7 @@ def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
     return pd.Series(pd.array(list(values), dtype="Float64")).astype(dtype)
 
 
-def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
+def _column_state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
     """Return the availability of a result's column, whose cells are ``values``.
 
     It is unavailable if all values are missing, and partial if some are; ``cause`` is then the

@@ -141,8 +141,8 @@ class ClusterSums:
     def pairs(self, group: int) -> dict[Any, int]:
         """Return a dict from each cluster of a group, by label, to the position of its pair."""
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
-        names = self.labels[self.cluster[start:end]].tolist()
-        return dict(zip(names, range(start, end), strict=True))
+        labels = self.labels[self.cluster[start:end]].tolist()
+        return dict(zip(labels, range(start, end), strict=True))
 
     def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
         """Return the numerators and denominators of ``pairs``, by default all, for use in formulas.
@@ -151,13 +151,13 @@ class ClusterSums:
         """
         positions = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 
-        def part(values: Numbers, name: str, is_denominator: bool) -> Any:
+        def traced_part(values: Numbers, name: str, is_denominator: bool) -> Any:
             def explain(tracer: Any, position: int) -> Any:
                 return tracer.total(self, name, int(positions[position]), is_denominator)
 
             return leaf(name, values[positions], explain)
 
-        return part(self.y, f"y{suffix}", False), part(self.n, f"n{suffix}", True)
+        return traced_part(self.y, f"y{suffix}", False), traced_part(self.n, f"n{suffix}", True)
 
 
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
@@ -166,7 +166,7 @@ def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
     A pair is a group and one of its clusters. ``sides`` has for each side a mapping from the label
     of each cluster to the position of its pair.
     """
-    return [[pairs[name] for name in sides[0] if name in sides[1]] for pairs in sides]
+    return [[pairs[label] for label in sides[0] if label in sides[1]] for pairs in sides]
 
 
 def cluster_sums(
@@ -176,13 +176,14 @@ def cluster_sums(
     cluster: str | None,
     rules: Rules | None = None,
     *,
-    counts: bool = False,
+    allow_counts: bool = False,
 ) -> ClusterSums:
     """Return the sums of the numerator and denominator of a column, by group and cluster.
 
-    Without ``cluster`` each row is a cluster. With ``counts=True`` the column may also be a count:
-    its sums by group and cluster (by group alone without ``cluster``) are then the numerators, and
-    all denominators are 1. A sum of counts is left out if the count of one of its rows is missing.
+    Without ``cluster`` each row is a cluster. With ``allow_counts=True`` the column may also be a
+    count: its sums by group and cluster (by group alone without ``cluster``) are then the
+    numerators, and all denominators are 1. A sum of counts is left out if the count of one of its
+    rows is missing.
 
     Raises
     ------
@@ -201,7 +202,7 @@ def cluster_sums(
         rules = {column: ratio(*parts), **rules}
     (column_plan,) = plan(flat_frame, metadata, groups, column, rules, shares=is_uncombined)
     rule, response_totals = column_plan.rule, column_plan.response_totals
-    is_count = counts and rule.rule == "sum" and not (rule.counts and cluster is None)
+    is_count = allow_counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
         declaration, reason = declared(metadata.columns[column]), without_counts(rule)
         if declaration is not None and declaration.aggregate.counts:
@@ -213,28 +214,28 @@ def cluster_sums(
     y, n = values[0], values[1] if len(values) > 1 else np.ones(len(flat_frame))
     if rule.over is None:
         y = y * n
-    mask, is_rate = cells.has_number & (n > 0) & np.isfinite(y), is_flag and not is_count
+    is_used, is_rate = cells.has_number & (n > 0) & np.isfinite(y), is_flag and not is_count
     if rule.over is not None:
         is_possible = (y >= 0) & (y <= n)
-        is_rate = bool(is_possible[mask].mean() >= 0.5) if mask.any() else True
+        is_rate = bool(is_possible[is_used].mean() >= 0.5) if is_used.any() else True
         # A row with more hits than trials is left out; the other rows are still those of a rate.
-        mask = mask & is_possible if is_rate else mask
+        is_used = is_used & is_possible if is_rate else is_used
     codes, labels = np.arange(len(flat_frame)) * (not is_count), pd.Index(range(len(flat_frame)))
     if cluster is not None:
-        codes, names = pd.factorize(flat_frame[cluster])
-        labels = pd.Index(names)
-        refuse_missing(cluster, (codes < 0) & mask)
+        codes, cluster_names = pd.factorize(flat_frame[cluster])
+        labels = pd.Index(cluster_names)
+        refuse_missing(cluster, (codes < 0) & is_used)
     cluster_count = max(len(labels), 1)
-    pair_of_row = groups.ids * cluster_count + codes
+    pair_ids = groups.ids * cluster_count + codes
     if is_count:
-        mask = mask & ~np.isin(pair_of_row, pair_of_row[cells.applicable & ~mask])
+        is_used = is_used & ~np.isin(pair_ids, pair_ids[cells.applicable & ~is_used])
     if response_totals is not None:
-        mask = mask & (response_totals.lacking_count == 0)[groups.ids]
-    pairs, codes_of_rows = np.unique(pair_of_row[mask], return_inverse=True)
+        is_used = is_used & (response_totals.lacking_count == 0)[groups.ids]
+    used_ids, positions = np.unique(pair_ids[is_used], return_inverse=True)
     numerators, denominators = (
-        np.bincount(codes_of_rows, part[mask], len(pairs)).astype(np.float64) for part in (y, n)
+        np.bincount(positions, part[is_used], len(used_ids)).astype(np.float64) for part in (y, n)
     )
-    group_of_pair, cluster_of_pair = np.divmod(pairs, cluster_count)
+    group_of_pair, cluster_of_pair = np.divmod(used_ids, cluster_count)
     return ClusterSums(
         flat_frame,
         metadata,
@@ -244,12 +245,12 @@ def cluster_sums(
         group_of_pair,
         cluster_of_pair,
         numerators,
-        np.ones(len(pairs)) if is_count else denominators,
+        np.ones(len(used_ids)) if is_count else denominators,
         is_rate,
-        groups.count(mask),
-        _states(cells, groups, mask, response_totals),
-        np.flatnonzero(mask),
-        codes_of_rows,
+        groups.count(is_used),
+        _group_states(cells, groups, is_used, response_totals),
+        np.flatnonzero(is_used),
+        positions,
         column_plan,
     )
 
@@ -271,18 +272,18 @@ def refuse_missing(column: str, is_missing: Any) -> None:
         )
 
 
-def _states(
-    cells: Any, groups: Groups, mask: Any, totals: ResponseTotals | None
+def _group_states(
+    cells: Any, groups: Groups, is_used: Any, totals: ResponseTotals | None
 ) -> list[Availability]:
     """Return the availability of each group: partial if some of its rows have no number.
 
-    ``mask`` selects the rows that are used. ``totals`` are given if the column is a rate or share
+    ``is_used`` selects the used rows. ``totals`` are given if the column is a rate or share
     over several responses: a group that has no row in one of these responses is then unavailable.
     """
-    codes, states = groups.combined(cells)
-    used_rows, expected_rows = groups.count(mask), groups.count(cells.applicable)
+    state_codes, states = groups.combined(cells)
+    used_rows, expected_rows = groups.count(is_used), groups.count(cells.applicable)
     group_states = []
-    for i, code in enumerate(codes.tolist()):
+    for i, code in enumerate(state_codes.tolist()):
         state = states[code]
         if 0 < used_rows[i] < expected_rows[i]:
             state = replace(state, status=Status.PARTIAL)
@@ -341,22 +342,22 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
     {'before_mention_rate': 'after_mention_rate'}
     """
     metadata = metadata_of(frame)
-    names = {
+    meanings = {
         str(name): ((metadata.columns[name].of if name in metadata.columns else None) or str(name))
         .rpartition(".")[2]
         for name in frame.columns
     }  # fmt: skip
-    stems = {name: stem_of(meaning) for name, meaning in names.items()}
-    names_by_stem = {stem: name for name, (is_before, stem) in stems.items() if not is_before}
-    names_by_meaning = {meaning: name for name, meaning in names.items()}
-    pairs = {}
-    for name, (is_before, stem) in stems.items():
+    stems = {name: stem_of(meaning) for name, meaning in meanings.items()}
+    names_by_stem = {stem: name for name, (is_previous, stem) in stems.items() if not is_previous}
+    names_by_meaning = {meaning: name for name, meaning in meanings.items()}
+    now_names = {}
+    for name, (is_previous, stem) in stems.items():
         measure = names_by_stem.get(stem or ("value",))
-        same_name_column = names_by_meaning.get(names[name].removeprefix("previous_"), name)
+        same_name_column = names_by_meaning.get(meanings[name].removeprefix("previous_"), name)
         measure = measure if same_name_column == name else same_name_column
-        if is_before and measure is not None:
-            pairs[name] = measure
-    return pairs
+        if is_previous and measure is not None:
+            now_names[name] = measure
+    return now_names
 
 
 def window_before(
@@ -380,12 +381,12 @@ def window_before(
     check_columns(flat_frame, [measure])
     if before is not None:
         return before, rules, why_overlapping(now, before, measure)
-    metadata, measure_of = metadata_of(flat_frame), previous_names(flat_frame)
-    rule, counts = rule_of(metadata, measure)
+    metadata, now_names = metadata_of(flat_frame), previous_names(flat_frame)
+    rule, count_columns = rule_of(metadata, measure)
     window_rules = dict(rules or {})
-    has_measure = measure in measure_of.values()
-    if not has_measure and not {*counts} <= {*measure_of.values()} - {""}:
-        alternatives = f", or one of {', '.join(measure_of.values())}" if measure_of else ""
+    has_measure = measure in now_names.values()
+    if not has_measure and not {*count_columns} <= {*now_names.values()} - {""}:
+        alternatives = f", or one of {', '.join(now_names.values())}" if now_names else ""
         raise ItemNotFound(
             f"nothing here says what {measure} was in the window before; compare with an earlier "
             f"window{alternatives}",
@@ -394,23 +395,23 @@ def window_before(
     kept_names = [
         name
         for name in flat_frame.columns
-        if name not in measure_of
-        and name not in measure_of.values()
+        if name not in now_names
+        and name not in now_names.values()
         and (name in metadata.key or not pd.api.types.is_numeric_dtype(flat_frame[name].dtype))
     ]
-    window = rename(flat_frame[[*kept_names, *measure_of]], columns=measure_of)
+    window = rename(flat_frame[[*kept_names, *now_names]], columns=now_names)
     if not has_measure:
         metadata_before = metadata_of(window)
-        window[measure] = window[counts[0]] / window[counts[1]]
-        state = combine([metadata_before.columns[count].availability for count in counts])
+        window[measure] = window[count_columns[0]] / window[count_columns[1]]
+        state = combine([metadata_before.columns[name].availability for name in count_columns])
         column = ColumnMetadata(metadata.columns[measure].of, state)
         window = attach(
             window, replace(metadata_before, columns={**metadata_before.columns, measure: column})
         )
-        window_rules.setdefault(measure, ratio(*counts))
+        window_rules.setdefault(measure, ratio(*count_columns))
     elif rule.rule == "sum" and rule.counts is None:
         window_rules.setdefault(measure, rule)
-    old_names = {measure_name: name for name, measure_name in measure_of.items()}
+    old_names = {measure_name: name for name, measure_name in now_names.items()}
     return trace_frame(window, now, names=old_names), window_rules, ""
 
 
@@ -420,11 +421,14 @@ def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[s
     The counts are the numerator and the denominator. If the rule names no counts, or the frame
     lacks one of them, the second result is ``("",)``.
     """
-    column, table = declared(metadata.columns[measure]), metadata.columns[measure].table
-    rule = column.aggregate if column else NONE
-    columns = {column_metadata.of: name for name, column_metadata in metadata.columns.items()}
+    declaration, table = declared(metadata.columns[measure]), metadata.columns[measure].table
+    rule = declaration.aggregate if declaration else NONE
+    name_by_declared = {
+        column_metadata.of: name for name, column_metadata in metadata.columns.items()
+    }
     count_columns = tuple(
-        columns.get(f"{table}.{count_name}", "") for count_name in rule.over or rule.counts or ()
+        name_by_declared.get(f"{table}.{count_name}", "")
+        for count_name in rule.over or rule.counts or ()
     )
     return rule, count_columns if count_columns and all(count_columns) else ("",)
 
@@ -437,9 +441,9 @@ def grouping_columns(by: By) -> list[str]:
     ArgumentError
         If ``by`` has a `pandas.Grouper`.
     """
-    keys = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
-    names = [name for name in keys if isinstance(name, str)]
-    if len(names) < len(keys):
+    groupers = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
+    names = [name for name in groupers if isinstance(name, str)]
+    if len(names) < len(groupers):
         raise ArgumentError("by= takes names of columns here; put bins into a column first")
     return names
 
@@ -447,7 +451,7 @@ def grouping_columns(by: By) -> list[str]:
 def pairing(
     now: pd.DataFrame,
     before: pd.DataFrame,
-    keys: Sequence[str],
+    by: Sequence[str],
     pair: str | None,
     cluster: str | None,
     prompt: str,
@@ -461,7 +465,7 @@ def pairing(
     frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
     for frame in frames:
         check_columns(frame, [column] if column else [])
-    if column or prompt in keys or not all(prompt in frame.columns for frame in frames):
+    if column or prompt in by or not all(prompt in frame.columns for frame in frames):
         return pair, cluster
     hosts = [{source.host for source in metadata_of(frame).sources} - {None} for frame in frames]
     if all(hosts) and not hosts[0] & hosts[1]:
@@ -501,18 +505,18 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
         if source.section == other_source.section
         and not response_scope(source).is_disjoint(response_scope(other_source))
     ]
-    brands = {side.filters[[*FILTERS].index("brand")] for pair in overlaps for side in pair}
+    brand_filters = {side.filters[[*FILTERS].index("brand")] for pair in overlaps for side in pair}
     key = [*sides[0].key]
     if overlaps and key and [*sides[1].key] == key:
         column = sides[0].columns[measure]
         table_key = {*declared_key(column.table)}
         # Where a filter chose the brand, rows of other brands are of the same answers.
-        is_chosen = len(brands) > 1 and declared(column) is not None
-        filter_keys = {"brand", "filter_brand"} - table_key if is_chosen else set()
+        is_brand_filtered = len(brand_filters) > 1 and declared(column) is not None
+        filter_keys = {"brand", "filter_brand"} - table_key if is_brand_filtered else set()
         skipped_keys = filter_keys | (table_key if is_same_in_rows else set())
         key = [name for name in key if name not in skipped_keys]
-        rows = [flattened(frame)[key].drop_duplicates() for frame in (now, before)]
-        overlaps = overlaps if not key or len(rows[0].merge(rows[1], on=key)) else []
+        key_rows = [flattened(frame)[key].drop_duplicates() for frame in (now, before)]
+        overlaps = overlaps if not key or len(key_rows[0].merge(key_rows[1], on=key)) else []
     if not overlaps:
         return ""
     scope, other_scope = overlaps[0]
@@ -520,7 +524,7 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     reason = f"both hold {other_scope}" if other_scope == scope else reason
     remedy = "read windows that do not overlap, or compare one of them with 'previous'"
     is_same_window = scope.start == other_scope.start and scope.end == other_scope.end
-    if is_same_window and (is_same_in_rows or len(brands) > 1):
+    if is_same_window and (is_same_in_rows or len(brand_filters) > 1):
         remedy = "compare aa.stats.answers of both, which are paired by prompt"
     return f"{reason}: the same answers are on both sides; {remedy}"
 
@@ -530,5 +534,5 @@ def _is_of_same_answers(metadata: FrameMetadata, measure: str) -> bool:
     if measure not in metadata.columns:
         return False
     denominator = metadata.columns.get(rule_of(metadata, measure)[1][-1], ColumnMetadata())
-    column = declared(denominator)
-    return column is not None and column.aggregate.rule == "none"
+    declaration = declared(denominator)
+    return declaration is not None and declaration.aggregate.rule == "none"

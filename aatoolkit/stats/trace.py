@@ -113,17 +113,17 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         value = np.where(*map(plain_value, args))
         return Traced(value if value.ndim else value.item(), "where", args)
 
-    def _refused(self, *_: object) -> Any:
+    def _refuse(self, *_: object) -> Any:
         raise TypeError("a traced number is no plain one: it would lose what it was computed from")
 
-    __float__ = __int__ = __iter__ = __len__ = __array__ = _refused
+    __float__ = __int__ = __iter__ = __len__ = __array__ = _refuse
 
     # Conditions and texts take nothing into a formula.
     def __bool__(self) -> bool:
         return bool(self.value)
 
-    def __format__(self, form: str) -> str:
-        return format(self.value, form)
+    def __format__(self, format_spec: str) -> str:
+        return format(self.value, format_spec)
 
     @property
     def is_vector(self) -> bool:
@@ -220,7 +220,7 @@ def traced_to_rows(
     values: Any,
     frame: pd.DataFrame,
     columns: Sequence[str],
-    rows_of: Callable[[int], tuple[Any, ...]],
+    origin_of: Callable[[int], tuple[Any, ...]],
 ) -> Any:
     """Return ``values``; if there is a tracer, as `Traced` to rows and columns of a frame.
 
@@ -229,7 +229,7 @@ def traced_to_rows(
     """
 
     def explain(tracer: Any, position: int) -> Any:
-        return tracer.rows(name, values[position], frame, columns, *rows_of(position))
+        return tracer.rows(name, values[position], frame, columns, *origin_of(position))
 
     return leaf(name, values, explain)
 
@@ -241,8 +241,8 @@ def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any
     """
     values = as_floats(frame[column])[rows]
 
-    def explain(tracer: Any, i: int) -> Any:
-        return tracer.rows(name, values[i], frame, [column], [int(rows[i])], column)
+    def explain(tracer: Any, position: int) -> Any:
+        return tracer.rows(name, values[position], frame, [column], [int(rows[position])], column)
 
     return leaf(name, values, explain)
 
@@ -283,8 +283,8 @@ def take(values: Any, index: Any) -> Any:
 def total_of(values: Any) -> Any:
     """Return the sum of ``values``, the numbers of the clusters of one group."""
     plain_values = np.atleast_1d(plain_value(values))
-    is_safe = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
-    total = np.float64(math.fsum(plain_values.tolist()) if is_safe else plain_values.sum())
+    is_finite = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
+    total = np.float64(math.fsum(plain_values.tolist()) if is_finite else plain_values.sum())
     return Traced(total, TOTAL, (values,)) if isinstance(values, Traced) else total
 
 
@@ -330,7 +330,7 @@ class GroupSums:
         ``values`` has a value for each cluster.
         """
         sums = np.bincount(self.group, plain_value(values), self.size).astype(np.float64)
-        return self._traced(values, sums, STACKED)
+        return self._trace(values, sums, STACKED)
 
     def count(self, values: Any) -> Any:
         """Return the number of clusters of each group, as an array by group.
@@ -338,19 +338,19 @@ class GroupSums:
         ``values`` is used only for its formula: the count is `Traced` if ``values`` is.
         """
         counts = np.bincount(self.group, minlength=self.size).astype(np.float64)
-        return self._traced(values, counts, COUNTED)
+        return self._trace(values, counts, COUNTED)
 
     def spread(self, values: Any) -> Any:
         """Return for each cluster the value of its group, such as the mean of the group."""
         return take(values, self.group)
 
-    def _traced(self, values: Any, sums: Numbers, op: str) -> Any:
+    def _trace(self, values: Any, sums: Numbers, op: str) -> Any:
         if not isinstance(values, Traced):
             return sums
         return Traced(sums, op, (values,), index=self.group, cells=self.key_of)
 
 
-def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced, int | None]]:
+def named_parts(node: Traced, position: int | None = None) -> Iterator[tuple[Traced, int | None]]:
     """Yield the named numbers in the formula of ``node``, each only once, with their positions.
 
     ``node`` is a single number, or the element of an array at ``position``. The position of a
@@ -358,9 +358,9 @@ def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced
     elements.
     """
     seen_keys = set()
-    pending = [*reversed(_operands(node, position))]
-    while pending:
-        part, position = pending.pop()
+    pending_operands = [*reversed(_operands(node, position))]
+    while pending_operands:
+        part, position = pending_operands.pop()
         if not isinstance(part, Traced):
             continue
         key = (id(part), position if part.is_vector else None)
@@ -370,7 +370,7 @@ def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced
         if part.name:
             yield part, key[1]
         else:
-            pending += reversed(_operands(part, position))
+            pending_operands += reversed(_operands(part, position))
 
 
 def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]]:
@@ -450,8 +450,8 @@ def _write_formula(
         return f"{write(args[0], 5)}{ {2: '²', 4: '⁴'}.get(exponent) or f'^{exponent:g}' }", 4
     if op == "negative":
         return f"-{write(args[0], 3)}", 3
-    function = {STACKED: TOTAL, COUNTED: COUNT}.get(op) or _NAMES.get(op, op)
-    return f"{function}({', '.join(write(arg, 0) for arg in args)})", 9
+    function_name = {STACKED: TOTAL, COUNTED: COUNT}.get(op) or _NAMES.get(op, op)
+    return f"{function_name}({', '.join(write(arg, 0) for arg in args)})", 9
 
 
 # --- distributions ----------------------------------------------------------------------------
@@ -464,7 +464,7 @@ _DECAY = 40.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(56)
 
 
-def _tails(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
+def _tail_and_density(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
     """Compute P(T > t) for Student's t and t ≥ 0, and the density at t.
 
     With x = √df·sinh(v) the density is cosh(v)⁻ᵈᶠ, up to a constant, which is found by the same
@@ -503,17 +503,17 @@ def two_sided(t: float, df: float) -> float:
     t = abs(t)
     if math.isnan(t + df) or math.isinf(t):
         return math.nan if math.isnan(t + df) else 0.0
-    tail, _ = _tails(np.array(min(t, 1e100)), np.array(min(df, _NORMAL_DF)))
+    tail, _ = _tail_and_density(np.array(min(t, 1e100)), np.array(min(df, _NORMAL_DF)))
     return min(2 * float(tail), 1.0)
 
 
-def _quantiles(probability: float, df: Numbers) -> Numbers:
+def _compute_quantiles(probability: float, df: Numbers) -> Numbers:
     """Return the quantile of Student's t at ``probability``, above 0.5, for each of ``df``."""
     finite_df, z = np.minimum(df, _NORMAL_DF), _NORMAL_DIST.inv_cdf(probability)
     t = z + (z**3 + z) / (4 * finite_df)
     for _ in range(_MAX_STEPS):
         # The tail is convex, and Cornish and Fisher's first term too near: no step goes too far.
-        tail, density = _tails(t, finite_df)
+        tail, density = _tail_and_density(t, finite_df)
         step = (tail - (1 - probability)) / density
         t = t + step
         if (np.abs(step) <= 1e-14 * t).all():
@@ -531,7 +531,7 @@ def t_quantile(probability: float, df: float) -> float:
     >>> round(t_quantile(0.975, 4), 6), round(t_quantile(0.975, float("inf")), 6)
     (2.776445, 1.959964)
     """
-    return math.nan if math.isnan(df) else float(_quantiles(probability, np.array([df]))[0])
+    return math.nan if math.isnan(df) else float(_compute_quantiles(probability, np.array([df]))[0])
 
 
 @traceable
@@ -547,5 +547,5 @@ def t_quantiles(probability: float, df: Numbers) -> Numbers:
     [2.776, 2.776]
     """
     rounded_df = np.where(df < 200, np.floor(df * 10 + 1e-9) / 10, np.floor(df))
-    distinct_df, codes = np.unique(rounded_df, return_inverse=True)
-    return _quantiles(probability, distinct_df)[codes]
+    distinct_df, positions = np.unique(rounded_df, return_inverse=True)
+    return _compute_quantiles(probability, distinct_df)[positions]

@@ -172,31 +172,33 @@ def effect(
     [['effect', 'up'], ['pre-trend', 'no evidence']]
     """
     check_level(level)
-    flat, day = flattened(series), _day_of_action(since)
-    check_columns(flat, [column, cluster, date])
-    prompts_of_groups = [_selected_prompts(flat, cluster, treated, "treated")]
-    prompts_of_groups.append({*flat[cluster].dropna()} - prompts_of_groups[0])
+    flat_frame, action_day = flattened(series), _day_of_action(since)
+    check_columns(flat_frame, [column, cluster, date])
+    prompts_of_groups = [_selected_prompts(flat_frame, cluster, treated, "treated")]
+    prompts_of_groups.append({*flat_frame[cluster].dropna()} - prompts_of_groups[0])
     if control is not None:
-        prompts_of_groups[1] = _selected_prompts(flat, cluster, control, "control")
+        prompts_of_groups[1] = _selected_prompts(flat_frame, cluster, control, "control")
     if shared_prompts := prompts_of_groups[0] & prompts_of_groups[1]:
         examples = ", ".join(sorted(map(str, shared_prompts))[:3])
         raise ArgumentError(
             f"{len(shared_prompts)} {cluster} are both treated and control, such as {examples}"
         )
-    days = pd.to_datetime(flat[date])
-    days = (days.dt.tz_localize(None) if days.dt.tz is not None else days).dt.normalize()
-    with_days = trace_frame(flat.assign(**{date: days}), series)
-    sums = cluster_sums(with_days, column, date, cluster, rules)
-    dates = pd.to_datetime(sums.groups.keys[date])
-    refuse_missing(date, dates.isna().to_numpy()[sums.group[sums.pair]])
+    row_days = pd.to_datetime(flat_frame[date])
+    row_days = (
+        row_days.dt.tz_localize(None) if row_days.dt.tz is not None else row_days
+    ).dt.normalize()
+    dated_frame = trace_frame(flat_frame.assign(**{date: row_days}), series)
+    sums = cluster_sums(dated_frame, column, date, cluster, rules)
+    group_dates = pd.to_datetime(sums.groups.keys[date])
+    refuse_missing(date, group_dates.isna().to_numpy()[sums.group[sums.pair]])
     panels = [
-        _sums_of_group(sums, *side, dates, day)
+        _prompt_days_of_group(sums, *side, group_dates, action_day)
         for side in zip(GROUPS, prompts_of_groups, strict=True)
     ]
     confidence = setting("level", level)
     groups = [change_within(panel, 0.0) for panel in panels]
-    estimates = [_difference("effect", day, groups, confidence)]
-    estimates += _placebo_checks(panels, day, confidence)
+    estimates = [_difference_of_groups("effect", action_day, groups, confidence)]
+    estimates += _placebo_checks(panels, action_day, confidence)
     rows = [_comparison_of(estimate, cluster, sums.is_rate) for estimate in estimates]
     judgements = judge(rows, level, noun="difference")
     effect_row = judgements[0]
@@ -212,8 +214,8 @@ def effect(
         )
     for estimate, row in zip(estimates, judgements, strict=True):
         row |= {"kind": estimate.kind, "on": estimate.day}
-        for word, side in estimate.sides.items():
-            row |= {f"{word}_before": side.before, f"{word}_after": side.after}
+        for word, group_change in estimate.sides.items():
+            row |= {f"{word}_before": group_change.before, f"{word}_after": group_change.after}
     return result(
         "effect",
         judgements,
@@ -233,9 +235,9 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
     (``is_planned``).
     """
     shortages = [
-        f"{side.mean_change.clusters:.0f} {group} {cluster} have answers before and after"
-        for group, side in estimate.sides.items()
-        if side.mean_change.clusters < MIN_CLUSTERS
+        f"{change.mean_change.clusters:.0f} {group} {cluster} have answers before and after"
+        for group, change in estimate.sides.items()
+        if change.mean_change.clusters < MIN_CLUSTERS
     ]
     is_untested = not np.isfinite(estimate.change.p)
     why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
@@ -243,8 +245,8 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
     return Comparison(
         change=estimate.change,
         text=", ".join(
-            f"{group} {amount(side.before, is_rate)} to {amount(side.after, is_rate)}"
-            for group, side in estimate.sides.items()
+            f"{group} {amount(change.before, is_rate)} to {amount(change.after, is_rate)}"
+            for group, change in estimate.sides.items()
         ),
         method=f"difference in differences within {cluster}, clustered",
         why=f"{' and '.join(shortages)}; it takes {MIN_CLUSTERS}"
@@ -257,27 +259,27 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
 
 
 def _selected_prompts(
-    flat: pd.DataFrame, cluster: str, selection: Selection, group: str
+    flat_frame: pd.DataFrame, cluster: str, selection: Selection, group: str
 ) -> set[Any]:
     """Return the prompts that a selection names; raise if it selects only some rows of a prompt.
 
     ``group`` is the name of the group in error messages.
     """
     conditions = selection if isinstance(selection, Mapping) else {cluster: selection}
-    check_columns(flat, [str(name) for name in conditions])
-    mask = np.ones(len(flat), bool)
+    check_columns(flat_frame, [str(name) for name in conditions])
+    mask = np.ones(len(flat_frame), bool)
     for name, values in conditions.items():
         is_list = isinstance(values, Iterable) and not isinstance(values, str)
-        mask &= flat[name].isin([*values] if is_list else [values]).to_numpy(bool)  # type: ignore[misc]
-    members = {*flat[cluster][mask].dropna()}
-    if split := members & {*flat[cluster][~mask].dropna()}:
+        mask &= flat_frame[name].isin([*values] if is_list else [values]).to_numpy(bool)  # type: ignore[misc]
+    prompts = {*flat_frame[cluster][mask].dropna()}
+    if split := prompts & {*flat_frame[cluster][~mask].dropna()}:
         raise ArgumentError(
             f"{len(split)} {cluster} are {group} in some rows only, such as {min(split)}; give "
             "cluster= a column with other values in the other rows, such as prompt and engine"
         )
-    if not members:
+    if not prompts:
         raise ArgumentError(f"{group}={selection!r} names no {cluster} that is in the frame")
-    return members
+    return prompts
 
 
 def _day_of_action(since: object) -> pd.Timestamp:
@@ -357,15 +359,15 @@ class DoubleDifference:
     change: Change
 
 
-def _sums_of_group(
-    sums: ClusterSums, group: str, names: set[Any], dates: pd.Series, day: pd.Timestamp
+def _prompt_days_of_group(
+    sums: ClusterSums, group: str, prompts: set[Any], dates: pd.Series, day: pd.Timestamp
 ) -> PromptDays:
-    """Return the numerators and denominators of the prompts ``names`` by prompt and day.
+    """Return the numerators and denominators of ``prompts`` by prompt and day.
 
     Days are counted from ``day``, which is day 0. ``dates`` has the date of each group of ``sums``.
     """
-    codes = sums.labels.get_indexer(pd.Index(list(names)))
-    pairs = np.flatnonzero(np.isin(sums.cluster, codes))
+    positions = sums.labels.get_indexer(pd.Index(list(prompts)))
+    pairs = np.flatnonzero(np.isin(sums.cluster, positions))
     days_from_action = (dates - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
 
     def explain(tracer: Any, position: int) -> Any:
@@ -377,26 +379,26 @@ def _sums_of_group(
     return PromptDays(group, sums.cluster[pairs], days, *parts, max(len(sums.labels), 1))
 
 
-def _difference(
-    kind: str, day: pd.Timestamp | None, groups: Sequence[GroupChange], level: Any
+def _difference_of_groups(
+    kind: str, day: pd.Timestamp | None, changes: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
     """Return the difference between the changes of two groups, with Welch's test.
 
     ``kind`` names the comparison in the result: ``effect``, or one of its checks such as
     ``pre-trend`` and ``placebo``. ``day`` is its day; None for a trend.
     """
-    sides = dict(zip(GROUPS, groups, strict=True))
+    sides = dict(zip(GROUPS, changes, strict=True))
     for name, side in sides.items():
         name_all(
             **{f"{name}_before": side.before, f"{name}_after": side.after, f"n_{name}": side.n}
         )
-    treated, control = (side.mean_change for side in groups)
+    treated, control = (side.mean_change for side in changes)
     change = two_sample_change(treated, control, level)
-    means = [plain_value(mean) for side in groups for mean in (side.before, side.after)]
+    means = [plain_value(mean) for side in changes for mean in (side.before, side.after)]
     k = np.minimum(treated.clusters, control.clusters)
     if k < MIN_CLUSTERS or not varies(change.error, np.max(np.abs(means))):
         change = Change(change.change)
-    n = groups[0].n + groups[1].n
+    n = changes[0].n + changes[1].n
     change = replace(change, before=NAN, size_after=n, clusters=k)
     return DoubleDifference(kind, day, sides, change)
 
@@ -406,8 +408,8 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
 
     Prompts that have answers in only one of the two periods are left out.
     """
-    sides = [panel.select(panel.days >= day), panel.select(panel.days < day)]
-    sums = [side.by_prompt(values) for side in sides for values in (side.y, side.n)]
+    periods = [panel.select(panel.days >= day), panel.select(panel.days < day)]
+    sums = [period.by_prompt(values) for period in periods for values in (period.y, period.n)]
     has_late, has_early = (plain_value(sums[i]) > 0 for i in (1, 3))
     used_prompts = np.flatnonzero(has_late & has_early)
     left_out_count = int((has_late ^ has_early).sum())
@@ -435,23 +437,25 @@ def _placebo_checks(
     days_before, days_after = days[days < 0], days[days >= 0]
     if len(days_before) < _MIN_DAYS:
         return []
-    span = setting(
+    days_between = setting(
         "span", float(days_after.mean() - days_before.mean()) if len(days_after) else NAN
     )
-    trends = [slope_within([panel], span) for panel in panels_before]
-    estimates = [_difference("pre-trend", None, trends, level)]
+    trends = [slope_within([panel], days_between) for panel in panels_before]
+    estimates = [_difference_of_groups("pre-trend", None, trends, level)]
     quarters = (2,) if len(days_before) < 16 else (1, 2, 3)
     for position in dict.fromkeys(quarter * len(days_before) // 4 for quarter in quarters):
         placebo_day = float(days_before[position])
-        groups = [change_within(panel, placebo_day) for panel in panels_before]
+        group_changes = [change_within(panel, placebo_day) for panel in panels_before]
         estimates.append(
-            _difference("placebo", day + pd.Timedelta(days=placebo_day), groups, level)
+            _difference_of_groups(
+                "placebo", day + pd.Timedelta(days=placebo_day), group_changes, level
+            )
         )
     return estimates
 
 
-def slope_within(panels: Sequence[PromptDays], span: Any) -> GroupChange:
-    """Return the mean linear trend within prompts, as the change over ``span`` days.
+def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange:
+    """Return the mean linear trend within prompts, as the change over ``days_between`` days.
 
     The panels are of the same prompts, such as one for each of two periods. With several panels,
     the result is the trend that they have in common.
@@ -465,7 +469,9 @@ def slope_within(panels: Sequence[PromptDays], span: Any) -> GroupChange:
         sums.append(
             (panel.by_prompt(panel.n * offset**2), panel.by_prompt(offset * panel.y), size, total)
         )
-    spread, products, size, total = (reduce(add, parts) for parts in zip(*sums, strict=True))
+    spread, products, size, total = (
+        reduce(add, prompt_sums) for prompt_sums in zip(*sums, strict=True)
+    )
     name_variables()
     used_prompts = np.flatnonzero(plain_value(spread) > 0)
     if not len(used_prompts):
@@ -475,7 +481,7 @@ def slope_within(panels: Sequence[PromptDays], span: Any) -> GroupChange:
     y, n = take(total, usable_prompts), take(size, usable_prompts)
     name_variables()
     start = total_of(y) / total_of(n)
-    slope = estimate_sample(used_products * span, m, panels[0].group)
+    slope = estimate_sample(used_products * days_between, m, panels[0].group)
     return GroupChange(slope, start, start + slope.value, total_of(n))
 
 
@@ -507,16 +513,16 @@ def _reason_to_doubt(
         return ""
     # The difference of the trends within both periods, from the middle of one to the other.
     days = np.unique(np.concatenate([panel.days for panel in panels]))
-    span = float(days[days >= 0].mean() - days[days < 0].mean())
+    days_between = float(days[days >= 0].mean() - days[days < 0].mean())
     periods = [(panel.select(panel.days < 0), panel.select(panel.days >= 0)) for panel in panels]
-    slopes = [slope_within(side, span) for side in periods]
-    trend = _difference("trend", None, slopes, level).change
+    slopes = [slope_within(period_panels, days_between) for period_panels in periods]
+    trend = _difference_of_groups("trend", None, slopes, level).change
     error = np.hypot(effect_estimate.change.error, trend.error)
     df = min(effect_estimate.change.df, trend.df)
-    value, trend_change = effect_estimate.change.change, trend.change
-    excess = (value - trend_change) * np.sign(value)
+    effect_change, trend_change = effect_estimate.change.change, trend.change
+    excess = (effect_change - trend_change) * np.sign(effect_change)
     if not np.isfinite(error) or excess > t_quantile(_TREND_LEVEL, df) * error:
         return ""
-    share_of_trend = f"{points(trend_change, is_rate)} of {points(value, is_rate)}"
+    share_of_trend = f"{points(trend_change, is_rate)} of {points(effect_change, is_rate)}"
     trend_text = f"the trend within both periods, continued, comes to {share_of_trend}"
     return f"the treated {cluster} may have been moving already: {trend_text}"

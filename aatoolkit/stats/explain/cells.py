@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.text import counted
-from aatoolkit.frame.aggregate import PlannedCells, planned_of
+from aatoolkit.frame.aggregate import PlannedCells, plan_cells
 from aatoolkit.frame.aggregation_plan import Plan
 from aatoolkit.frame.cell_status import cells_of, is_status_column
 from aatoolkit.frame.groupby import as_floats, flattened
@@ -194,20 +194,20 @@ class Result:
         merged_frame = left.assign(_left=range(len(left))).merge(
             right.assign(_right=range(len(right))), **options
         )
-        names = [
-            {new_name: old_name for old_name, new_name in reversed(names_after.items())}
-            for names_after in columns_after(left, right, options)
+        old_names = [
+            {new_name: old_name for old_name, new_name in reversed(new_names.items())}
+            for new_names in columns_after(left, right, options)
         ]
         rows = (merged_frame["_left"], merged_frame["_right"])
-        return [*zip(("left", "right"), self.inputs, rows, names, strict=True)]
+        return [*zip(("left", "right"), self.inputs, rows, old_names, strict=True)]
 
-    def describe(self, position: int, column: str, *notes: str, **facts: Any) -> Explanation:
+    def describe(self, position: int, column: str, *notes: str, **fields: Any) -> Explanation:
         """Explain a cell of the result by its metadata alone.
 
-        The explanation gets the notes ``notes``; ``facts`` are the values of other fields of it.
+        The explanation gets the notes ``notes``; ``fields`` are the values of other fields of it.
         """
         cell = describe_cell(self.flat_frame, self.metadata, position, column)
-        return replace(cell, operation=self.verb, notes=notes, **facts)
+        return replace(cell, operation=self.verb, notes=notes, **fields)
 
     def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
         """Explain a cell of the result that was copied from a cell of an input frame.
@@ -221,8 +221,8 @@ class Result:
 
 def _explain_rename(result: Result, position: int, column: str) -> Explanation:
     """Explain a cell of a result of ``rename`` by the same cell under its old column name."""
-    names = {new_name: old_name for old_name, new_name in result.arguments["names"].items()}
-    cell = result.inputs[0].explain(position, names.get(column, column))
+    old_names = {new_name: old_name for old_name, new_name in result.arguments["names"].items()}
+    cell = result.inputs[0].explain(position, old_names.get(column, column))
     return result.copy_cell(cell, position, column, "by rename")
 
 
@@ -246,10 +246,10 @@ _NOTE_BY_VERB = {
 
 def _explain_concat(result: Result, position: int, column: str) -> Explanation:
     """Explain a cell of ``concat`` by the cell of the input frame that it was copied from."""
-    end_rows = np.cumsum([len(replayed.frame) for replayed in result.inputs])
-    frame_position = int(np.searchsorted(end_rows, position, side="right"))
+    end_positions = np.cumsum([len(replayed.frame) for replayed in result.inputs])
+    frame_position = int(np.searchsorted(end_positions, position, side="right"))
     replayed = result.inputs[frame_position]
-    source_row = position - int(end_rows[frame_position] - len(replayed.frame))
+    source_row = position - int(end_positions[frame_position] - len(replayed.frame))
     note = f"by concat: row {source_row + 1} of frame {frame_position + 1} of {len(result.inputs)}"
     if column in flattened(replayed.frame).columns:
         return result.copy_cell(replayed.explain(source_row, column), position, column, note)
@@ -264,13 +264,13 @@ def _explain_merge(result: Result, position: int, column: str) -> Explanation:
         side for side, _, rows, _ in result.merge_sides if pd.isna(rows.iloc[position])
     ]
     merge_sides = [side for side in result.merge_sides if column in side[-1]]
-    for side, replayed, rows, names in merge_sides:
+    for side, replayed, rows, old_names in merge_sides:
         if side not in sides_without_match:
             source_row = int(rows.iloc[position])
             note = f"by merge: from the {side} frame, its row {source_row + 1}"
             note += "; the other side has no match" * bool(sides_without_match)
             return result.copy_cell(
-                replayed.explain(source_row, names[column]), position, column, note
+                replayed.explain(source_row, old_names[column]), position, column, note
             )
     if merge_sides:
         reason = f"no row of the {merge_sides[0][0]} frame matches this one"
@@ -299,18 +299,18 @@ def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
 def _explain_answers(result: Result, position: int, column: str) -> Explanation:
     """Explain a cell of ``answers`` by the rows of chats, mentions or citations it comes from."""
     chats, mentions, citations = result.inputs
-    brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
+    brand, chat_id = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
     replayed, source_column, missing_text = {
         "date": (chats, "ran_at", ""),
         "cited": (citations, "domain_type", "nothing says of any citation whose page it is"),
     }.get(column, (mentions, "brand" if brand else "own", "it does not mention the brand"))
 
-    def rows_of(replayed: Replayed) -> Any:
-        return np.flatnonzero(replayed.frame["chat_id"].eq(chat).fillna(False).to_numpy(bool))
+    def find_rows(replayed: Replayed) -> Any:
+        return np.flatnonzero(replayed.frame["chat_id"].eq(chat_id).fillna(False).to_numpy(bool))
 
-    (row,), rows = rows_of(chats).tolist(), rows_of(replayed)
+    (chat_row,), rows = find_rows(chats).tolist(), find_rows(replayed)
     if column in chats.frame.columns:
-        return result.copy_cell(chats.explain(row, column), position, column, "of the answer")
+        return result.copy_cell(chats.explain(chat_row, column), position, column, "of the answer")
     cell = result.describe(position, column)
     if column == "brand":
         return replace(cell, formula="the brand that was asked for, else the own ones")
@@ -325,7 +325,7 @@ def _explain_answers(result: Result, position: int, column: str) -> Explanation:
         formula=None if is_missing else f"by {source_column}, of {len(rows)} rows",
         missing=missing_text if is_missing else None,
         rows=len(rows),
-        children=children or (chats.explain(row, "chat_id"),),
+        children=children or (chats.explain(chat_row, "chat_id"),),
     )
 
 
@@ -345,7 +345,7 @@ def explain_sum(
     frame: pd.DataFrame,
     is_denominator: bool,
     rows: Sequence[int],
-    explain: Any,
+    explain_cells: Any,
     name: str = "",
 ) -> Explanation:
     """Explain a numerator or denominator by the cells that it sums or counts.
@@ -356,13 +356,13 @@ def explain_sum(
     columns, rule = plan.parts, plan.rule
     if is_denominator and not rule.over and not rule.by:
         formula = f"{counted(len(rows), 'row')} with {columns[0]}"
-        cells = explain(columns[0], rows)
+        cells = explain_cells(columns[0], rows)
         return Explanation(
             len(rows), name or "rows", operation="count", formula=formula, children=cells
         )
     column = columns[is_denominator]
     numbers = as_floats(frame[column])[rows]
-    children = explain(column, rows)
+    children = explain_cells(column, rows)
     if rule.by and not is_denominator:
         children = tuple(
             Explanation(
@@ -373,7 +373,7 @@ def explain_sum(
                 formula=f"{in_words(value.value)} × {in_words(weight.value)}",
                 children=(value, weight),
             )
-            for value, weight in zip(children, explain(columns[1], rows), strict=False)
+            for value, weight in zip(children, explain_cells(columns[1], rows), strict=False)
         )
         numbers = numbers * as_floats(frame[columns[1]])[rows]
         column = " × ".join(columns)
@@ -403,9 +403,9 @@ class AggregateCells(Result):
     @cached_property
     def _planned_cells_by_column(self) -> dict[str, PlannedCells]:
         """Maps each aggregated column to the way it was aggregated, and its cells in the input."""
-        names = ("by", "columns", "rules", "observed")
-        options = {name: self.arguments.get(name) for name in names}
-        return {cells.plan.column: cells for cells in planned_of(self.first_input, **options)}
+        parameters = ("by", "columns", "rules", "observed")
+        options = {name: self.arguments.get(name) for name in parameters}
+        return {cells.plan.column: cells for cells in plan_cells(self.first_input, **options)}
 
     def explain(self, position: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
@@ -552,15 +552,17 @@ class ArchivedCells(Result):
     def _find_sources(self, position: int) -> Any:
         """Yield the sources of the responses that a row may be from, newest first."""
         row = {str(name): to_json_value(value) for name, value in self.frame.iloc[position].items()}
-        latest = str(row.get("fetched_at") or row["last_seen"])[:19]
+        latest_time = str(row.get("fetched_at") or row["last_seen"])[:19]
         days_filter = f"days={row.get('days')}"
         for source in sorted(
             self._sources, key=lambda source: source.fetched_at or "", reverse=True
         ):
-            moment = (source.fetched_at or "")[:19]
+            fetched_at = (source.fetched_at or "")[:19]
             is_of_days = days_filter in ("days=None", *(source.scope or days_filter).split("&"))
             is_candidate = (
-                moment == latest and is_of_days if "fetched_at" in row else moment <= latest
+                fetched_at == latest_time and is_of_days
+                if "fetched_at" in row
+                else fetched_at <= latest_time
             )
             if source.host == row["host"] and is_candidate:
                 yield source

@@ -358,8 +358,8 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     TrailEnd
         If the frame cannot be made again; its text is the reason.
     """
-    kind, *details = recipe
-    if kind == READ:
+    step_kind, *details = recipe
+    if step_kind == READ:
         source_position, table_name = details
         if not 0 <= source_position < len(sources):
             raise TrailEnd("its metadata does not name the response it was read from")
@@ -368,20 +368,20 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
         if table not in response.tables:
             raise TrailEnd(f"the response has no table {table} as it is declared now")
         return TableCells(response, table)
-    if kind == VIEW:
+    if step_kind == VIEW:
         recipe_below, changes = details
         if recipe_below[0] == END:
             return View(None, changes, recipe_below[1])
         return View(replay(recipe_below, sources, finder), changes)
-    if kind == ARCHIVED:
+    if step_kind == ARCHIVED:
         return ArchivedCells(finder.read_archived_frame(details[0], details[1]), sources, finder)
     # Each module of frames and statistics registers its verbs in `VERBS` when it is imported.
     for package in ("aatoolkit.frame", "aatoolkit.stats"):
         for module in iter_modules(import_module(package).__path__, f"{package}."):
             import_module(module.name)
-    if kind == END or details[0] not in VERBS:
+    if step_kind == END or details[0] not in VERBS:
         raise TrailEnd(
-            details[0] if kind == END else f"{details[0]} cannot be replayed by this version"
+            details[0] if step_kind == END else f"{details[0]} cannot be replayed by this version"
         )
     verb, arguments, input_recipes = details
     inputs = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
@@ -427,7 +427,8 @@ def _restore_argument(json_value: Any) -> Any:
     (kind, content), *_ = json_value.items()
     if kind == "rule":
         parameters: Any = {
-            name: tuple(fact) if isinstance(fact, list) else fact for name, fact in content.items()
+            name: tuple(parameter) if isinstance(parameter, list) else parameter
+            for name, parameter in content.items()
         }
         return Aggregation(**parameters)
     if kind == "grouper":

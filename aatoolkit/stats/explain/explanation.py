@@ -86,13 +86,13 @@ def equal_cells_mask(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
     """
     expected_value = to_json_value(value)
 
-    def is_alike(cell: Any) -> bool:
+    def is_equal_cell(cell: Any) -> bool:
         value = to_json_value(cell)
         if not isinstance(expected_value, str) or value is None or isinstance(value, str):
             return are_equal(value, expected_value)
         return expected_value in (str(value), f"{value:g}" if isinstance(value, float) else "")
 
-    return np.array([is_alike(cell) for cell in values.astype(object)], bool)
+    return np.array([is_equal_cell(cell) for cell in values.astype(object)], bool)
 
 
 def sum_in_words(values: list[object]) -> str:
@@ -359,8 +359,8 @@ class Explanation:
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        folds = _tree_to_html(_build_tree(self, _MAX_IN_HTML, {}), " open")
-        return f'<div class="tex2jax_ignore aatoolkit-explanation">{folds}</div>'
+        tree_html = _tree_to_html(_build_tree(self, _MAX_IN_HTML, {}), " open")
+        return f'<div class="tex2jax_ignore aatoolkit-explanation">{tree_html}</div>'
 
 
 _EMPTY_VALUES: tuple[Any, ...] = (None, [], {})

@@ -94,10 +94,12 @@ class ReadResponse:
 
         If the response does not have the path, the result holds only the path.
         """
-        span = self._byte_index.span(path)
-        if span is None:
+        byte_range = self._byte_index.span(path)
+        if byte_range is None:
             return ValuePlace(path)
-        return ValuePlace(path, *span, self._byte_index.body[slice(*span)].decode(errors="replace"))
+        return ValuePlace(
+            path, *byte_range, self._byte_index.body[slice(*byte_range)].decode(errors="replace")
+        )
 
     @cached_property
     def _byte_index(self) -> ByteIndex:
@@ -147,13 +149,13 @@ class ResponseFinder:
         A response without its bytes is returned only if no store has them. If there is no response,
         or only a damaged one, raise `TrailEnd`.
         """
-        reason, without_bytes = "", None
+        reason, fallback = "", None
         for store in (*self._stores, self._responses_in_memory):
             try:
                 for place, response in _find_candidates(store, source):
                     body = response.body
                     if body is None:
-                        without_bytes = without_bytes or (place, response)
+                        fallback = fallback or (place, response)
                         continue
                     if source.sha256 not in (None, hashlib.sha256(body).hexdigest()):
                         reason = f"the response in {place} does not have the SHA-256 of its source"
@@ -164,8 +166,8 @@ class ResponseFinder:
                         return ReadResponse(source, tables, body, place)
             except AAToolkitError as error:
                 reason = str(error)
-        if without_bytes is not None and not reason:
-            place, response = without_bytes
+        if fallback is not None and not reason:
+            place, response = fallback
             tables = response.tables()
             if tables is not None:
                 return ReadResponse(source, tables, None, place)
@@ -203,8 +205,8 @@ def _stores(within: Any) -> Iterator[Any]:
     elif hasattr(within, "_stored_responses"):
         yield within
     elif isinstance(within, Iterable) and not isinstance(within, str | bytes):
-        for part in within.values() if isinstance(within, Mapping) else within:
-            yield from _stores(part)
+        for item in within.values() if isinstance(within, Mapping) else within:
+            yield from _stores(item)
     elif within is not None:
         raise ArgumentError(
             f"within= is a study, an archive, Tables or a Dataset, not a {type(within).__name__}",
@@ -263,8 +265,8 @@ class _ColumnCells:
         if self.declaration is None:
             return
         self.path_at = table_rows.path_finder(self.declaration)
-        counts = self.declaration.aggregate.over or self.declaration.aggregate.counts or ()
-        self.count_columns = counts if {*counts} <= {*frame.columns} else ()
+        count_names = self.declaration.aggregate.over or self.declaration.aggregate.counts or ()
+        self.count_columns = count_names if {*count_names} <= {*frame.columns} else ()
         for signal in table.response.tables._parts.signals:
             is_about_all_rows = signal.scope in ("section", "engine")
             extent = (
@@ -433,8 +435,8 @@ class TableCells:
         elif place.text is None:
             reason = "the response has no such key here"
         else:
-            default = "null" if place.text == "null" else "no value"
-            _, extra_reason = self.response.extra.get(place.path, ("", default))
+            default_reason = "null" if place.text == "null" else "no value"
+            _, extra_reason = self.response.extra.get(place.path, ("", default_reason))
             why_not_taken = _WHY_NOT_TAKEN.get(extra_reason, ", which no column takes").format(
                 dtype=cells.declaration.dtype
             )
@@ -444,10 +446,10 @@ class TableCells:
         # Add the row's own state or reason, unless rows with a value have it, too.
         rows_with_value = self.rows[self.rows[column].notna()]
         for name in filter(_REASON_COLUMNS.search, self.rows.columns):
-            text = self.value_at(position, name)
-            is_new = isinstance(text, str) and in_words(text) not in reason
-            if is_new and not rows_with_value[name].eq(text).any():
-                reason += f"; its {name} is {in_words(text)}"
+            stated_reason = self.value_at(position, name)
+            is_new = isinstance(stated_reason, str) and in_words(stated_reason) not in reason
+            if is_new and not rows_with_value[name].eq(stated_reason).any():
+                reason += f"; its {name} is {in_words(stated_reason)}"
                 break
         if cells.count_columns and self.value_at(position, cells.count_columns[1]) == 0:
             reason += f"; {cells.count_columns[1]} is 0, and there is no rate of nothing"

@@ -26,7 +26,7 @@ from aatoolkit.stats.trace import (
     TRACER,
     Traced,
     formula_text,
-    parts_of,
+    named_parts,
     plain_value,
 )
 
@@ -140,8 +140,8 @@ class Tracer:
 
         ``pair`` is the position of the pair in ``sums``.
         """
-        key = (id(sums), name, pair, is_denominator)
-        if key not in self._cells:
+        cell_key = (id(sums), name, pair, is_denominator)
+        if cell_key not in self._cells:
             rows = sums.rows[np.flatnonzero(sums.pair == pair)].tolist()
             explain = self._cell_explainer(sums.frame)
             if sums.is_count and is_denominator:
@@ -154,8 +154,8 @@ class Tracer:
             count_cell = replace(
                 count_cell, end=_TOO_MANY_REASON if rows and not count_cell.children else None
             )
-            self._cells[key] = replace(count_cell, row=to_json_value(sums.row(pair)))
-        return self._cells[key]
+            self._cells[cell_key] = replace(count_cell, row=to_json_value(sums.row(pair)))
+        return self._cells[cell_key]
 
     def _cell_explainer(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
         """Return a function ``(column, rows)`` that explains the cells of ``frame``.
@@ -166,12 +166,12 @@ class Tracer:
         explain = self._frames[id(frame)][1]
 
         def explain_column(column: str, rows: Iterable[int]) -> tuple[Explanation, ...]:
-            keys = [(id(frame), column, int(row)) for row in rows]
-            new_keys = [key for key in keys if key not in self._cells]
+            cell_keys = [(id(frame), column, int(row)) for row in rows]
+            new_keys = [cell_key for cell_key in cell_keys if cell_key not in self._cells]
             if len(self._cells) + len(new_keys) > _MAX_CELLS:
                 return ()
-            self._cells |= {key: explain(key[2], column) for key in new_keys}
-            return tuple(self._cells[key] for key in keys)
+            self._cells |= {cell_key: explain(cell_key[2], column) for cell_key in new_keys}
+            return tuple(self._cells[cell_key] for cell_key in cell_keys)
 
         return explain_column
 
@@ -213,9 +213,9 @@ class StatisticCells(Result):
             reason = texts["why"] or texts["verdict"] or "it could not be computed"
             missing_text = str(reason) if cell.value is None else None
             return replace(cell, missing=missing_text, notes=tuple(notes))
-        names = ("formula", "rows", "place", "response", "statements", "children", "end")
-        facts: Any = {name: getattr(number_cell, name) for name in names}
-        return replace(cell, **facts, notes=(*number_cell.notes, *notes))
+        field_names = ("formula", "rows", "place", "response", "statements", "children", "end")
+        fields: Any = {name: getattr(number_cell, name) for name in field_names}
+        return replace(cell, **fields, notes=(*number_cell.notes, *notes))
 
 
 class TracedExplainer:
@@ -258,9 +258,9 @@ class TracedExplainer:
 
     def _explain_parts(self, node: Traced, position: int | None) -> Iterable[Explanation]:
         """Yield an explanation of each operand of a number."""
-        for part, part_position in parts_of(node, position):
+        for part, part_position in named_parts(node, position):
             if part.is_vector and part_position is None:
-                yield from (self.number(part, element) for element in range(len(part.value)))
+                yield from (self.number(part, i) for i in range(len(part.value)))
             else:
                 yield self.number(part, part_position)
 
@@ -275,11 +275,8 @@ def _find_key(node: Traced, position: int) -> dict[str, Any]:
         cell = node.cells(position)
         return dict(cell.row) if node.op == LEAF else to_json_value(cell)
     if node.op == STACKED:
-        rows = [
-            _find_key(node.args[0], int(index))
-            for index in np.flatnonzero(node.index == position)[:1]
-        ]
-        return {name: value for row in rows for name, value in row.items() if name != "day"}
+        keys = [_find_key(node.args[0], int(i)) for i in np.flatnonzero(node.index == position)[:1]]
+        return {name: value for key in keys for name, value in key.items() if name != "day"}
     if node.op == TAKEN:
         position = int(node.index[position])
     vectors = (arg for arg in node.args if isinstance(arg, Traced) and arg.is_vector)
