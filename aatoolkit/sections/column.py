@@ -196,7 +196,7 @@ def camel(name: str) -> str:
     'citationCount'
     """
     first_word, *other_words = name.split("_")
-    return first_word + "".join(part.capitalize() for part in other_words)
+    return first_word + "".join(word.capitalize() for word in other_words)
 
 
 @lru_cache(8192)

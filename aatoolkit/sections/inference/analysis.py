@@ -32,7 +32,7 @@ from aatoolkit.sections import (
     Table,
 )
 from aatoolkit.sections.inference.evidence import gather_evidence
-from aatoolkit.sections.inference.keys import find_keys, find_year_path
+from aatoolkit.sections.inference.keys import find_year_path, set_keys
 from aatoolkit.sections.inference.relations import OPEN, PROVED, ColumnFinding, Relation
 from aatoolkit.sections.inference.shapes import find_relations
 from aatoolkit.sections.inference.units import POSITION, set_rule, set_units
@@ -146,7 +146,7 @@ def analyse(
     """
     documents = [document, *engine_responses.values(), *other_responses]
     relations = find_relations(documents, section, vocabulary)
-    notes = find_keys(relations, find_year_path(documents))
+    notes = set_keys(relations, find_year_path(documents))
     relations.sort(key=_table_sort_key)
     if measures:
         gather_evidence(relations, len(engine_responses))
@@ -176,8 +176,8 @@ def declare_table(relation: Relation) -> Table:
 
     The declaration has a filter that drops the rows that were found to be totals of other rows.
     """
-    without = {relation[name].source: values for name, values in relation.without.items()}
-    rows = relation.rows.where(without=without) if without else relation.rows
+    total_labels = {relation[name].source: values for name, values in relation.without.items()}
+    rows = relation.rows.where(without=total_labels) if total_labels else relation.rows
     columns = tuple(map(declare_column, relation.columns))
     return Table(relation.name, "", rows, relation.key, columns)
 
@@ -324,10 +324,14 @@ def analyse_responses(responses: Any, name: str | None, *, measures: bool = True
         response.json if isinstance(response, Payload) else decode(response)
         for response in responses
     ] or [None]
-    sections = [response.section for response in responses if isinstance(response, Payload)]
-    sections += [document.get("section") for document in documents if isinstance(document, dict)]
+    response_sections = [
+        response.section for response in responses if isinstance(response, Payload)
+    ]
+    response_sections += [
+        document.get("section") for document in documents if isinstance(document, dict)
+    ]
     section_names = (
-        section for section in (name, *sections) if section and isinstance(section, str)
+        section for section in (name, *response_sections) if section and isinstance(section, str)
     )
     name = next(section_names, "answer")
     analysis = analyse(

@@ -180,8 +180,8 @@ class ColumnFinding:
         name_meaning = meaning_of(qualify_generic_name(self.name, self.path))
         is_share = name_meaning.kind == "share" and not name_meaning.percent
         is_count = field_meaning.kind == "count" and self.reading.dtype == "Int64"
-        is_field = (is_share and is_count) or not name_meaning.kind
-        return field_meaning if is_field else name_meaning
+        is_field_decisive = (is_share and is_count) or not name_meaning.kind
+        return field_meaning if is_field_decisive else name_meaning
 
     @property
     def is_measure(self) -> bool:
@@ -200,8 +200,8 @@ class ColumnFinding:
     def may_be_counts(self) -> bool:
         """Whether the column holds only whole numbers from 0 up, which may be counts."""
         reading = self.reading
-        is_plain = reading.dtype == "Int64" and reading.parse in (None, "number")
-        return is_plain and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
+        is_integer = reading.dtype == "Int64" and reading.parse in (None, "number")
+        return is_integer and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
 
     @property
     def example(self) -> Any:
@@ -220,8 +220,8 @@ class ColumnFinding:
         """The aggregation rule as text; ``key`` for columns of the key; None without a rule."""
         if self.is_key:
             return "key"
-        is_ruled = self.reading.is_number and self.rule.value is not None
-        return str(self.aggregate) if is_ruled else None
+        has_rule = self.reading.is_number and self.rule.value is not None
+        return str(self.aggregate) if has_rule else None
 
     @property
     def field(self) -> str:
@@ -307,10 +307,10 @@ class Relation:
                 return column
         raise KeyError(name)
 
-    def add(self, column: ColumnFinding, at: int | None = None) -> None:
-        """Add a column, at the position ``at`` or as the last one."""
+    def add(self, column: ColumnFinding, position: int | None = None) -> None:
+        """Add a column, at the given position or as the last one."""
         column.relation = self
-        self.columns.insert(len(self.columns) if at is None else at, column)
+        self.columns.insert(len(self.columns) if position is None else position, column)
 
     @property
     def column_names(self) -> list[str]:

@@ -182,8 +182,8 @@ def qualify_generic_name(name: str, path: str) -> str:
     if words and not set(words) <= lexicon("value"):
         return name
     # The values of a map or list are named by it.
-    names = path if path[-2:] in ("{}", "[]") else path.rpartition(".")[0]
-    parent_names = [part for part in re.split(r"[.$]|{}|\[\]", names) if part]
+    parent_path = path if path[-2:] in ("{}", "[]") else path.rpartition(".")[0]
+    parent_names = [parent for parent in re.split(r"[.$]|{}|\[\]", parent_path) if parent]
     return f"{parent_names[-1]}_{name}" if parent_names else name
 
 
@@ -319,7 +319,9 @@ class Vocabulary:
                 values_by_dimension[dimension].update(_find_labels(value))
         return cls(
             values_by_dimension,
-            dict(pair for response in responses for pair in iter_texts(response)),
+            dict(
+                text_and_field for response in responses for text_and_field in iter_texts(response)
+            ),
         )
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
@@ -354,7 +356,11 @@ def _find_labels(value: Any) -> set[str]:
         if value and all(isinstance(item, dict) for item in value.values()):
             return {key for key in value if len(key) <= _MAX_LENGTH}
         return set().union(
-            *(_find_labels(inner) for inner in value.values() if type(inner) is list)
+            *(
+                _find_labels(inner_value)
+                for inner_value in value.values()
+                if type(inner_value) is list
+            )
         )
     items = value if isinstance(value, list) else []
     labels = {item for item in items if isinstance(item, str)}
@@ -371,8 +377,8 @@ def iter_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     if type(value) is str and len(value) <= _MAX_LENGTH:
         yield value, name
     elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from iter_texts(inner, key)
+        for key, inner_value in value.items():
+            yield from iter_texts(inner_value, key)
     elif isinstance(value, list):
-        for inner in value:
-            yield from iter_texts(inner, name)
+        for inner_value in value:
+            yield from iter_texts(inner_value, name)
