@@ -150,46 +150,46 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     >>> parsed.array.to_pylist(), parsed.invalid, parsed.missing
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
-    dtype, read = reading.dtype, _CONVERTERS[reading.dtype]
+    dtype, convert = reading.dtype, _CONVERTERS[reading.dtype]
     missing_values = {*map(hashable_key, reading.missing)}
-    missing = [
+    missing_rows = [
         row
         for row, value in enumerate(values if missing_values else ())
         if hashable_key(value) in missing_values
     ]
     parsed_values = [None if value is MISSING else value for value in values]
-    for row in missing:
+    for row in missing_rows:
         parsed_values[row] = None
-    invalid = []
+    bad_rows = []
     if reading.parse is None:
         exact_types = _EXACT_TYPES[dtype]
-        invalid = _parse_in_place(
+        bad_rows = _parse_in_place(
             parsed_values,
             [row for row, value in enumerate(parsed_values) if type(value) not in exact_types],
-            read,
+            convert,
         )
         with suppress(ValueError, OverflowError):
             return Parsed(
                 _multiply(make_exact_array(parsed_values, set(), dtype), reading.scale),
-                invalid,
-                missing,
+                bad_rows,
+                missing_rows,
             )
     else:
         parse = partial(_PARSERS[reading.parse], dtype, year)
-        read = parse if reading.parse == "any" else partial(_parse_if_short, parse)
-    invalid += _parse_in_place(parsed_values, range(len(parsed_values)), read)
+        convert = parse if reading.parse == "any" else partial(_parse_if_short, parse)
+    bad_rows += _parse_in_place(parsed_values, range(len(parsed_values)), convert)
     return Parsed(
-        _multiply(_make_array(parsed_values, dtype), reading.scale), sorted(invalid), missing
+        _multiply(_make_array(parsed_values, dtype), reading.scale), sorted(bad_rows), missing_rows
     )
 
 
 def _parse_in_place(
-    values: list[Any], positions: Iterable[int], read: Callable[[Any], Any]
+    values: list[Any], positions: Iterable[int], convert: Callable[[Any], Any]
 ) -> list[int]:
-    """Replace the values at ``positions``, in place, by what ``read`` returns for them.
+    """Replace the values at ``positions``, in place, by what ``convert`` returns for them.
 
-    Return the positions of values that do not fit: those for which ``read`` returns None or raises
-    an error.
+    Return the positions of values that do not fit: those for which ``convert`` returns None or
+    raises an error.
     """
     memo: dict[str, Any] = {}
     invalid_positions = []
@@ -201,7 +201,7 @@ def _parse_in_place(
             result = memo[value]
         else:
             try:
-                result = read(value)
+                result = convert(value)
             except (ValueError, OverflowError, TypeError):
                 result = None
             if type(value) is str:
@@ -212,9 +212,9 @@ def _parse_in_place(
     return invalid_positions
 
 
-def _parse_if_short(read: Callable[[Any], Any], value: Any) -> Any:
-    """Parse a value with ``read``; return None for texts that are too long to be parsed."""
-    return None if type(value) is str and len(value) > LONGEST else read(value)
+def _parse_if_short(parse: Callable[[Any], Any], value: Any) -> Any:
+    """Parse a value with ``parse``; return None for texts that are too long to be parsed."""
+    return None if type(value) is str and len(value) > LONGEST else parse(value)
 
 
 def hashable_key(value: Any) -> Any:
@@ -421,17 +421,20 @@ def currency(text: str) -> str | None:
 
 def _parse_duration(text: str) -> float | None:
     """Return a duration in text, such as ``1m 30s``, as seconds; None for other texts."""
-    word = text.strip().lower()
-    clock, period = _CLOCK.fullmatch(word), _PERIOD.fullmatch(word)
-    if clock is not None:
-        return int(clock[1] or 0) * 3600 + int(clock[2]) * 60 + float(clock[3])
-    if period is not None:
-        word = period[1] + (period[2] or "")
-    numbers_and_units = _PART.findall(word) if _PARTS.fullmatch(word) else []
+    lower_text = text.strip().lower()
+    clock_match, period_match = _CLOCK.fullmatch(lower_text), _PERIOD.fullmatch(lower_text)
+    if clock_match is not None:
+        return int(clock_match[1] or 0) * 3600 + int(clock_match[2]) * 60 + float(clock_match[3])
+    if period_match is not None:
+        lower_text = period_match[1] + (period_match[2] or "")
+    numbers_and_units = _PART.findall(lower_text) if _PARTS.fullmatch(lower_text) else []
     if not numbers_and_units or not {unit for _, unit in numbers_and_units} <= _SECONDS.keys():
         return None
-    seconds = ((float(number), _SECONDS[unit]) for number, unit in numbers_and_units)
-    return sum(number * unit if unit >= 1 else number / 1000 for number, unit in seconds)
+    numbers_and_seconds = ((float(number), _SECONDS[unit]) for number, unit in numbers_and_units)
+    return sum(
+        number * seconds if seconds >= 1 else number / 1000
+        for number, seconds in numbers_and_seconds
+    )
 
 
 def _parse_any(dtype: str, _: Any, value: Any) -> str | None:
@@ -510,8 +513,8 @@ def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> i
         return None
     else:  # in that year, or the last time before that day
         latest_day = date.fromisoformat(f"{year}-12-31" if len(str(year)) == 4 else str(year)[:10])
-        is_after = (int(parts["month"]), day) > (latest_day.month, latest_day.day)
-        parsed_day = date(latest_day.year - is_after, int(parts["month"]), day)
+        is_after_latest = (int(parts["month"]), day) > (latest_day.month, latest_day.day)
+        parsed_day = date(latest_day.year - is_after_latest, int(parts["month"]), day)
     return _to_day_number(parsed_day) * (1 if dtype == "date" else 86_400_000_000)
 
 
@@ -542,9 +545,9 @@ def _parse_epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> 
         value = _to_exact_integer(value)
     if type(value) not in (int, float):
         return None
-    micros: int = round(value * Fraction(1_000_000) / per_second)
-    _EPOCH + micros * _MICROSECOND  # raises where there is no such moment
-    return micros if dtype == "timestamp" else micros // 86_400_000_000
+    microseconds: int = round(value * Fraction(1_000_000) / per_second)
+    _EPOCH + microseconds * _MICROSECOND  # raises where there is no such moment
+    return microseconds if dtype == "timestamp" else microseconds // 86_400_000_000
 
 
 _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {

@@ -82,10 +82,10 @@ def _hash_present(values: Array) -> Hashes:
 
     Numbers are hashed as floats, times as microseconds, and other values as text.
     """
-    kind = values.dtype.kind
-    if kind in "biuf":
+    dtype_kind = values.dtype.kind
+    if dtype_kind in "biuf":
         array = values.to_numpy("float64", na_value=np.nan) + 0.0
-    elif kind == "M":
+    elif dtype_kind == "M":
         moments = values.to_numpy("datetime64[us]", na_value=np.datetime64("NaT"))
         array = moments.astype("int64").astype("float64")
     else:
@@ -188,8 +188,8 @@ class Fingerprint:
     def from_dict(body: Mapping[str, Any]) -> Fingerprint:
         """Create a fingerprint from the JSON values that `to_dict` returned."""
 
-        def from_hex(text: str, dtype: str) -> Hashes:
-            return np.frombuffer(bytes.fromhex(text), dtype).astype(np.uint64)
+        def from_hex(hex_text: str, dtype: str) -> Hashes:
+            return np.frombuffer(bytes.fromhex(hex_text), dtype).astype(np.uint64)
 
         span, cells = body["span"], body["cells"].items()
         return Fingerprint(
@@ -199,8 +199,8 @@ class Fingerprint:
             from_hex(body["labels"], ">u4"),
             from_hex(body["keys"], ">u4"),
             {
-                name: (int(missing_count), from_hex(text, ">u2"))
-                for name, (missing_count, text) in cells
+                name: (int(missing_count), from_hex(hex_text, ">u2"))
+                for name, (missing_count, hex_text) in cells
             },
         )
 
@@ -284,9 +284,9 @@ def _choose_sample_positions(size: int) -> Positions:
     They are the first rows, then others at equal distances. A frame of at most `SAMPLE_SIZE` rows
     is sampled as a whole.
     """
-    first_count = SAMPLE_SIZE // 2
-    others = np.linspace(first_count, size - 1, first_count, dtype=np.intp)
-    return np.arange(size) if size <= SAMPLE_SIZE else np.append(np.arange(first_count), others)
+    half = SAMPLE_SIZE // 2
+    late_positions = np.linspace(half, size - 1, half, dtype=np.intp)
+    return np.arange(size) if size <= SAMPLE_SIZE else np.append(np.arange(half), late_positions)
 
 
 def index_names(index: pd.Index) -> tuple[str | None, ...]:
@@ -310,10 +310,10 @@ def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
 
     ``columns`` has an array of hashes per column. With ``sample``, the hashes are shorter.
     """
-    total = np.zeros(len(columns[0]), dtype=np.uint64)
+    combined_hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for hashes in columns:
-        total = total * np.uint64(1_000_003) + hashes
-    return total & np.uint64(_ROW_BITS) if sample else total
+        combined_hashes = combined_hashes * np.uint64(1_000_003) + hashes
+    return combined_hashes & np.uint64(_ROW_BITS) if sample else combined_hashes
 
 
 def _truncate(cells: Hashes, sample: bool = False) -> Hashes:
@@ -338,8 +338,8 @@ def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
         For each frame, the hashes of the same columns.
     """
     counts = _count_rows(rows)
-    counts_read = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
-    return bool((counts > counts_read.reindex(counts.index, fill_value=0)).any())
+    read_counts = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
+    return bool((counts > read_counts.reindex(counts.index, fill_value=0)).any())
 
 
 class RowMatch(NamedTuple):
@@ -461,7 +461,9 @@ class FingerprintCheck:
         differ, or they are equal but may be sums of groups; see `_find_possible_sums`.
         """
         matches = []
-        for match in filter(None, (find() for find in (self._match_by_label, self._match_by_key))):
+        for match in filter(
+            None, (find_match() for find_match in (self._match_by_label, self._match_by_key))
+        ):
             differences = {name for name in self._columns if self._differs(name, match)}
             possible_sums = self._find_possible_sums(match.mask, differences)
             matches.append(
@@ -523,8 +525,8 @@ class FingerprintCheck:
         hashes = _truncate(hashes, self._origin.is_sample)
         if match.read_rows.is_unique:
             return not np.array_equal(read_hashes[match.positions[mask]], hashes)
-        cells_read = _combine_hashes(match.read_rows.hashes, read_hashes)
-        return not np.isin(_combine_hashes(match.hashes[mask], hashes), cells_read).all()
+        read_cell_hashes = _combine_hashes(match.read_rows.hashes, read_hashes)
+        return not np.isin(_combine_hashes(match.hashes[mask], hashes), read_cell_hashes).all()
 
     def _has_likely_missing(self, name: str) -> bool:
         """Return whether dropping or repeating rows explains a column's number of missing values.

@@ -122,9 +122,9 @@ def dump_rows(rows: Positions) -> list[int]:
     ([2, 1, 1, 2], [5, 1, 1])
     """
     steps = np.diff(rows, prepend=0)
-    starts = np.flatnonzero(np.diff(steps, prepend=steps[:1] + 1))
-    repeat_counts = np.diff(starts, append=len(steps))
-    return np.column_stack([steps[starts], repeat_counts]).ravel().tolist()
+    run_starts = np.flatnonzero(np.diff(steps, prepend=steps[:1] + 1))
+    repeat_counts = np.diff(run_starts, append=len(steps))
+    return np.column_stack([steps[run_starts], repeat_counts]).ravel().tolist()
 
 
 def load_rows(runs: Sequence[int]) -> Positions:
