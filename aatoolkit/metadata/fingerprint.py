@@ -389,12 +389,12 @@ class FingerprintCheck:
             return np.empty(0, np.intp), {*self._columns}
         is_moved = MOVED in self._changes.values()
         best_match = None
-        for match, differences, _ in self._matches if self._origin.is_complete else ():
+        for match, diff_columns, _ in self._matches if self._origin.is_complete else ():
             if not (match.read_rows.is_unique and match.mask.all()) or (
                 is_moved and not match.is_by_key
             ):
                 continue
-            unchanged_columns = {*self._columns} - differences | (
+            unchanged_columns = {*self._columns} - diff_columns | (
                 {*self._key} if match.is_by_key else set()
             )
             if best_match is None or len(unchanged_columns) > len(best_match[1]):
@@ -464,16 +464,16 @@ class FingerprintCheck:
         for match in filter(
             None, (find_match() for find_match in (self._match_by_label, self._match_by_key))
         ):
-            differences = {name for name in self._columns if self._differs(name, match)}
-            possible_sums = self._find_possible_sums(match.mask, differences)
+            diff_columns = {name for name in self._columns if self._differs(name, match)}
+            possible_sums = self._find_possible_sums(match.mask, diff_columns)
             matches.append(
-                (match, differences, dict.fromkeys(differences, OVERWRITTEN) | possible_sums)
+                (match, diff_columns, dict.fromkeys(diff_columns, OVERWRITTEN) | possible_sums)
             )
             if not matches[-1][-1]:
                 break
         return matches
 
-    def _find_possible_sums(self, is_matched: Mask, differences: set[str]) -> dict[str, str]:
+    def _find_possible_sums(self, is_matched: Mask, diff_columns: set[str]) -> dict[str, str]:
         """Return a dict from each column whose values may be sums of groups to the reason.
 
         After a groupby the labels of groups can equal the labels of rows, and a sum can equal the
@@ -488,20 +488,20 @@ class FingerprintCheck:
         the columns that had missing values when they were read are returned: a sum over missing
         values may equal a value that was read. In all other cases every column is returned.
         """
-        equal_columns = {*self._columns} - differences
+        equal_columns = {*self._columns} - diff_columns
         if self._key and equal_columns >= {*self._key}:
             return {}
         number_columns = [name for name in equal_columns if self._arrays[name].dtype.kind in "biuf"]
         has_text = len(number_columns) < len(equal_columns)
         if len(self._index) == self._origin.rows:
-            is_accepted = has_text or not differences
+            is_accepted = has_text or not diff_columns
             return {} if is_accepted else dict.fromkeys(self._columns, MOVED)
         zero_hashes = hash_cells(pd.array([0, None], "Int64"))
         is_varied = any(
             len(np.setdiff1d(self._hash_column(name)[is_matched], zero_hashes)) >= _MIN_DIFFERENT
             for name in number_columns
         )
-        if differences or not (has_text or is_varied) or not is_matched.any():
+        if diff_columns or not (has_text or is_varied) or not is_matched.any():
             return dict.fromkeys(self._columns, MOVED)
         if is_varied and label_span(self._index) != (0, len(self._index) - 1):
             return {}

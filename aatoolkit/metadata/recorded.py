@@ -80,11 +80,11 @@ def checked_once() -> Iterator[None]:
 
     No frame may be changed in the block.
     """
-    token = CHECKS.set({})
+    reset_token = CHECKS.set({})
     try:
         yield
     finally:
-        CHECKS.reset(token)
+        CHECKS.reset(reset_token)
 
 
 @cache
@@ -126,11 +126,11 @@ def record(
         name: value for name, value in other_arguments.pop("options", {}).items() if value
     }
     metadata = stored_of(result)[0] if has_metadata(result) else FrameMetadata()
-    recipes = [current_recipe(frame) for frame in frames]
+    recipe_triples = [current_recipe(frame) for frame in frames]
     sources = dict.fromkeys(
         (
             *metadata.sources,
-            *(source for _, input_sources, _ in recipes for source in input_sources),
+            *(source for _, input_sources, _ in recipe_triples for source in input_sources),
         )
     )
     positions = {source: position for position, source in enumerate(sources)}
@@ -142,12 +142,12 @@ def record(
             bad_names.append(name)
     input_recipes = [
         renumbered(input_recipe, {i: positions[source] for i, source in enumerate(input_sources)})
-        for input_recipe, input_sources, _ in recipes
+        for input_recipe, input_sources, _ in recipe_triples
     ]
     recipe: Recipe = [DO, verb, written_arguments, input_recipes]
     if bad_names:
         recipe = [END, f"{verb} was given {', '.join(bad_names)}, which cannot be written down"]
-    responses = [response for _, _, held_responses in recipes for response in held_responses]
+    responses = [response for _, _, held_responses in recipe_triples for response in held_responses]
     replace_metadata(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
 

@@ -228,10 +228,10 @@ class ShortForm(Protocol):
     ) -> Column: ...
 
 
-def _make_column(name: str, dtype: str, doc: str, source: str | None, **more: Any) -> Column:
+def _make_column(name: str, dtype: str, doc: str, source: str | None, **options: Any) -> Column:
     if source is None and snake(name) != name:
         name, source = snake(name), name
-    return Column(name, dtype, doc, source, **more)
+    return Column(name, dtype, doc, source, **options)
 
 
 def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortForm:

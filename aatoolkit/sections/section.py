@@ -107,14 +107,14 @@ class Table(Described):
             raise ArgumentError(
                 f"table {self.name!r}: key or columns do not fit: {sorted(bad_names)}"
             )
-        list_columns = [
+        list_names = [
             column.name
             for column in self.columns
             if column.name in key and column.dtype == "list<string>"
         ]
-        if list_columns:
+        if list_names:
             raise ArgumentError(
-                f"table {self.name!r}: a list cannot be a key: {list_columns}; choose other columns"
+                f"table {self.name!r}: a list cannot be a key: {list_names}; choose other columns"
             )
         for source, _ in (*self.rows.without, *self.rows.only):
             make_pattern(self.rows, source)

@@ -228,10 +228,10 @@ def _make_class_name(name: str) -> str:
 
 
 def _quote(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    escaped_name = name.replace("\\", "\\\\").replace('"', '\\"')
     characters = (
         character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in escaped
+        for character in escaped_name
     )
     return f'"{"".join(characters)}"'
 

@@ -265,9 +265,11 @@ def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None
     words = [singular(word) for word in tokens(column.name) if word not in lexicon("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in _DIMENSIONS:
         return None
-    is_kept, missing_values = column.relation.kept_mask, column.reading.missing
+    kept_mask, missing_values = column.relation.kept_mask, column.reading.missing
     values = {
-        value for row, value in enumerate(column.values) if isinstance(value, str) and is_kept[row]
+        value
+        for row, value in enumerate(column.values)
+        if isinstance(value, str) and kept_mask[row]
     }
     texts = values.difference(missing_values)
     return (
@@ -293,16 +295,14 @@ def rename_column(column: ColumnFinding, new_name: str) -> None:
 
 
 def _rename_in_rule(rule: Aggregation, old_name: str, new_name: str) -> Aggregation:
-    def with_new_name(value: Any) -> Any:
+    def rename(value: Any) -> Any:
         if isinstance(value, tuple):
-            return tuple(map(with_new_name, value))
+            return tuple(map(rename, value))
         return new_name if value == old_name else value
 
-    fields = {
-        name: with_new_name(getattr(rule, name)) for name in ("by", "over", "within", "across")
-    }
+    new_fields = {name: rename(getattr(rule, name)) for name in ("by", "over", "within", "across")}
     why = rule.why and re.sub(rf"(?<!\w){re.escape(old_name)}(?!\w)", lambda _: new_name, rule.why)
-    return replace(rule, why=why, **fields)
+    return replace(rule, why=why, **new_fields)
 
 
 # --- single responses -----------------------------------------------------------------------------

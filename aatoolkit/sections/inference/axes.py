@@ -304,20 +304,20 @@ class Structure:
         )
         if isinstance(ancestor.steps[-1], Entries):
             source = f"@{sum(isinstance(step, Entries) for step in ancestor.steps) - 1}"
-        rows = [
+        kept_rows = [
             index
             for index, row in enumerate(row_set.enclosing_rows(ancestor))
             if ancestor.keys[row] in ancestor_keys
         ]
-        parent_rows = [row_set.parent_rows[row] for row in rows]
-        keys = [row_set.keys[row] for row in rows]
+        parent_rows = [row_set.parent_rows[row] for row in kept_rows]
+        keys = [row_set.keys[row] for row in kept_rows]
         only = {**row_set.only, source: tuple(ancestor_keys)}
         new_set = replace(
             row_set, parent_rows=parent_rows, keys=keys, only=only, arrays=[], maps=[]
         )
         self.row_sets.append(new_set)
         self.raw_columns += [
-            RawColumn(new_set, column.steps, [column.values[row] for row in rows])
+            RawColumn(new_set, column.steps, [column.values[row] for row in kept_rows])
             for column in raw_columns
             if column.steps in kept_paths
         ]
@@ -439,7 +439,7 @@ class Structure:
         row_set: RowSet,
         containers: list[PathAndValues],
         main_container: PathAndValues,
-        step: type[Each | Entries],
+        step_type: type[Each | Entries],
         label: Label | None = None,
         first_position: int = 0,
         only: dict[str, tuple[Any, ...]] | None = None,
@@ -455,14 +455,14 @@ class Structure:
             (parent_row, key)
             for parent_row, items in enumerate(main_container[1])
             if items is not MISSING
-            for key in (items if step is Entries else range(first_position, len(items)))
+            for key in (items if step_type is Entries else range(first_position, len(items)))
         ]
         # A step to a single element leads to all of its array.
         widened_steps = (
             Each() if isinstance(path_step, Position | Named) else path_step
             for path_step in main_container[0]
         )
-        steps = (*widened_steps, step())
+        steps = (*widened_steps, step_type())
         parent_rows, keys = [parent_row for parent_row, _ in row_ids], [key for _, key in row_ids]
         containers_and_label = [*containers]
         if label is not None:
@@ -481,7 +481,7 @@ class Structure:
             (
                 steps
                 if path == main_container[0] and not only
-                else (*bind_to_row(path), step(at=depth)),
+                else (*bind_to_row(path), step_type(at=depth)),
                 [
                     MISSING if lists[parent_row] is MISSING else lists[parent_row][key]
                     for parent_row, key in row_ids

@@ -124,9 +124,12 @@ def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iter
     sums = _sums_by_response(column)
     is_nested = any(neighbour.steps for neighbour, _ in [*relation.with_ancestors()][1:])
     for neighbour in relations if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
-        is_top = neighbour.parent is None or not neighbour.parent.steps
+        is_top_level = neighbour.parent is None or not neighbour.parent.steps
         is_other_table = (
-            neighbour.steps and is_top and neighbour is not relation and not {*neighbour.key} & key
+            neighbour.steps
+            and is_top_level
+            and neighbour is not relation
+            and not {*neighbour.key} & key
         )
         if (
             is_other_table
@@ -415,21 +418,23 @@ def _compare_engines(relation: Relation, engine_count: int) -> None:
     matches = _match_engine_rows(relation, engine_count) if measures else None
     if matches is None:
         return
-    weights = []
+    weight_columns = []
     for column in measures:
         column.facts.engine_outcome, column.facts.tested_rows = _compare_with_sums(column, matches)
         if column.facts.engine_outcome == "adds" and column.may_be_counts:
-            weights.append(column)
-    for column in (column for column in measures if column not in weights):
+            weight_columns.append(column)
+    for column in (column for column in measures if column not in weight_columns):
         name_meaning = column.meaning
         is_count = name_meaning.kind == "count" and not (name_meaning.mean or column.facts.siblings)
         if is_count or name_meaning.kind in ("rank", "change", "probability", "money"):
             continue
         half_unit = 0.5 * 10.0**-column.reading.decimals + _TOLERANCE
-        for weight in weights:
-            row_count = _count_pooled_rows(column.numbers, weight.numbers, matches, half_unit)
+        for weight_column in weight_columns:
+            row_count = _count_pooled_rows(
+                column.numbers, weight_column.numbers, matches, half_unit
+            )
             if row_count:
-                column.facts.weights[weight.name] = row_count
+                column.facts.weights[weight_column.name] = row_count
 
 
 def _compare_with_sums(column: ColumnFinding, matches: MatchedRows) -> tuple[str, int]:

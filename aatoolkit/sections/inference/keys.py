@@ -266,8 +266,8 @@ def _may_be_key(column: ColumnFinding) -> bool:
         return False
     if reading.dtype == "Int64":
         return is_id_name(column.name) or bool({*last_word} & lexicon("serial"))
-    is_name = not is_measure_name(column.path.rpartition(".")[2])
-    return reading.is_text or is_name or reading.parse == "currency"
+    is_non_measure = not is_measure_name(column.path.rpartition(".")[2])
+    return reading.is_text or is_non_measure or reading.parse == "currency"
 
 
 def _key_sort_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:

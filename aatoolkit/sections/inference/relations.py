@@ -192,9 +192,9 @@ class ColumnFinding:
     def may_be_summed(self) -> bool:
         """Whether the column holds numbers that may add up: whole numbers or amounts of money."""
         name_meaning, reading = self.meaning, self.reading
-        is_sum = name_meaning.kind not in _DO_NOT_ADD and not name_meaning.mean
+        is_addable = name_meaning.kind not in _DO_NOT_ADD and not name_meaning.mean
         is_whole = reading.dtype == "Int64" or name_meaning.kind == "money"
-        return reading.is_number and self.is_own and not reading.percent and is_sum and is_whole
+        return reading.is_number and self.is_own and not reading.percent and is_addable and is_whole
 
     @property
     def may_be_counts(self) -> bool:
@@ -342,6 +342,6 @@ class Relation:
                 ancestor_rows = relation.parent_rows[ancestor_rows]
             relation = relation.parent
 
-    def rows_in_response(self, response: int) -> RowPositions:
+    def rows_in_response(self, response_position: int) -> RowPositions:
         """Return the positions of the rows in one response, except rows that are totals."""
-        return np.flatnonzero((self.response_positions == response) & self.kept_mask)
+        return np.flatnonzero((self.response_positions == response_position) & self.kept_mask)

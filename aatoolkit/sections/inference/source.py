@@ -91,10 +91,10 @@ def _format_imports(body: str) -> str:
     return "\n".join(_wrap_lines(imports, "", "    "))
 
 
-def _format_section(variable: str, analysis: Analysis) -> Iterator[str]:
+def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
     yield from (f"# {note}"[:_WIDTH] for note in analysis.notes)
     section = analysis.declaration
-    yield f"{variable} = Section({section.name!r}, {section.doc!r},"
+    yield f"{variable_name} = Section({section.name!r}, {section.doc!r},"
     # Places that may be about availability; a rule that reads one makes it sure.
     keywords = [
         f"{name}={paths!r}"
@@ -150,7 +150,9 @@ def _format_table(relation: Relation, end: str) -> Iterator[str]:
             names_by_reason.setdefault(re.split("[;,]", finding.evidence)[0], []).append(
                 column.name
             )
-    proof = "; ".join(f"{', '.join(names)}: {why}" for why, names in names_by_reason.items() if why)
+    proof = "; ".join(
+        f"{', '.join(names)}: {reason}" for reason, names in names_by_reason.items() if reason
+    )
     yield from [f"    # {textwrap.shorten(proof, _WIDTH - 6, placeholder=' …')}"] if proof else ()
     calls = (_format_column(column) for column in relation.columns)
     code = ", ".join(
@@ -229,8 +231,8 @@ def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
     def make_unbreakable(match: re.Match[str]) -> str:
         text = match[0].replace(" ", "\0")
         if len(text) > _MAX_LITERAL + 2 and "\\" not in text and text[0] == "'":
-            pieces = _LITERAL_PIECE.findall(match[0][1:-1])
-            text = " ".join(repr(piece).replace(" ", "\0") for piece in pieces)
+            parts = _LITERAL_PIECE.findall(match[0][1:-1])
+            text = " ".join(repr(part).replace(" ", "\0") for part in parts)
         return text
 
     lines = textwrap.wrap(

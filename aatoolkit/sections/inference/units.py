@@ -189,8 +189,8 @@ def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
     name_meaning, evidence = column.meaning, column.facts
     kind = "share" if evidence.siblings else name_meaning.kind
     test_note = f"over engine on {evidence.tested_rows} rows"
-    metrics = (name for name in column.relation.key if lexicon("metric") & {*tokens(name)})
-    metric = next(metrics, None)
+    metric_names = (name for name in column.relation.key if lexicon("metric") & {*tokens(name)})
+    metric = next(metric_names, None)
     # A value beside the name of a metric is of that metric.
     if metric and words <= lexicon("value", "value_word"):
         why = f"rows are different measures: choose one {metric}"

@@ -101,17 +101,15 @@ def meaning_of(name: str) -> Meaning:
 
     is_mean = has_word_for("mean")
     # Without a word for a mean, ``pos`` may stand for positive.
-    single_words = (word_set if is_mean else word_set - {"pos"}) | {
-        singular(word) for word in words
-    }
-    has_places = bool(single_words & lexicon("position", "rank"))
+    word_forms = (word_set if is_mean else word_set - {"pos"}) | {singular(word) for word in words}
+    has_places = bool(word_forms & lexicon("position", "rank"))
     factor = next(
         (multiplier for concept, multiplier in FACTORS.items() if has_word_for(concept)), 1.0
     )
     # A part of a rate, such as its numerator, may be a sum of anything.
     is_rate = has_word_for("rate", "ppm", "permille", "basis_point")
     is_rate &= not ends_with_word_for("rate_part")
-    is_place = singular(last_word) in lexicon("position", "rank")
+    is_rank = singular(last_word) in lexicon("position", "rank")
     is_score = last_word in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
     is_counted = _is_counted(last_word) or _is_counted(words[0])
     # ``orders_with_revenue`` are orders, and ``with_revenue`` is a number of them.
@@ -142,12 +140,12 @@ def meaning_of(name: str) -> Meaning:
             bool({last_word, singular(last_word)} & lexicon("count")) and last_word != "volume",
         ),
         # Several of them, as in ``firstPositions``.
-        ("count", not is_mean and has_word_for("ordinal") and is_place and last_word.endswith("s")),
+        ("count", not is_mean and has_word_for("ordinal") and is_rank and last_word.endswith("s")),
         ("status", bool(word_set & {"http", "status"}) and last_word in ("status", "code", "http")),
         ("count", is_score),
         ("probability", {"p", "value"} <= word_set or has_word_for("probability")),
         ("share", is_rate),
-        ("rank", bool(single_words & lexicon("rank")) and not is_mean and last_word != "places"),
+        ("rank", bool(word_forms & lexicon("rank")) and not is_mean and last_word != "places"),
         ("position", has_places and last_word != "places"),
         ("score", has_word_for("score") and not _is_counted(last_word)),
         ("time", _is_time(words) and words != ["seen"]),
