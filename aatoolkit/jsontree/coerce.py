@@ -375,7 +375,7 @@ def _to_number(dtype: str, value: Any) -> Any:
     return _to_exact_integer(value + 0.0 if type(value) is float else value)
 
 
-def _parse_number(decimal_mark: str, dtype: str, _: Any, value: Any) -> Any:
+def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
     if type(value) is not str:
         return _to_number(dtype, value)
     match = _ABBREVIATED.fullmatch(value) if decimal_mark == "." else None
@@ -391,7 +391,7 @@ def _parse_number(decimal_mark: str, dtype: str, _: Any, value: Any) -> Any:
     )
 
 
-def _parse_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any:
+def _parse_text(parse: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
     """Parse a text with ``parse``; return a JSON number unchanged if the dtype is ``Float64``.
 
     Return None for values of other types, because they do not fit.
@@ -437,14 +437,14 @@ def _parse_duration(text: str) -> float | None:
     )
 
 
-def _parse_any(dtype: str, _: Any, value: Any) -> str | None:
+def _parse_any(dtype: str, _year: Any, value: Any) -> str | None:
     """Return a text unchanged, a number or boolean as JSON text, and None for other values."""
     if type(value) in (int, float, bool):
         return json.dumps(value)
     return value if type(value) is str else None
 
 
-def _parse_number_in_parts(dtype: str, _: Any, value: Any) -> Any:
+def _parse_number_in_parts(dtype: str, year: Any, value: Any) -> Any:
     """Return the number that an object states as two numbers.
 
     ``{"num": 1, "den": 4}`` is a ratio, ``{"units": 1, "nanos": 5}`` a sum of units and billionths.
@@ -454,7 +454,9 @@ def _parse_number_in_parts(dtype: str, _: Any, value: Any) -> Any:
     if type(value) is not dict:
         return None
     numbers = {
-        name: _parse_number(".", dtype, _, part) for name, part in value.items() if part is not None
+        name: _parse_number(".", dtype, year, part)
+        for name, part in value.items()
+        if part is not None
     }
     match numbers:
         case {"num": num, "den": den} | {"numerator": num, "denominator": den}:
@@ -464,7 +466,7 @@ def _parse_number_in_parts(dtype: str, _: Any, value: Any) -> Any:
     return MISSING
 
 
-def _parse_boolean(dtype: str, _: Any, value: Any) -> bool | None:
+def _parse_boolean(dtype: str, _year: Any, value: Any) -> bool | None:
     if type(value) is str:
         return _FLAGS.get(value.strip().lower())
     return bool(value) if type(value) in (bool, int) and value in (0, 1) else None
@@ -518,7 +520,7 @@ def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> i
     return _to_day_number(parsed_day) * (1 if dtype == "date" else 86_400_000_000)
 
 
-def _parse_utc(dtype: str, _: Any, value: Any) -> int | None:
+def _parse_utc(dtype: str, _year: Any, value: Any) -> int | None:
     """Return the timestamp in a text as its number in Arrow; None for other values.
 
     A timestamp without a time zone is taken to be in UTC.
@@ -535,7 +537,7 @@ _EPOCH_TEXT = re.compile(
 )
 
 
-def _parse_epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> int | None:
+def _parse_epoch(per_second: int | Fraction, dtype: str, _year: Any, value: Any) -> int | None:
     if type(value) is str:
         match = _EPOCH_TEXT.fullmatch(value)
         value = (

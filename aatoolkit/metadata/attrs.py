@@ -270,8 +270,8 @@ class _MetadataInMemory:
         With ``sample``, only a sample of the rows is hashed. Columns that have no value because the
         service could not measure them are left out.
         """
-        rows, columns = self.make_rows(), self.metadata.columns
-        arrays = arrays_of(rows)
+        frame, columns = self.make_rows(), self.metadata.columns
+        arrays = arrays_of(frame)
         empty_columns = {
             name
             for name, column in columns.items()
@@ -283,7 +283,7 @@ class _MetadataInMemory:
             for name, column in columns.items()
             if column != NOTHING and name not in empty_columns
         ]
-        return fingerprint_of(rows, names, self.metadata.key, sample=sample)
+        return fingerprint_of(frame, names, self.metadata.key, sample=sample)
 
 
 class _Text(str):

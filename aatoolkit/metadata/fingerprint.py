@@ -216,13 +216,13 @@ class Fingerprint:
 
 
 def fingerprint_of(
-    rows: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], *, sample: bool = False
+    frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], *, sample: bool = False
 ) -> Fingerprint:
     """Return the fingerprint of a frame.
 
     Parameters
     ----------
-    rows : pandas.DataFrame
+    frame : pandas.DataFrame
         The frame.
     names : iterable of str
         The columns, or levels of the index, to hash.
@@ -231,9 +231,9 @@ def fingerprint_of(
     sample : bool
         Whether to hash a sample of rows, with shorter hashes.
     """
-    index, arrays = rows.index, arrays_of(rows)
+    index, arrays = frame.index, arrays_of(frame)
     names = [name for name in names if name in arrays]
-    positions = _choose_sample_positions(len(rows)) if sample else slice(None)
+    positions = _choose_sample_positions(len(frame)) if sample else slice(None)
     sampled_arrays = {name: arrays[name][positions] for name in (*names, *key) if name in arrays}
     label_hashes = _hash_labels(index[positions])
     cell_hashes = {name: hash_cells(array) for name, array in sampled_arrays.items()}
@@ -244,7 +244,7 @@ def fingerprint_of(
     if key and {*key} <= {*cell_hashes}:
         key_hashes = row_hashes([cell_hashes[name] for name in key], sample)
     return Fingerprint(
-        len(rows),
+        len(frame),
         index_names(index),
         label_span(index),
         row_hashes([*label_hashes, *(cell_hashes[name] for name in label_columns)], sample),
@@ -261,20 +261,20 @@ def fingerprint_of(
     )
 
 
-def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
+def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
     """Return a dict from the name of each column and named index level to its values.
 
     Names that several columns have are left out.
     """
-    rows = pd.DataFrame(rows)  # without attrs, which each of its columns would copy
-    names = [str(name) for name in rows.columns]
+    frame = pd.DataFrame(frame)  # without attrs, which each of its columns would copy
+    names = [str(name) for name in frame.columns]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
     arrays = {
-        str(name): rows.index.get_level_values(level).array
-        for level, name in enumerate(rows.index.names)
+        str(name): frame.index.get_level_values(level).array
+        for level, name in enumerate(frame.index.names)
         if name is not None
     }
-    arrays |= {name: column.array for name, (_, column) in zip(names, rows.items(), strict=True)}
+    arrays |= {name: column.array for name, (_, column) in zip(names, frame.items(), strict=True)}
     return {name: array for name, array in arrays.items() if name not in repeated_names}
 
 
@@ -316,9 +316,9 @@ def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
     return combined_hashes & np.uint64(_ROW_BITS) if sample else combined_hashes
 
 
-def _truncate(cells: Hashes, sample: bool = False) -> Hashes:
+def _truncate(hashes: Hashes, sample: bool = False) -> Hashes:
     """Return the hashes of cells, cut to the bits that a fingerprint keeps, fewer in a sample."""
-    return cells & np.uint64(_CELL_BITS if sample else _FULL_CELL_BITS)
+    return hashes & np.uint64(_CELL_BITS if sample else _FULL_CELL_BITS)
 
 
 def _count_rows(columns: Iterable[Hashes]) -> pd.Series:
@@ -327,17 +327,17 @@ def _count_rows(columns: Iterable[Hashes]) -> pd.Series:
     return pd.Index(hashes).value_counts()
 
 
-def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
-    """Return whether any row occurs more often in ``rows`` than in each of the ``frames``.
+def has_more_rows(column_hashes: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
+    """Return whether any row occurs more often in ``column_hashes`` than in each of the ``frames``.
 
     Parameters
     ----------
-    rows : list of array
+    column_hashes : list of array
         The hashes of the cells of some rows, one array per column.
     frames : iterable of list of array
         For each frame, the hashes of the same columns.
     """
-    counts = _count_rows(rows)
+    counts = _count_rows(column_hashes)
     read_counts = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
     return bool((counts > read_counts.reindex(counts.index, fill_value=0)).any())
 

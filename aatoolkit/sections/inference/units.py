@@ -132,7 +132,7 @@ def _set_likely_counts(columns: list[ColumnFinding]) -> None:
     Whole numbers that add up may still be cents, bytes or milliseconds. They are likely counts if
     they are the numerator or denominator of a proved fraction, or similar in size to a known count.
     """
-    fraction_parts = {
+    fraction_part_names = {
         operand.name
         for column in columns
         for ratio in column.facts.ratios
@@ -146,7 +146,7 @@ def _set_likely_counts(columns: list[ColumnFinding]) -> None:
     ]
     for column in [*undecided_columns, *undecided_columns]:
         count = _find_similar_count(column, columns) if column.facts.is_additive else ""
-        is_count = column.facts.is_additive and (count or column.name in fraction_parts)
+        is_count = column.facts.is_additive and (count or column.name in fraction_part_names)
         if column.unit.confidence == OPEN and is_count:
             reason = f"of the size of {count}" if count else "a part of a proved fraction"
             column.unit = Finding(COUNT, LIKELY, f"whole numbers that add up, {reason}")
