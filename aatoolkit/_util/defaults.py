@@ -72,11 +72,11 @@ def needed(purpose: str, extra: str) -> Iterator[None]:
     except ImportError as error:
         package = (error.name or EXTRAS[extra][0]).partition(".")[0]
         is_absent = isinstance(error, ModuleNotFoundError)
-        reason = "is not installed" if is_absent else f"cannot be imported ({error})"
+        problem = "is not installed" if is_absent else f"cannot be imported ({error})"
         if package == __name__.partition(".")[0]:
             raise
     raise PackageMissing(
-        f'{purpose} {package}, which {reason}: pip install "aatoolkit[{extra}]"',
+        f'{purpose} {package}, which {problem}: pip install "aatoolkit[{extra}]"',
         package=package,
         extra=extra,
     )

@@ -56,10 +56,10 @@ class Reading:
 def _load_dtypes() -> Mapping[str, Dtype]:
     """Return the dtypes of ``dtypes.json``, in which a dtype may take the notations of another."""
     dtypes: dict[str, Dtype] = {}
-    for name, facts in constants("dtypes").items():
-        notations = facts.pop("parses")
+    for name, dtype_fields in constants("dtypes").items():
+        notations = dtype_fields.pop("parses")
         parses = dtypes[notations].parses if isinstance(notations, str) else tuple(notations)
-        dtypes[name] = Dtype(name, **facts, parses=parses)
+        dtypes[name] = Dtype(name, **dtype_fields, parses=parses)
     return dtypes
 
 

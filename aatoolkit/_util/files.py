@@ -167,8 +167,8 @@ def _resolve(path: str | os.PathLike[str]) -> Path:
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a null byte, or what no file system can spell
-        name = visible(os.fspath(path))
-        raise NotWritten(f"{name} was not written: {error}", path=name) from error
+        path_text = visible(os.fspath(path))
+        raise NotWritten(f"{path_text} was not written: {error}", path=path_text) from error
 
 
 @contextlib.contextmanager

@@ -37,9 +37,9 @@ def canonical_host(host: str) -> str:
     )
 
 
-def canonical_name(text: str) -> str | None:
-    """Return the canonical form of a host name; None if the text is no valid host name."""
-    lower_text = text.lower() if text.isascii() else text
+def canonical_name(host: str) -> str | None:
+    """Return the canonical form of a host name; None if ``host`` is no valid one."""
+    lower_text = host.lower() if host.isascii() else host
     if not lower_text.isascii() or any(label.startswith("xn--") for label in lower_text.split(".")):
         try:
             lower_text = idna.encode(lower_text, uts46=True, std3_rules=True).decode("ascii")

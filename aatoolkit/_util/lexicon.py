@@ -135,13 +135,15 @@ def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
     is searched in: ``weak`` only in fields about availability, ``strong`` in other fields as well,
     ``plain`` even in rows of data. If the lexicon gives no strength, it is None.
     """
-    texts: dict[tuple[str, str | None], list[str]] = {}
-    for row_kind, name, strength, text in _read_lexicon()[1]:
+    expressions_by_name: dict[tuple[str, str | None], list[str]] = {}
+    for row_kind, name, strength, expression in _read_lexicon()[1]:
         if row_kind == kind:
-            texts.setdefault((name, strength or None), []).append(
-                _REFERENCE.sub(_expand_reference, text)
+            expressions_by_name.setdefault((name, strength or None), []).append(
+                _REFERENCE.sub(_expand_reference, expression)
             )
-    return {name: re.compile("|".join(expressions)) for name, expressions in texts.items()}
+    return {
+        name: re.compile("|".join(expressions)) for name, expressions in expressions_by_name.items()
+    }
 
 
 def _expand_reference(reference: re.Match[str]) -> str:
@@ -174,12 +176,12 @@ def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
     strength and regular expression.
     """
     concepts: dict[str, str] = {}
-    rows: list[tuple[str, ...]] = []
+    pattern_rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
         pattern = _PATTERN_LINE.fullmatch(line)
         concept, _, text = line.partition(":")
         if pattern:
-            rows.append(pattern.groups(""))
+            pattern_rows.append(pattern.groups(""))
         elif text and not line.startswith("#"):
             concepts[concept] = f"{concepts.get(concept, '')} {text.strip()}".strip()
-    return {name: text.replace(" |", "|") for name, text in concepts.items()}, rows
+    return {name: text.replace(" |", "|") for name, text in concepts.items()}, pattern_rows

@@ -98,11 +98,11 @@ def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str
         0 if are_whole or not maximum else min(max(3 - math.floor(math.log10(maximum)), 0), 9)
     )
 
-    def text(value: float) -> str:
+    def format_value(value: float) -> str:
         is_hidden = value != 0 and round(value, decimals) == 0
         return f"{value:{'.3g' if is_mixed or is_hidden else f'.{decimals}f'}}"
 
-    return ["<NA>" if math.isnan(value) else text(value) for value in values]
+    return ["<NA>" if math.isnan(value) else format_value(value) for value in values]
 
 
 def tick(value: float, unit: str | None = None) -> str:

@@ -127,8 +127,8 @@ class Frame(pd.DataFrame):
         result = super().sort_values(by, **options)
         if self.view is not None:
             names = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
-            target = self if result is None else result
-            object.__setattr__(target, "view", replace(self.view, order=names))
+            sorted_frame = self if result is None else result
+            object.__setattr__(sorted_frame, "view", replace(self.view, order=names))
         return result
 
     def __repr__(self) -> str:
@@ -159,9 +159,9 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
 def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
     """Format a frame as text for a terminal, by the display options ``view``."""
     width = terminal_width()
-    text = repr(pd.DataFrame(frame))
+    pandas_text = repr(pd.DataFrame(frame))
     if _is_left_to_pandas(frame):
-        return text
+        return pandas_text
     if view.details is None:
         columns, notes = _format_listing(frame)
         return "\n".join(
@@ -169,9 +169,9 @@ def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
         )
     marks, notes = view.remarks(frame, [*map(str, frame.columns)])
     # pandas keeps a character free.
-    is_narrow = max(map(len, text.split("\n"))) < width and "\\\n" not in text
-    if is_narrow and not marks and ".." not in text and len(frame) <= _MAX_ROWS:
-        return "\n\n".join([text, *notes])
+    is_narrow = max(map(len, pandas_text.split("\n"))) < width and "\\\n" not in pandas_text
+    if is_narrow and not marks and ".." not in pandas_text and len(frame) <= _MAX_ROWS:
+        return "\n\n".join([pandas_text, *notes])
     columns, notes, hidden_names = _select_columns(frame, view, width)
     if hidden_names:
         notes.append(f"not shown: {some_of(hidden_names, _MAX_NAMED)}")
@@ -241,9 +241,9 @@ class _Column(NamedTuple):
             return self.natural_width
         words = [word for cell in self.cells for word in cell.split()]
         parts = [part for word in words for part in _split_name(word)]
-        text_width = _SENTENCE_WIDTH if self.natural_width > _PHRASE_LENGTH else _NARROW_WIDTH
-        longest_part = min(_WORD_LENGTH, max(map(len, parts), default=0))
-        return min(self.natural_width, max(len(self.name), text_width, longest_part))
+        min_text_width = _SENTENCE_WIDTH if self.natural_width > _PHRASE_LENGTH else _NARROW_WIDTH
+        max_part_width = min(_WORD_LENGTH, max(map(len, parts), default=0))
+        return min(self.natural_width, max(len(self.name), min_text_width, max_part_width))
 
 
 def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
@@ -269,7 +269,7 @@ def _select_columns(
     rows, details = frame.head(_MAX_ROWS), view.details or ()
     names = [*map(str, frame.columns)]
     marks, _ = view.remarks(frame, names)
-    labels = _Column("", [cell_text(label) for label in rows.index], is_number=False)
+    index_column = _Column("", [cell_text(label) for label in rows.index], is_number=False)
     columns = dict(zip(names, _format_columns(rows, marks)[rows.index.nlevels :], strict=True))
     required_names = [name for name in names if name in view.order or name == view.verdict]
     optional_names = sorted(
@@ -282,18 +282,18 @@ def _select_columns(
         and not columns[name].is_number
         and len({*columns[name].cells}) == 1 < len(rows)
     }
-    room_left, selected_names = width - labels.natural_width, [*required_names]
-    room_left -= sum(columns[name].min_width + _GAP for name in required_names)
+    width_left, selected_names = width - index_column.natural_width, [*required_names]
+    width_left -= sum(columns[name].min_width + _GAP for name in required_names)
     for name in optional_names:
         min_width = columns[name].min_width + _GAP
         is_blank = name in details and {*columns[name].cells} == {"<NA>"}
         if (
             not is_blank
             and name not in constant_notes
-            and (min_width <= room_left or not selected_names)
+            and (min_width <= width_left or not selected_names)
         ):
             selected_names.append(name)
-            room_left -= min_width
+            width_left -= min_width
     ordered_names = sorted(
         selected_names, key=lambda name: (name == view.verdict, names.index(name))
     )
@@ -305,7 +305,7 @@ def _select_columns(
     hidden_names = [
         visible(name) for name in names if name not in (*selected_names, *constant_notes)
     ]
-    return [labels, *(columns[name] for name in ordered_names)], notes, hidden_names
+    return [index_column, *(columns[name] for name in ordered_names)], notes, hidden_names
 
 
 def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
@@ -319,7 +319,7 @@ def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
 def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
     """Format the levels of the index and then the columns; cells in ``marks`` get an asterisk."""
     is_mixed = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
-    labels = [
+    label_columns = [
         _format_column(
             "" if name is None else str(name), pd.Series(rows.index.get_level_values(position))
         )
@@ -333,7 +333,7 @@ def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
             cells = [f"{cell}{star}" for cell, star in zip(column.cells, stars, strict=False)]
             column = column._replace(cells=cells)
         columns.append(column)
-    return [*labels, *columns]
+    return [*label_columns, *columns]
 
 
 def _format_column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
@@ -368,12 +368,12 @@ def _split_name(word: str) -> list[str]:
 
 def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int) -> list[str]:
     """Split a wide table into blocks of text, to print one below the other; each has the index."""
-    labels, blocks = [*columns[:level_count]], [[*columns[:level_count]]]
+    label_columns, blocks = [*columns[:level_count]], [[*columns[:level_count]]]
     for column in columns[level_count:]:
         longer_block = [*blocks[-1], column]
         block_width = sum(column.min_width + _GAP for column in longer_block) - _GAP
         if block_width > width and len(longer_block) > level_count + 1:
-            blocks.append([*labels, column])
+            blocks.append([*label_columns, column])
         else:
             blocks[-1] = longer_block
     return [_align_columns(columns_of_block, width) for columns_of_block in blocks]
@@ -382,13 +382,15 @@ def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int)
 def _align_columns(columns: Sequence[_Column], width: int) -> str:
     """Write columns side by side as text of a given width; the widest columns are wrapped first."""
     min_widths, natural_widths = (
-        [getattr(column, size) for column in columns] for size in ("min_width", "natural_width")
+        [getattr(column, attribute) for column in columns]
+        for attribute in ("min_width", "natural_width")
     )
-    room = max(width - _GAP * (len(columns) - 1), sum(min_widths))
+    available_width = max(width - _GAP * (len(columns) - 1), sum(min_widths))
     max_width = max(natural_widths)
     while (
         max_width > 1
-        and sum(map(max, min_widths, (min(size, max_width) for size in natural_widths))) > room
+        and sum(map(max, min_widths, (min(size, max_width) for size in natural_widths)))
+        > available_width
     ):
         max_width -= 1
     widths = [
@@ -397,11 +399,11 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
     ]
     headers, lines = [column.name for column in columns], []
     for row in (headers, *zip(*(column.cells for column in columns), strict=True)):
-        cells = [wrap_cell(cell, size) for cell, size in zip(row, widths, strict=True)]
-        for line in range(max(map(len, cells))):
+        wrapped_cells = [wrap_cell(cell, size) for cell, size in zip(row, widths, strict=True)]
+        for i in range(max(map(len, wrapped_cells))):
             parts = (
-                f"{cell[line] if line < len(cell) else '':{'>' if column.is_number else '<'}{size}}"
-                for cell, size, column in zip(cells, widths, columns, strict=True)
+                f"{cell[i] if i < len(cell) else '':{'>' if column.is_number else '<'}{size}}"
+                for cell, size, column in zip(wrapped_cells, widths, columns, strict=True)
             )
             lines.append((" " * _GAP).join(parts).rstrip())
     return "\n".join(lines)
@@ -456,7 +458,7 @@ def table_html(
     style="text-align:right;vertical-align:top">&lt;1&gt;</td></tr></tbody></table>'
     """
 
-    def cell(index: int, text: str, scope: str = "") -> str:
+    def format_cell(index: int, text: str, scope: str = "") -> str:
         style = f"text-align:{'right' if index in numbers else 'left'};vertical-align:top"
         max_length = max((len(row[index]) for row in rows), default=0) if scope == "col" else 0
         if max_length > _NAME_LENGTH:
@@ -468,15 +470,15 @@ def table_html(
         tag, attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
         return f'<{tag}{attribute} style="{style}">{content}</{tag}>'
 
-    def line(row: Sequence[str]) -> str:
+    def format_row(row: Sequence[str]) -> str:
         return "".join(
-            cell(index, text, "row" * (index < labels)) for index, text in enumerate(row)
+            format_cell(index, text, "row" * (index < labels)) for index, text in enumerate(row)
         )
 
-    head = "".join(cell(index, text, "col") for index, text in enumerate(heads))
-    body = "".join(f"<tr>{line(row)}</tr>" for row in rows)
+    header_cells = "".join(format_cell(index, text, "col") for index, text in enumerate(heads))
+    body = "".join(f"<tr>{format_row(row)}</tr>" for row in rows)
     title = f'<caption style="text-align:left">{markup_long(caption)}</caption>' if caption else ""
-    thead = f"<thead><tr>{head}</tr></thead>" if heads else ""
+    thead = f"<thead><tr>{header_cells}</tr></thead>" if heads else ""
     return f'<table class="dataframe tex2jax_ignore">{title}{thead}<tbody>{body}</tbody></table>'
 
 

@@ -236,16 +236,16 @@ def wrap_cell(text: str, width: int) -> list[str]:
     >>> wrap_cell("see source_domains.retrieved_answer_count", 24)
     ['see source_domains.', 'retrieved_answer_count']
     """
-    pieces = []
+    short_words = []
     for word in text.split(" "):
-        line = ""
+        short_word = ""
         for part in name_parts(word) if len(word) > width else [word]:
-            if line and len(line) + len(part) > width:
-                pieces.append(line)
-                line = ""
-            line += part
-        pieces.append(line)
-    return textwrap.wrap(" ".join(pieces), width, break_on_hyphens=False) or [""]
+            if short_word and len(short_word) + len(part) > width:
+                short_words.append(short_word)
+                short_word = ""
+            short_word += part
+        short_words.append(short_word)
+    return textwrap.wrap(" ".join(short_words), width, break_on_hyphens=False) or [""]
 
 
 def wrap_lines(text: str) -> str:

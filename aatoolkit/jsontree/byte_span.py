@@ -59,15 +59,17 @@ class ByteIndex:
             If ``path`` is not a path, or is a pattern.
         """
         steps = parse_path(path.removesuffix(KEY_SIGN))
-        key = value = self._root
+        key_span = value_span = self._root
         for step in steps:
             if not isinstance(step, Field | Position):
                 raise ValueError(f"{path!r} is a pattern, not the path of one value")
-            label = step.name if isinstance(step, Field) else step.number
-            key, value = (
-                self._find_items(value[0]).get(label, (None, None)) if value else (None, None)
+            key = step.name if isinstance(step, Field) else step.number
+            key_span, value_span = (
+                self._find_items(value_span[0]).get(key, (None, None))
+                if value_span
+                else (None, None)
             )
-        return key if path.endswith(KEY_SIGN) else value
+        return key_span if path.endswith(KEY_SIGN) else value_span
 
     def _find_items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
         """Return the byte spans of the items of an object or array, by key or position.
@@ -83,7 +85,8 @@ class ByteIndex:
             if self.body[start] == b"{"[0]:
                 pairs = zip(spans[::2], spans[1::2], strict=True)
                 pairs_by_key = {
-                    json.loads(self.body[slice(*key)]): (key, value) for key, value in pairs
+                    json.loads(self.body[slice(*key_span)]): (key_span, value_span)
+                    for key_span, value_span in pairs
                 }
                 self._items_by_start[start] = {**pairs_by_key}
         return self._items_by_start[start]

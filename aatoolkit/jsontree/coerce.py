@@ -150,46 +150,46 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     >>> parsed.array.to_pylist(), parsed.invalid, parsed.missing
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
-    dtype, read = reading.dtype, _CONVERTERS[reading.dtype]
+    dtype, convert = reading.dtype, _CONVERTERS[reading.dtype]
     missing_values = {*map(hashable_key, reading.missing)}
-    missing = [
+    missing_rows = [
         row
         for row, value in enumerate(values if missing_values else ())
         if hashable_key(value) in missing_values
     ]
     parsed_values = [None if value is MISSING else value for value in values]
-    for row in missing:
+    for row in missing_rows:
         parsed_values[row] = None
-    invalid = []
+    bad_rows = []
     if reading.parse is None:
         exact_types = _EXACT_TYPES[dtype]
-        invalid = _parse_in_place(
+        bad_rows = _parse_in_place(
             parsed_values,
             [row for row, value in enumerate(parsed_values) if type(value) not in exact_types],
-            read,
+            convert,
         )
         with suppress(ValueError, OverflowError):
             return Parsed(
                 _multiply(make_exact_array(parsed_values, set(), dtype), reading.scale),
-                invalid,
-                missing,
+                bad_rows,
+                missing_rows,
             )
     else:
         parse = partial(_PARSERS[reading.parse], dtype, year)
-        read = parse if reading.parse == "any" else partial(_parse_if_short, parse)
-    invalid += _parse_in_place(parsed_values, range(len(parsed_values)), read)
+        convert = parse if reading.parse == "any" else partial(_parse_if_short, parse)
+    bad_rows += _parse_in_place(parsed_values, range(len(parsed_values)), convert)
     return Parsed(
-        _multiply(_make_array(parsed_values, dtype), reading.scale), sorted(invalid), missing
+        _multiply(_make_array(parsed_values, dtype), reading.scale), sorted(bad_rows), missing_rows
     )
 
 
 def _parse_in_place(
-    values: list[Any], positions: Iterable[int], read: Callable[[Any], Any]
+    values: list[Any], positions: Iterable[int], convert: Callable[[Any], Any]
 ) -> list[int]:
-    """Replace the values at ``positions``, in place, by what ``read`` returns for them.
+    """Replace the values at ``positions``, in place, by what ``convert`` returns for them.
 
-    Return the positions of values that do not fit: those for which ``read`` returns None or raises
-    an error.
+    Return the positions of values that do not fit: those for which ``convert`` returns None or
+    raises an error.
     """
     memo: dict[str, Any] = {}
     invalid_positions = []
@@ -201,7 +201,7 @@ def _parse_in_place(
             result = memo[value]
         else:
             try:
-                result = read(value)
+                result = convert(value)
             except (ValueError, OverflowError, TypeError):
                 result = None
             if type(value) is str:
@@ -212,9 +212,9 @@ def _parse_in_place(
     return invalid_positions
 
 
-def _parse_if_short(read: Callable[[Any], Any], value: Any) -> Any:
-    """Parse a value with ``read``; return None for texts that are too long to be parsed."""
-    return None if type(value) is str and len(value) > LONGEST else read(value)
+def _parse_if_short(parse: Callable[[Any], Any], value: Any) -> Any:
+    """Parse a value with ``parse``; return None for texts that are too long to be parsed."""
+    return None if type(value) is str and len(value) > LONGEST else parse(value)
 
 
 def hashable_key(value: Any) -> Any:
@@ -375,7 +375,7 @@ def _to_number(dtype: str, value: Any) -> Any:
     return _to_exact_integer(value + 0.0 if type(value) is float else value)
 
 
-def _parse_number(decimal_mark: str, dtype: str, _: Any, value: Any) -> Any:
+def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
     if type(value) is not str:
         return _to_number(dtype, value)
     match = _ABBREVIATED.fullmatch(value) if decimal_mark == "." else None
@@ -391,7 +391,7 @@ def _parse_number(decimal_mark: str, dtype: str, _: Any, value: Any) -> Any:
     )
 
 
-def _parse_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any:
+def _parse_text(parse: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
     """Parse a text with ``parse``; return a JSON number unchanged if the dtype is ``Float64``.
 
     Return None for values of other types, because they do not fit.
@@ -421,27 +421,30 @@ def currency(text: str) -> str | None:
 
 def _parse_duration(text: str) -> float | None:
     """Return a duration in text, such as ``1m 30s``, as seconds; None for other texts."""
-    word = text.strip().lower()
-    clock, period = _CLOCK.fullmatch(word), _PERIOD.fullmatch(word)
-    if clock is not None:
-        return int(clock[1] or 0) * 3600 + int(clock[2]) * 60 + float(clock[3])
-    if period is not None:
-        word = period[1] + (period[2] or "")
-    numbers_and_units = _PART.findall(word) if _PARTS.fullmatch(word) else []
+    lower_text = text.strip().lower()
+    clock_match, period_match = _CLOCK.fullmatch(lower_text), _PERIOD.fullmatch(lower_text)
+    if clock_match is not None:
+        return int(clock_match[1] or 0) * 3600 + int(clock_match[2]) * 60 + float(clock_match[3])
+    if period_match is not None:
+        lower_text = period_match[1] + (period_match[2] or "")
+    numbers_and_units = _PART.findall(lower_text) if _PARTS.fullmatch(lower_text) else []
     if not numbers_and_units or not {unit for _, unit in numbers_and_units} <= _SECONDS.keys():
         return None
-    seconds = ((float(number), _SECONDS[unit]) for number, unit in numbers_and_units)
-    return sum(number * unit if unit >= 1 else number / 1000 for number, unit in seconds)
+    numbers_and_seconds = ((float(number), _SECONDS[unit]) for number, unit in numbers_and_units)
+    return sum(
+        number * seconds if seconds >= 1 else number / 1000
+        for number, seconds in numbers_and_seconds
+    )
 
 
-def _parse_any(dtype: str, _: Any, value: Any) -> str | None:
+def _parse_any(dtype: str, _year: Any, value: Any) -> str | None:
     """Return a text unchanged, a number or boolean as JSON text, and None for other values."""
     if type(value) in (int, float, bool):
         return json.dumps(value)
     return value if type(value) is str else None
 
 
-def _parse_number_in_parts(dtype: str, _: Any, value: Any) -> Any:
+def _parse_number_in_parts(dtype: str, year: Any, value: Any) -> Any:
     """Return the number that an object states as two numbers.
 
     ``{"num": 1, "den": 4}`` is a ratio, ``{"units": 1, "nanos": 5}`` a sum of units and billionths.
@@ -451,7 +454,9 @@ def _parse_number_in_parts(dtype: str, _: Any, value: Any) -> Any:
     if type(value) is not dict:
         return None
     numbers = {
-        name: _parse_number(".", dtype, _, part) for name, part in value.items() if part is not None
+        name: _parse_number(".", dtype, year, part)
+        for name, part in value.items()
+        if part is not None
     }
     match numbers:
         case {"num": num, "den": den} | {"numerator": num, "denominator": den}:
@@ -461,7 +466,7 @@ def _parse_number_in_parts(dtype: str, _: Any, value: Any) -> Any:
     return MISSING
 
 
-def _parse_boolean(dtype: str, _: Any, value: Any) -> bool | None:
+def _parse_boolean(dtype: str, _year: Any, value: Any) -> bool | None:
     if type(value) is str:
         return _FLAGS.get(value.strip().lower())
     return bool(value) if type(value) in (bool, int) and value in (0, 1) else None
@@ -502,21 +507,21 @@ def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> i
         parts["day"] = parts["first"] or parts["day"]
     if "quarter" in parts and parts["month"] is None:
         parts["month"] = 3 * int(parts["quarter"]) - 2
-    day = int(parts.get("day", 1))
+    day_of_month = int(parts.get("day", 1))
     if "week" in parts:
         parsed_day = date.fromisocalendar(int(parts["year"]), int(parts["week"]), 1)
     elif "year" in parts:
-        parsed_day = date(int(parts["year"]), int(parts["month"]), day)
+        parsed_day = date(int(parts["year"]), int(parts["month"]), day_of_month)
     elif year is None:
         return None
     else:  # in that year, or the last time before that day
         latest_day = date.fromisoformat(f"{year}-12-31" if len(str(year)) == 4 else str(year)[:10])
-        is_after = (int(parts["month"]), day) > (latest_day.month, latest_day.day)
-        parsed_day = date(latest_day.year - is_after, int(parts["month"]), day)
+        is_after_latest = (int(parts["month"]), day_of_month) > (latest_day.month, latest_day.day)
+        parsed_day = date(latest_day.year - is_after_latest, int(parts["month"]), day_of_month)
     return _to_day_number(parsed_day) * (1 if dtype == "date" else 86_400_000_000)
 
 
-def _parse_utc(dtype: str, _: Any, value: Any) -> int | None:
+def _parse_utc(dtype: str, _year: Any, value: Any) -> int | None:
     """Return the timestamp in a text as its number in Arrow; None for other values.
 
     A timestamp without a time zone is taken to be in UTC.
@@ -533,7 +538,7 @@ _EPOCH_TEXT = re.compile(
 )
 
 
-def _parse_epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> int | None:
+def _parse_epoch(per_second: int | Fraction, dtype: str, _year: Any, value: Any) -> int | None:
     if type(value) is str:
         match = _EPOCH_TEXT.fullmatch(value)
         value = (
@@ -543,9 +548,9 @@ def _parse_epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> 
         value = _to_exact_integer(value)
     if type(value) not in (int, float):
         return None
-    micros: int = round(value * Fraction(1_000_000) / per_second)
-    _EPOCH + micros * _MICROSECOND  # raises where there is no such moment
-    return micros if dtype == "timestamp" else micros // 86_400_000_000
+    microseconds: int = round(value * Fraction(1_000_000) / per_second)
+    _EPOCH + microseconds * _MICROSECOND  # raises where there is no such moment
+    return microseconds if dtype == "timestamp" else microseconds // 86_400_000_000
 
 
 _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {

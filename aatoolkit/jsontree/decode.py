@@ -135,10 +135,10 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
     try:
         return _decode_strictly(body.removeprefix(BOM))
     except _InvalidDocument as invalid:
-        problem, sentence = invalid.args
+        problem, message = invalid.args
     # Raised outside the handler, as the exception caught there contains parts of the body.
     raise DecodeError(
-        f"the response is not a JSON document: {sentence}",
+        f"the response is not a JSON document: {message}",
         problem=problem,
         excerpt=excerpt(body),
         **facts,
@@ -198,14 +198,14 @@ def is_unicode(text: str) -> bool:
 
 def _decode_strictly(body: bytes) -> Any:
     """Decode one document with Python's decoder; raise `_InvalidDocument` if it is not valid."""
-    start = body[:512].lstrip()
+    first_bytes = body[:512].lstrip()
     if not body.strip():
         raise _InvalidDocument("empty", "it is empty")
-    if start.startswith(b"<"):
+    if first_bytes.startswith(b"<"):
         raise _InvalidDocument(
             "html", "it is a web page; is this a login page, or a wrong base URL?"
         )
-    if b"\0" in start[:4]:
+    if b"\0" in first_bytes[:4]:
         raise _InvalidDocument("encoding", "it is not in UTF-8")
     try:
         text = body.decode("utf-8")
@@ -224,7 +224,7 @@ def _decode_strictly(body: bytes) -> Any:
         structure = _STRING.sub(b"", body)
         start_count = structure.count(b"{") + structure.count(b"[")
         end_count = structure.count(b"}") + structure.count(b"]")
-        if start_count > end_count and start[:1] in (b"{", b"["):
+        if start_count > end_count and first_bytes[:1] in (b"{", b"["):
             raise _InvalidDocument("truncated", "it breaks off before its end") from None
         raise _InvalidDocument("not_json", f"{error}") from None
     if "\\u" in text and not is_unicode(json.dumps(value, ensure_ascii=False)):
@@ -235,8 +235,8 @@ def _decode_strictly(body: bytes) -> Any:
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        ((duplicate, _),) = Counter(key for key, _ in pairs).most_common(1)
-        key = excerpt(repr(duplicate).encode("utf-8", "backslashreplace"))
+        ((duplicate_key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        key = excerpt(repr(duplicate_key).encode("utf-8", "backslashreplace"))
         raise _InvalidDocument("duplicate_key", f"the key {key} is given twice in one object")
     return value
 

@@ -159,21 +159,23 @@ def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
 
     Null values are ignored.
     """
-    keys = Counter(chain.from_iterable(objects))
-    if not _MIN_KEYS <= len(keys) <= MAX_FIELDS:
-        return len(keys) > MAX_FIELDS
+    key_counts = Counter(chain.from_iterable(objects))
+    if not _MIN_KEYS <= len(key_counts) <= MAX_FIELDS:
+        return len(key_counts) > MAX_FIELDS
     values = [
         value for value in chain.from_iterable(map(dict.values, objects)) if value is not None
     ]
     types = {*map(type, values)}
-    is_one_kind = len(types) <= 1 or types == {int, float}
-    kind_counts = Counter(map(_classify_key, keys))
-    if kind_counts["data"] + kind_counts["other"] * (is_one_kind and str not in types) >= 0.8 * len(
-        keys
-    ):
+    has_one_type = len(types) <= 1 or types == {int, float}
+    kind_counts = Counter(map(_classify_key, key_counts))
+    if kind_counts["data"] + kind_counts["other"] * (
+        has_one_type and str not in types
+    ) >= 0.8 * len(key_counts):
         return True
-    is_sparse = keys.total() * 3 < len(keys) * len(objects)
-    if len(keys) > _MANY_KEYS and (is_sparse or (is_one_kind and len(objects) < len(keys))):
+    is_sparse = key_counts.total() * 3 < len(key_counts) * len(objects)
+    if len(key_counts) > _MANY_KEYS and (
+        is_sparse or (has_one_type and len(objects) < len(key_counts))
+    ):
         return True
     records = [value for value in values if value] if types == {dict} else []
     field_counts = Counter(chain.from_iterable(records))

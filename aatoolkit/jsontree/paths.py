@@ -134,7 +134,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
         if token is None or (offset == start and token[0] == "."):
             raise ValueError(f"{path!r} is not a path: it cannot be read from character {offset}")
         offset = token.end()
-        quoted = token["quoted"] if token["bracketed"] is None else token["bracketed"]
+        quoted_name = token["quoted"] if token["bracketed"] is None else token["bracketed"]
         if token["position"] is not None:
             steps.append(Position(int(token["position"])) if token["position"] else Each())
         elif token["header"] is not None:
@@ -145,9 +145,9 @@ def parse_path(path: str) -> tuple[Step, ...]:
         elif token["entry"] is not None:
             steps.append(Entries(at=int(token["entry"])))
         elif token["entries"] is not None:
-            steps.append(Entries(tuple(part for part in token["entries"].split(",") if part)))
-        elif quoted is not None:
-            steps.append(Field(_unquote(path, quoted)))
+            steps.append(Entries(tuple(key for key in token["entries"].split(",") if key)))
+        elif quoted_name is not None:
+            steps.append(Field(_unquote(path, quoted_name)))
         elif token["name"] is not None:
             steps.append(Field(token["name"]))
     return tuple(steps)
@@ -192,16 +192,16 @@ def format_path(steps: Iterable[Step]) -> str:
     text = ""
     for step in steps:
         if isinstance(step, Field):
-            is_plain = step.name.isprintable() and _PATTERN_NAME.fullmatch(step.name)
-            name = step.name if is_plain else json_text(step.name)
+            is_unquoted = step.name.isprintable() and _PATTERN_NAME.fullmatch(step.name)
+            name = step.name if is_unquoted else json_text(step.name)
             text += f".{name}" if text else name
         elif isinstance(step, Position):
             text += f"[{step.number}]"
         elif isinstance(step, Named):
             text += f"[{json_text(format_path(step.header))}={json_text(step.name)}]"
         else:
-            at = "" if step.at is None else f"@{step.at}"
-            text += f"[{at}]" if isinstance(step, Each) else f"{{{at}}}"
+            at_text = "" if step.at is None else f"@{step.at}"
+            text += f"[{at_text}]" if isinstance(step, Each) else f"{{{at_text}}}"
     return text
 
 
@@ -255,16 +255,16 @@ def leaf_values(value: Any, path: str, end_paths: Container[str] = ()) -> list[t
     >>> leaf_values({"a": [1, {}], "b c": None}, "$")
     [('$.a[0]', '1'), ('$.a[1]', '{}'), ('$["b c"]', 'null')]
     """
-    texts = []
+    paths_and_texts = []
     pending_values = [(value, path)]
     while pending_values:
         value, path = pending_values.pop()
         if not value or not isinstance(value, dict | list) or path in end_paths:
-            texts.append((path, plain_json(value)))
+            paths_and_texts.append((path, plain_json(value)))
         elif isinstance(value, dict):
             pending_values += reversed(
                 [(item, path + key_step(key)) for key, item in value.items()]
             )
         else:
             pending_values += reversed([(item, f"{path}[{i}]") for i, item in enumerate(value)])
-    return texts
+    return paths_and_texts

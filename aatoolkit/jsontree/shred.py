@@ -134,9 +134,9 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
         table = pending_tables.pop()
         cell_plan = table.add_field(table.values, "", counter)
         plan = {"table": table.name, "rows": len(table.values), "cell": cell_plan}
-        text = canonical_json(plan).encode()
-        arrow = pa.table(table.columns).replace_schema_metadata({PLAN: text})
-        tables[_shorten_name(table.name)] = arrow
+        plan_json = canonical_json(plan).encode()
+        arrow_table = pa.table(table.columns).replace_schema_metadata({PLAN: plan_json})
+        tables[_shorten_name(table.name)] = arrow_table
         pending_tables += reversed(table.children)
     return tables
 
@@ -149,14 +149,15 @@ class _Table:
         self.columns: dict[str, pa.Array] = {}
         self.children: list[_Table] = []
 
-    def add_field(self, values: Sequence[Any], label: str, counter: StructureCounter) -> _Plan:
+    def add_field(self, values: Sequence[Any], field_path: str, counter: StructureCounter) -> _Plan:
         """Add the columns of a field to the table; return the plan by which `unshred` reads them.
 
-        ``values`` has the value of the field in each row. ``label`` is the path from the row to the
-        field, as written in names of columns; it is empty if ``values`` are the rows themselves.
+        ``values`` has the value of the field in each row. ``field_path`` is the path from the row
+        to the field, as written in names of columns; it is empty if ``values`` are the rows
+        themselves.
         """
         counter.count_path(values, set(), 0)
-        column_name, plan = label or VALUE, _Plan()
+        column_name, plan = field_path or VALUE, _Plan()
         kinds = [*map(_KINDS.__getitem__, map(type, values))]
         present_kinds = {*kinds}
         if INTEGER in present_kinds:
@@ -178,7 +179,10 @@ class _Table:
         def values_of_kind(kind: str) -> Sequence[Any]:
             if present_kinds == {kind}:
                 return values
-            return [value if k == kind else None for value, k in zip(values, kinds, strict=True)]
+            return [
+                value if value_kind == kind else None
+                for value, value_kind in zip(values, kinds, strict=True)
+            ]
 
         bare_kinds = [kind for kind in _KINDS_WITHOUT_COLUMN if kind in present_kinds]
         if len(bare_kinds) > 1:
@@ -188,42 +192,43 @@ class _Table:
             plan["bare"] = bare_kinds[0]
         scalar_kinds = sorted(present_kinds & _ARROW.keys())
         plan["scalars"] = {
-            k: column_name if len(scalar_kinds) == 1 else f"{column_name}@{k}" for k in scalar_kinds
+            kind: column_name if len(scalar_kinds) == 1 else f"{column_name}@{kind}"
+            for kind in scalar_kinds
         }
         for kind, name in plan["scalars"].items():
             self.columns[name] = pa.array(values_of_kind(kind), _ARROW[kind])
-        if present_kinds == {"null"} or (present_kinds == {"null", "missing"} and label):
+        if present_kinds == {"null"} or (present_kinds == {"null", "missing"} and field_path):
             self.columns[column_name] = pa.nulls(len(values))
-        for kind, sign in (("array", ITEMS), ("entries", ENTRIES)):
+        for kind, suffix in (("array", ITEMS), ("entries", ENTRIES)):
             if kind in present_kinds:
-                self.columns[column_name + sign] = self._add_child(
-                    values_of_kind(kind), label, sign
+                self.columns[column_name + suffix] = self._add_child(
+                    values_of_kind(kind), field_path, suffix
                 )
-                plan[sign] = [column_name + sign, self.children[-1].name]
+                plan[suffix] = [column_name + suffix, self.children[-1].name]
         if "object" in present_kinds:
             vector = Vector(values)
             plan["fields"] = {
                 name: self.add_field(
-                    vector.field(name).values, _make_column_name(label, name), counter
+                    vector.field(name).values, _make_column_name(field_path, name), counter
                 )
                 for name in sorted(vector.fields())
             }
         return plan
 
-    def _add_child(self, containers: Sequence[Any], label: str, sign: str) -> pa.Array:
-        """Add a child table with the elements of arrays (``sign`` ``[]``) or entries of objects.
+    def _add_child(self, containers: Sequence[Any], field_path: str, suffix: str) -> pa.Array:
+        """Add a child table with the elements of arrays (``suffix`` ``[]``) or entries of objects.
 
         Return a column with the number of items of each array or object in ``containers``, and null
         where there is none.
         """
         prefix = "" if self.name == DOCUMENT else self.name
-        name = f"{prefix}{'.' if prefix and label else ''}{label}{sign}"
+        name = f"{prefix}{'.' if prefix and field_path else ''}{field_path}{suffix}"
         vector = Vector(containers)
-        items = vector.elements() if sign == ITEMS else vector.entries()
+        items = vector.elements() if suffix == ITEMS else vector.entries()
         child = _Table(name, items.values)
         child.columns[PARENT] = pa.array(items.level.parents)
         child.columns[POSITION] = pa.array(items.level.positions, pa.int32())
-        if sign == ENTRIES:
+        if suffix == ENTRIES:
             child.columns[KEY] = pa.array(items.level.keys, pa.string())
         self.children.append(child)
         return pa.array(
@@ -245,9 +250,9 @@ def _are_distinguishable(values: Sequence[Any]) -> bool:
 
 def _make_column_name(prefix: str, key: str) -> str:
     """Return the name of a field's column, with special characters escaped, such as ``%2E``."""
-    step = _SPECIAL_CHARACTER.sub(lambda sign: f"%{ord(sign[0]):02X}", key) or "%"
-    step = f"%5F{key[1:]}" if key in (PARENT, POSITION, KEY, VALUE) else step
-    return f"{prefix}.{step}" if prefix else step
+    escaped_key = _SPECIAL_CHARACTER.sub(lambda match: f"%{ord(match[0]):02X}", key) or "%"
+    escaped_key = f"%5F{key[1:]}" if key in (PARENT, POSITION, KEY, VALUE) else escaped_key
+    return f"{prefix}.{escaped_key}" if prefix else escaped_key
 
 
 def _shorten_name(name: str) -> str:
@@ -307,39 +312,39 @@ def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[A
     if table.num_columns and table.num_rows != plan["rows"]:
         raise ValueError(f"the table {_shorten_name(name)} had {plan['rows']} rows")
 
-    def read_cell_values(cell: _Plan) -> list[Any]:
-        kinds = table.column(cell["kind"]).to_pylist() if "kind" in cell else []
-        kinds = kinds or [cell.get("bare", "null")] * plan["rows"]
+    def read_cell_values(cell_plan: _Plan) -> list[Any]:
+        kinds = table.column(cell_plan["kind"]).to_pylist() if "kind" in cell_plan else []
+        kinds = kinds or [cell_plan.get("bare", "null")] * plan["rows"]
         values: list[Any] = [MISSING if kind == "missing" else None for kind in kinds]
-        for kind, column in cell["scalars"].items():
-            for row, value in enumerate(table.column(column).to_pylist()):
+        for kind, column_name in cell_plan["scalars"].items():
+            for row, value in enumerate(table.column(column_name).to_pylist()):
                 if value is not None:
-                    is_whole = kind == NUMBER and "whole" in cell and value.is_integer()
+                    is_whole = kind == NUMBER and "whole" in cell_plan and value.is_integer()
                     values[row] = int(value) if kind == BIG or is_whole else value
-        for sign in (ITEMS, ENTRIES):
-            if sign in cell:
-                column, child_name = cell[sign]
-                lengths = table.column(column).to_pylist()
+        for suffix in (ITEMS, ENTRIES):
+            if suffix in cell_plan:
+                column_name, child_name = cell_plan[suffix]
+                lengths = table.column(column_name).to_pylist()
                 items, child = _read_values(tables, child_name), tables[child_name][0]
                 parents = [row for row, length in enumerate(lengths) for _ in range(length or 0)]
                 if child.column(PARENT).to_pylist() != parents:
                     raise ValueError(f"rows of the table {_shorten_name(child_name)} are missing")
-                if sign == ENTRIES:
+                if suffix == ENTRIES:
                     items = [*zip(child.column(KEY).to_pylist(), items, strict=True)]
                 start = 0
                 for row, length in enumerate(lengths):
                     if length is not None:
                         row_items = items[start : start + length]
-                        values[row] = row_items if sign == ITEMS else dict(row_items)
+                        values[row] = row_items if suffix == ITEMS else dict(row_items)
                         start += length
-        if "fields" in cell:
+        if "fields" in cell_plan:
             object_rows = [
                 row for row, kind in enumerate(kinds) if kind == "object" and values[row] is None
             ]
             for row in object_rows:
                 values[row] = {}
-            for key, field in cell["fields"].items():
-                items = read_cell_values(field)
+            for key, field_plan in cell_plan["fields"].items():
+                items = read_cell_values(field_plan)
                 for row in object_rows:
                     if items[row] is not MISSING:
                         values[row][key] = items[row]

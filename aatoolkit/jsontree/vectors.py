@@ -105,12 +105,13 @@ class Level:
         container = self.container
         if container is None:
             return ["$"] * self.size
-        labels = map("[{}]".format, self.positions.tolist())
+        path_ends = map("[{}]".format, self.positions.tolist())
         if self.keys is not None:
-            labels = map(key_step, self.keys)
+            path_ends = map(key_step, self.keys)
         container_paths = container.paths
         return [
-            container_paths[row] + label for row, label in zip(self.parents, labels, strict=True)
+            container_paths[row] + path_end
+            for row, path_end in zip(self.parents, path_ends, strict=True)
         ]
 
 
@@ -194,8 +195,8 @@ class Vector:
 
         Objects with more than `MAX_FIELDS` keys are left out, too.
         """
-        are_few = self.kinds == {dict} and len(self.values[0]) <= MAX_FIELDS
-        return values_by_common_key(self.values) if are_few else {}
+        has_few_fields = self.kinds == {dict} and len(self.values[0]) <= MAX_FIELDS
+        return values_by_common_key(self.values) if has_few_fields else {}
 
     @cached_property
     def objects(self) -> Sequence[dict[str, Any]]:
@@ -236,14 +237,14 @@ class Vector:
 
     def entries(self, only: Sequence[str] = ()) -> Vector:
         """Return the values of the entries of all objects; with ``only``, only for these keys."""
-        names = tuple(only)
-        child = self._children.get(names)
+        only_keys = tuple(only)
+        child = self._children.get(only_keys)
         if child is None:
             objects = self.objects
-            if names:
-                objects = [{key: item[key] for key in names if key in item} for item in objects]
+            if only_keys:
+                objects = [{key: item[key] for key in only_keys if key in item} for item in objects]
             keys = list(chain.from_iterable(objects))
-            child = self._children[names] = self.flatten([*map(dict.values, objects)], keys)
+            child = self._children[only_keys] = self.flatten([*map(dict.values, objects)], keys)
         return child
 
     def keys(self) -> Vector:
@@ -292,8 +293,8 @@ class Vector:
     @property
     def paths(self) -> list[str]:
         """The JSON paths of the values, one per row."""
-        end = self._path_end
-        return [path + end for path in self.level.paths] if end else self.level.paths
+        path_end = self._path_end
+        return [path + path_end for path in self.level.paths] if path_end else self.level.paths
 
     def path(self, row: int) -> str:
         """Return the JSON path of the value in a row; the path of a key ends in `KEY_SIGN`."""

@@ -42,22 +42,22 @@ LAYOUT = "2.1"
 
 def declared(column: ColumnMetadata) -> Column | None:
     """Return the declaration of a column; None if no table declares it."""
-    name, _, field = (column.of or "").partition(".")
-    table = find_table(name)
+    table_name, _, column_name = (column.of or "").partition(".")
+    table = find_table(table_name)
     try:
-        return None if table is None else table[field]
+        return None if table is None else table[column_name]
     except KeyError:
         return None
 
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     """Return ``schema`` with the metadata under the keys ``aatoolkit`` and ``PANDAS_ATTRS``."""
-    keys = {
+    schema_metadata = {
         **(schema.metadata or {}),
         PANDAS: _to_json({ATTRIBUTE: pack(metadata.dumps())}),
         KEY: _to_json(_make_body(metadata)),
     }
-    return schema.with_metadata(keys)
+    return schema.with_metadata(schema_metadata)
 
 
 _PARQUET_NAMES = "string large_string bool date32 int8 int16 int32 int64 float double timestamp[us]"
@@ -92,14 +92,14 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
         If the metadata is damaged, or of a newer major version.
     """
     try:
-        text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
+        metadata_text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
         if KEY in keys:
             body = json.loads(keys[KEY])
             for name, declaration in body.get("declarations", {}).items():
                 remember(name, load_table(declaration))
-        if text is None:
+        if metadata_text is None:
             return None
-        metadata = FrameMetadata.loads(text)
+        metadata = FrameMetadata.loads(metadata_text)
         columns = {name: column for name, column in metadata.columns.items() if name in names}
         return replace(metadata, columns=columns)
     except MetadataError as error:
@@ -119,8 +119,8 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
     is left out if it is 0, the most frequent. The declarations of tables are included, except of
     those in the default profile, which is publicly known.
     """
-    columns = metadata.columns.items()
-    states_by_name = {name: dump_state(column.availability) for name, column in columns}
+    column_items = metadata.columns.items()
+    states_by_name = {name: dump_state(column.availability) for name, column in column_items}
     states = [state for state, _ in Counter(states_by_name.values()).most_common()]
     body = {
         "version": LAYOUT,
@@ -132,7 +132,7 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
         "columns": {
             name: ({"state": position} if (position := states.index(states_by_name[name])) else {})
             | _drop_empty(_describe_declaration(column))
-            for name, column in columns
+            for name, column in column_items
         },
     }
     tables = {name: find_table(name) for name in sorted(tables_of(metadata)) if ":" in name}

@@ -112,7 +112,7 @@ class FrameMetadata:
                 for name, column in self.columns.items()
             },
             "sources": [
-                {name: fact for name, fact in vars(source).items() if fact not in (None, False)}
+                {name: value for name, value in vars(source).items() if value not in (None, False)}
                 for source in self.sources
             ],
         }
@@ -197,11 +197,11 @@ def declared_key(table: str) -> tuple[str, ...]:
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
     """Return a dict from each table to the names of those ``columns`` that the table declares."""
-    tables: dict[str, list[str]] = {}
+    names_by_table: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.table:
-            tables.setdefault(column.table, []).append(name)
-    return tables
+            names_by_table.setdefault(column.table, []).append(name)
+    return names_by_table
 
 
 def tables_of(metadata: FrameMetadata) -> list[str]:
@@ -229,10 +229,10 @@ class _MetadataInMemory:
 
     Parameters
     ----------
-    rows : callable
+    make_rows : callable
         A function that returns the rows as they were when the metadata was attached. The rows are
         hashed when the frame is first checked for changes.
-    describe : callable
+    make_metadata : callable
         A function that returns the metadata.
     responses : iterable of HeldResponse
         The responses in memory that the frame was made of.
@@ -240,17 +240,17 @@ class _MetadataInMemory:
 
     def __init__(
         self,
-        rows: Callable[[], pd.DataFrame],
-        describe: Callable[[], FrameMetadata],
+        make_rows: Callable[[], pd.DataFrame],
+        make_metadata: Callable[[], FrameMetadata],
         responses: Iterable[HeldResponse],
     ) -> None:
-        self.rows, self._describe = rows, describe
+        self.make_rows, self._make_metadata = make_rows, make_metadata
         self.responses: tuple[HeldResponse, ...] = tuple(dict.fromkeys(responses))
 
     @cached_property
     def metadata(self) -> FrameMetadata:
         """The metadata of the frame; it is made at the first access."""
-        return self._describe()
+        return self._make_metadata()
 
     @cached_property
     def text(self) -> _Text:
@@ -270,8 +270,8 @@ class _MetadataInMemory:
         With ``sample``, only a sample of the rows is hashed. Columns that have no value because the
         service could not measure them are left out.
         """
-        rows, columns = self.rows(), self.metadata.columns
-        arrays = arrays_of(rows)
+        frame, columns = self.make_rows(), self.metadata.columns
+        arrays = arrays_of(frame)
         empty_columns = {
             name
             for name, column in columns.items()
@@ -283,7 +283,7 @@ class _MetadataInMemory:
             for name, column in columns.items()
             if column != NOTHING and name not in empty_columns
         ]
-        return fingerprint_of(rows, names, self.metadata.key, sample=sample)
+        return fingerprint_of(frame, names, self.metadata.key, sample=sample)
 
 
 class _Text(str):
@@ -346,13 +346,13 @@ class LazyAttrs(dict[Any, Any]):
 def _make_text_first(method: Callable[..., Any]) -> Any:
     """Return a method of dict, wrapped so that the text of the metadata is made before the call."""
 
-    def read(*dicts: Any) -> Any:
+    def wrapper(*dicts: Any) -> Any:
         for attrs in dicts:
             if isinstance(attrs, LazyAttrs) and attrs.is_pending:
                 dict.__setitem__(attrs, ATTRIBUTE, attrs.in_memory.text)
         return method(*dicts)
 
-    return read
+    return wrapper
 
 
 _READERS = """
@@ -388,18 +388,18 @@ def attach(
 
 
 def frame_with(
-    rows: Callable[[], pd.DataFrame],
-    metadata: Callable[[], FrameMetadata],
+    make_frame: Callable[[], pd.DataFrame],
+    make_metadata: Callable[[], FrameMetadata],
     responses: Iterable[HeldResponse],
 ) -> pd.DataFrame:
     """Return a frame whose metadata and fingerprint are made when they are first needed.
 
-    The function ``rows`` makes the frame, and the function ``metadata`` makes the metadata of the
-    frame. For the fingerprint ``rows`` is called again, because the first frame may have been
-    changed by then.
+    The function ``make_frame`` makes the frame, and the function ``make_metadata`` makes the
+    metadata of the frame. For the fingerprint ``make_frame`` is called again, because the first
+    frame may have been changed by then.
     """
-    frame = rows()
-    _set_attrs(frame, {}, _MetadataInMemory(rows, metadata, responses))
+    frame = make_frame()
+    _set_attrs(frame, {}, _MetadataInMemory(make_frame, make_metadata, responses))
     return frame
 
 
@@ -492,7 +492,7 @@ def replace_metadata(
         _set_attrs(
             frame,
             _copy_other_attrs(frame),
-            _MetadataInMemory(in_memory.rows, lambda: metadata, responses),
+            _MetadataInMemory(in_memory.make_rows, lambda: metadata, responses),
         )
 
 
@@ -545,9 +545,9 @@ def with_row_states(
     """Return ``columns`` with availability recomputed for the rows that ``frame`` has now."""
     if not any(column.statements or column.absent for column in columns.values()):
         return {**columns}
-    rows = row_status_of(frame, FrameMetadata(columns))
+    row_status = row_status_of(frame, FrameMetadata(columns))
     return {
-        name: rows.recompute(column) if column.statements or column.absent else column
+        name: row_status.recompute(column) if column.statements or column.absent else column
         for name, column in columns.items()
     }
 

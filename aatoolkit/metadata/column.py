@@ -113,8 +113,8 @@ class ColumnMetadata:
     def with_absences(self, *absent: Availability) -> ColumnMetadata:
         """Return the metadata with ``absent`` added: the availability of rows not in the frame."""
         all_absent = tuple(dict.fromkeys((*self.absent, *absent)))
-        total = combine([self.availability, *absent])
-        return replace(self, availability=total, other_rows=self.elsewhere, absent=all_absent)
+        state = combine([self.availability, *absent])
+        return replace(self, availability=state, other_rows=self.elsewhere, absent=all_absent)
 
     def statements_within(self, *conditions: Condition) -> tuple[Statement, ...]:
         """Return the column's statements, limited to the rows that meet all ``conditions``.
@@ -168,17 +168,19 @@ class RowStatus:
             return [other_rows], np.zeros(self._row_count, np.int64)
         cache_key = (other_rows, tuple(statements))
         if cache_key not in self._states:
-            matches = np.column_stack([self._mask_matches(statement) for statement in statements])
-            packed_rows = np.packbits(matches, axis=1)
-            _, first_rows, codes = np.unique(
+            match_matrix = np.column_stack(
+                [self._mask_matches(statement) for statement in statements]
+            )
+            packed_rows = np.packbits(match_matrix, axis=1)
+            _, first_rows, state_codes = np.unique(
                 packed_rows, axis=0, return_index=True, return_inverse=True
             )
-            positions_by_state = [np.flatnonzero(matches[row]).tolist() for row in first_rows]
+            positions_by_state = [np.flatnonzero(match_matrix[row]).tolist() for row in first_rows]
             states = [
                 self._combine_matches(other_rows, [statements[position] for position in positions])
                 for positions in positions_by_state
             ]
-            self._states[cache_key] = states, codes.reshape(-1).astype(np.int64)
+            self._states[cache_key] = states, state_codes.reshape(-1).astype(np.int64)
         return self._states[cache_key]
 
     def recompute(self, column: ColumnMetadata) -> ColumnMetadata:
@@ -201,25 +203,27 @@ class RowStatus:
             if condition.column not in self._usable_columns:
                 continue
             if condition not in self._masks:  # evaluated on distinct values only
-                codes, distinct_values = pd.factorize(self._arrays[condition.column])
+                value_codes, distinct_values = pd.factorize(self._arrays[condition.column])
                 matches = condition.matches(pd.Series(distinct_values).astype(object).tolist())
-                self._masks[condition] = np.array([*matches, False], bool)[codes]
+                self._masks[condition] = np.array([*matches, False], bool)[value_codes]
             mask &= self._masks[condition]
         return mask
 
     def _combine_matches(
-        self, other_rows: Availability, matches: Sequence[Statement]
+        self, other_rows: Availability, statements: Sequence[Statement]
     ) -> Availability:
-        """Return the availability of a row to which the statements ``matches`` apply."""
-        column_sets = [{condition.column for condition in statement.rows} for statement in matches]
-        are_certain = [names <= self._usable_columns for names in column_sets]
+        """Return the availability of a row to which ``statements`` apply."""
+        column_sets = [
+            {condition.column for condition in statement.rows} for statement in statements
+        ]
+        are_certain = [column_names <= self._usable_columns for column_names in column_sets]
         condition_sets = [
             {*statement.rows}
-            for statement, is_certain in zip(matches, are_certain, strict=True)
+            for statement, is_certain in zip(statements, are_certain, strict=True)
             if is_certain
         ]
         narrowest_states, possible_states = [], []
-        for statement, is_certain in zip(matches, are_certain, strict=True):
+        for statement, is_certain in zip(statements, are_certain, strict=True):
             if not is_certain:
                 possible_states.append(statement.availability)
             elif not any({*statement.rows} < conditions for conditions in condition_sets):

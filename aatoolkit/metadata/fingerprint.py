@@ -82,10 +82,10 @@ def _hash_present(values: Array) -> Hashes:
 
     Numbers are hashed as floats, times as microseconds, and other values as text.
     """
-    kind = values.dtype.kind
-    if kind in "biuf":
+    dtype_kind = values.dtype.kind
+    if dtype_kind in "biuf":
         array = values.to_numpy("float64", na_value=np.nan) + 0.0
-    elif kind == "M":
+    elif dtype_kind == "M":
         moments = values.to_numpy("datetime64[us]", na_value=np.datetime64("NaT"))
         array = moments.astype("int64").astype("float64")
     else:
@@ -188,8 +188,8 @@ class Fingerprint:
     def from_dict(body: Mapping[str, Any]) -> Fingerprint:
         """Create a fingerprint from the JSON values that `to_dict` returned."""
 
-        def from_hex(text: str, dtype: str) -> Hashes:
-            return np.frombuffer(bytes.fromhex(text), dtype).astype(np.uint64)
+        def from_hex(hex_text: str, dtype: str) -> Hashes:
+            return np.frombuffer(bytes.fromhex(hex_text), dtype).astype(np.uint64)
 
         span, cells = body["span"], body["cells"].items()
         return Fingerprint(
@@ -199,8 +199,8 @@ class Fingerprint:
             from_hex(body["labels"], ">u4"),
             from_hex(body["keys"], ">u4"),
             {
-                name: (int(missing_count), from_hex(text, ">u2"))
-                for name, (missing_count, text) in cells
+                name: (int(missing_count), from_hex(hex_text, ">u2"))
+                for name, (missing_count, hex_text) in cells
             },
         )
 
@@ -216,13 +216,13 @@ class Fingerprint:
 
 
 def fingerprint_of(
-    rows: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], *, sample: bool = False
+    frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], *, sample: bool = False
 ) -> Fingerprint:
     """Return the fingerprint of a frame.
 
     Parameters
     ----------
-    rows : pandas.DataFrame
+    frame : pandas.DataFrame
         The frame.
     names : iterable of str
         The columns, or levels of the index, to hash.
@@ -231,9 +231,9 @@ def fingerprint_of(
     sample : bool
         Whether to hash a sample of rows, with shorter hashes.
     """
-    index, arrays = rows.index, arrays_of(rows)
+    index, arrays = frame.index, arrays_of(frame)
     names = [name for name in names if name in arrays]
-    positions = _choose_sample_positions(len(rows)) if sample else slice(None)
+    positions = _choose_sample_positions(len(frame)) if sample else slice(None)
     sampled_arrays = {name: arrays[name][positions] for name in (*names, *key) if name in arrays}
     label_hashes = _hash_labels(index[positions])
     cell_hashes = {name: hash_cells(array) for name, array in sampled_arrays.items()}
@@ -244,7 +244,7 @@ def fingerprint_of(
     if key and {*key} <= {*cell_hashes}:
         key_hashes = row_hashes([cell_hashes[name] for name in key], sample)
     return Fingerprint(
-        len(rows),
+        len(frame),
         index_names(index),
         label_span(index),
         row_hashes([*label_hashes, *(cell_hashes[name] for name in label_columns)], sample),
@@ -261,20 +261,20 @@ def fingerprint_of(
     )
 
 
-def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
+def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
     """Return a dict from the name of each column and named index level to its values.
 
     Names that several columns have are left out.
     """
-    rows = pd.DataFrame(rows)  # without attrs, which each of its columns would copy
-    names = [str(name) for name in rows.columns]
+    frame = pd.DataFrame(frame)  # without attrs, which each of its columns would copy
+    names = [str(name) for name in frame.columns]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
     arrays = {
-        str(name): rows.index.get_level_values(level).array
-        for level, name in enumerate(rows.index.names)
+        str(name): frame.index.get_level_values(level).array
+        for level, name in enumerate(frame.index.names)
         if name is not None
     }
-    arrays |= {name: column.array for name, (_, column) in zip(names, rows.items(), strict=True)}
+    arrays |= {name: column.array for name, (_, column) in zip(names, frame.items(), strict=True)}
     return {name: array for name, array in arrays.items() if name not in repeated_names}
 
 
@@ -284,9 +284,9 @@ def _choose_sample_positions(size: int) -> Positions:
     They are the first rows, then others at equal distances. A frame of at most `SAMPLE_SIZE` rows
     is sampled as a whole.
     """
-    first_count = SAMPLE_SIZE // 2
-    others = np.linspace(first_count, size - 1, first_count, dtype=np.intp)
-    return np.arange(size) if size <= SAMPLE_SIZE else np.append(np.arange(first_count), others)
+    half = SAMPLE_SIZE // 2
+    late_positions = np.linspace(half, size - 1, half, dtype=np.intp)
+    return np.arange(size) if size <= SAMPLE_SIZE else np.append(np.arange(half), late_positions)
 
 
 def index_names(index: pd.Index) -> tuple[str | None, ...]:
@@ -310,15 +310,15 @@ def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
 
     ``columns`` has an array of hashes per column. With ``sample``, the hashes are shorter.
     """
-    total = np.zeros(len(columns[0]), dtype=np.uint64)
+    combined_hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for hashes in columns:
-        total = total * np.uint64(1_000_003) + hashes
-    return total & np.uint64(_ROW_BITS) if sample else total
+        combined_hashes = combined_hashes * np.uint64(1_000_003) + hashes
+    return combined_hashes & np.uint64(_ROW_BITS) if sample else combined_hashes
 
 
-def _truncate(cells: Hashes, sample: bool = False) -> Hashes:
+def _truncate(hashes: Hashes, sample: bool = False) -> Hashes:
     """Return the hashes of cells, cut to the bits that a fingerprint keeps, fewer in a sample."""
-    return cells & np.uint64(_CELL_BITS if sample else _FULL_CELL_BITS)
+    return hashes & np.uint64(_CELL_BITS if sample else _FULL_CELL_BITS)
 
 
 def _count_rows(columns: Iterable[Hashes]) -> pd.Series:
@@ -327,19 +327,19 @@ def _count_rows(columns: Iterable[Hashes]) -> pd.Series:
     return pd.Index(hashes).value_counts()
 
 
-def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
-    """Return whether any row occurs more often in ``rows`` than in each of the ``frames``.
+def has_more_rows(column_hashes: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
+    """Return whether any row occurs more often in ``column_hashes`` than in each of the ``frames``.
 
     Parameters
     ----------
-    rows : list of array
+    column_hashes : list of array
         The hashes of the cells of some rows, one array per column.
     frames : iterable of list of array
         For each frame, the hashes of the same columns.
     """
-    counts = _count_rows(rows)
-    counts_read = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
-    return bool((counts > counts_read.reindex(counts.index, fill_value=0)).any())
+    counts = _count_rows(column_hashes)
+    read_counts = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
+    return bool((counts > read_counts.reindex(counts.index, fill_value=0)).any())
 
 
 class RowMatch(NamedTuple):
@@ -389,12 +389,12 @@ class FingerprintCheck:
             return np.empty(0, np.intp), {*self._columns}
         is_moved = MOVED in self._changes.values()
         best_match = None
-        for match, differences, _ in self._matches if self._origin.is_complete else ():
+        for match, diff_columns, _ in self._matches if self._origin.is_complete else ():
             if not (match.read_rows.is_unique and match.mask.all()) or (
                 is_moved and not match.is_by_key
             ):
                 continue
-            unchanged_columns = {*self._columns} - differences | (
+            unchanged_columns = {*self._columns} - diff_columns | (
                 {*self._key} if match.is_by_key else set()
             )
             if best_match is None or len(unchanged_columns) > len(best_match[1]):
@@ -461,17 +461,19 @@ class FingerprintCheck:
         differ, or they are equal but may be sums of groups; see `_find_possible_sums`.
         """
         matches = []
-        for match in filter(None, (find() for find in (self._match_by_label, self._match_by_key))):
-            differences = {name for name in self._columns if self._differs(name, match)}
-            possible_sums = self._find_possible_sums(match.mask, differences)
+        for match in filter(
+            None, (find_match() for find_match in (self._match_by_label, self._match_by_key))
+        ):
+            diff_columns = {name for name in self._columns if self._differs(name, match)}
+            possible_sums = self._find_possible_sums(match.mask, diff_columns)
             matches.append(
-                (match, differences, dict.fromkeys(differences, OVERWRITTEN) | possible_sums)
+                (match, diff_columns, dict.fromkeys(diff_columns, OVERWRITTEN) | possible_sums)
             )
             if not matches[-1][-1]:
                 break
         return matches
 
-    def _find_possible_sums(self, is_matched: Mask, differences: set[str]) -> dict[str, str]:
+    def _find_possible_sums(self, is_matched: Mask, diff_columns: set[str]) -> dict[str, str]:
         """Return a dict from each column whose values may be sums of groups to the reason.
 
         After a groupby the labels of groups can equal the labels of rows, and a sum can equal the
@@ -486,20 +488,20 @@ class FingerprintCheck:
         the columns that had missing values when they were read are returned: a sum over missing
         values may equal a value that was read. In all other cases every column is returned.
         """
-        equal_columns = {*self._columns} - differences
+        equal_columns = {*self._columns} - diff_columns
         if self._key and equal_columns >= {*self._key}:
             return {}
         number_columns = [name for name in equal_columns if self._arrays[name].dtype.kind in "biuf"]
         has_text = len(number_columns) < len(equal_columns)
         if len(self._index) == self._origin.rows:
-            is_accepted = has_text or not differences
+            is_accepted = has_text or not diff_columns
             return {} if is_accepted else dict.fromkeys(self._columns, MOVED)
         zero_hashes = hash_cells(pd.array([0, None], "Int64"))
         is_varied = any(
             len(np.setdiff1d(self._hash_column(name)[is_matched], zero_hashes)) >= _MIN_DIFFERENT
             for name in number_columns
         )
-        if differences or not (has_text or is_varied) or not is_matched.any():
+        if diff_columns or not (has_text or is_varied) or not is_matched.any():
             return dict.fromkeys(self._columns, MOVED)
         if is_varied and label_span(self._index) != (0, len(self._index) - 1):
             return {}
@@ -523,8 +525,8 @@ class FingerprintCheck:
         hashes = _truncate(hashes, self._origin.is_sample)
         if match.read_rows.is_unique:
             return not np.array_equal(read_hashes[match.positions[mask]], hashes)
-        cells_read = _combine_hashes(match.read_rows.hashes, read_hashes)
-        return not np.isin(_combine_hashes(match.hashes[mask], hashes), cells_read).all()
+        read_cell_hashes = _combine_hashes(match.read_rows.hashes, read_hashes)
+        return not np.isin(_combine_hashes(match.hashes[mask], hashes), read_cell_hashes).all()
 
     def _has_likely_missing(self, name: str) -> bool:
         """Return whether dropping or repeating rows explains a column's number of missing values.

@@ -109,7 +109,7 @@ def dump_recipe(recipe: Recipe) -> Recipe:
 _MAX_CELLS = 4000
 
 
-def dump_rows(rows: Positions) -> list[int]:
+def dump_rows(positions: Positions) -> list[int]:
     """Return row positions in compressed form, as runs of equal steps between positions.
 
     Each run is two numbers: the step from one position to the next, and how often it is repeated.
@@ -121,10 +121,10 @@ def dump_rows(rows: Positions) -> list[int]:
     >>> dump_rows(np.array([2, 3, 4])), load_rows(dump_rows(np.array([5, 1, 1]))).tolist()
     ([2, 1, 1, 2], [5, 1, 1])
     """
-    steps = np.diff(rows, prepend=0)
-    starts = np.flatnonzero(np.diff(steps, prepend=steps[:1] + 1))
-    repeat_counts = np.diff(starts, append=len(steps))
-    return np.column_stack([steps[starts], repeat_counts]).ravel().tolist()
+    steps = np.diff(positions, prepend=0)
+    run_starts = np.flatnonzero(np.diff(steps, prepend=steps[:1] + 1))
+    repeat_counts = np.diff(run_starts, append=len(steps))
+    return np.column_stack([steps[run_starts], repeat_counts]).ravel().tolist()
 
 
 def load_rows(runs: Sequence[int]) -> Positions:

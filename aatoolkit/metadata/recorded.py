@@ -56,16 +56,16 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            call = _find_signature(function).bind(*args, **kwargs)
+            bound_call = _find_signature(function).bind(*args, **kwargs)
             for name in inputs:  # an iterator is read once
-                frames = call.arguments.get(name)
+                frames = bound_call.arguments.get(name)
                 if isinstance(frames, Iterator):
-                    call.arguments[name] = [*frames]
+                    bound_call.arguments[name] = [*frames]
             with checked_once():
-                result = function(*call.args, **call.kwargs)
+                result = function(*bound_call.args, **bound_call.kwargs)
                 frame: Any = result
                 if hasattr(frame, "attrs"):
-                    record(frame, verb, call.arguments, inputs)
+                    record(frame, verb, bound_call.arguments, inputs)
             return result
 
         VERBS[verb] = wrapper, inputs
@@ -80,11 +80,11 @@ def checked_once() -> Iterator[None]:
 
     No frame may be changed in the block.
     """
-    token = CHECKS.set({})
+    reset_token = CHECKS.set({})
     try:
         yield
     finally:
-        CHECKS.reset(token)
+        CHECKS.reset(reset_token)
 
 
 @cache
@@ -126,28 +126,28 @@ def record(
         name: value for name, value in other_arguments.pop("options", {}).items() if value
     }
     metadata = stored_of(result)[0] if has_metadata(result) else FrameMetadata()
-    recipes = [current_recipe(frame) for frame in frames]
+    recipe_triples = [current_recipe(frame) for frame in frames]
     sources = dict.fromkeys(
         (
             *metadata.sources,
-            *(source for _, input_sources, _ in recipes for source in input_sources),
+            *(source for _, input_sources, _ in recipe_triples for source in input_sources),
         )
     )
     positions = {source: position for position, source in enumerate(sources)}
-    written_arguments, unwritten = {}, []
+    written_arguments, bad_names = {}, []
     for name, value in other_arguments.items():
         try:
             written_arguments[name] = _serialize(value)
         except TypeError:
-            unwritten.append(name)
+            bad_names.append(name)
     input_recipes = [
         renumbered(input_recipe, {i: positions[source] for i, source in enumerate(input_sources)})
-        for input_recipe, input_sources, _ in recipes
+        for input_recipe, input_sources, _ in recipe_triples
     ]
     recipe: Recipe = [DO, verb, written_arguments, input_recipes]
-    if unwritten:
-        recipe = [END, f"{verb} was given {', '.join(unwritten)}, which cannot be written down"]
-    responses = [response for _, _, held_responses in recipes for response in held_responses]
+    if bad_names:
+        recipe = [END, f"{verb} was given {', '.join(bad_names)}, which cannot be written down"]
+    responses = [response for _, _, held_responses in recipe_triples for response in held_responses]
     replace_metadata(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
 
@@ -235,10 +235,10 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
     elif len(positions) != fingerprint.rows or (np.diff(positions, prepend=-1) != 1).any():
         changes["rows"] = dump_rows(positions)
     arrays = arrays_of(frame)
-    columns = metadata.columns.items()
+    column_items = metadata.columns.items()
     unchanged_columns |= {
         name
-        for name, column in columns
+        for name, column in column_items
         if column.availability.status in EMPTY and check.is_empty(name)
     }
     changed_columns = [name for name in arrays if name not in unchanged_columns]

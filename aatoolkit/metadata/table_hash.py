@@ -76,26 +76,26 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     """
     if not isinstance(table, pa.Table):
         table = _to_arrow(table)
-    kinds, pieces = [], []
+    names_and_kinds, buffers = [], []
     for name, values in zip(table.column_names, table.columns, strict=True):
         try:
             kind, encoded_values = _encode(values)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
-        kinds.append([name, kind])
-        pieces += encoded_values
-    shape = {"columns": kinds, "rows": table.num_rows}
+        names_and_kinds.append([name, kind])
+        buffers += encoded_values
+    shape = {"columns": names_and_kinds, "rows": table.num_rows}
     header = json.dumps(shape, ensure_ascii=False, separators=(",", ":")).encode()
     digest = hashlib.sha256(_HASH_TITLE + header + b"\n")
-    for piece in pieces:
-        digest.update(piece)
+    for buffer in buffers:
+        digest.update(buffer)
     return digest.hexdigest()
 
 
 def _to_arrow(frame: pd.DataFrame) -> pa.Table:
     """Convert a frame to an Arrow table, with the named index levels as the first columns."""
-    levels = [name for name in frame.index.names if name is not None]
-    flat_frame = frame.reset_index(levels) if levels else frame.copy(deep=False)
+    level_names = [name for name in frame.index.names if name is not None]
+    flat_frame = frame.reset_index(level_names) if level_names else frame.copy(deep=False)
     flat_frame.attrs = {}  # Arrow would write the text of the attrs
     try:
         return pa.Table.from_pandas(flat_frame, preserve_index=False)
@@ -118,8 +118,8 @@ def _encode(values: Any) -> _Encoded:
         # numpy writes a missing number as NaN.
         array = array.cast(pa.float64())
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, pa.float64()), array)
-    kind, pieces = _encode_values(array)
-    return kind, [_encode_numbers(pc.is_valid(array), pa.uint8()), *pieces]
+    kind, buffers = _encode_values(array)
+    return kind, [_encode_numbers(pc.is_valid(array), pa.uint8()), *buffers]
 
 
 def _encode_values(array: pa.Array) -> _Encoded:

@@ -109,12 +109,12 @@ class Aggregation:
 
     def __post_init__(self) -> None:
         if self.rule not in RULES or (self.rule == "ratio" and not self.over):
-            rules = ", ".join(RULES).replace("ratio", "ratio with over=")
-            raise ArgumentError(f"{self.rule!r} is no aggregation rule; there are {rules}")
+            rule_names = ", ".join(RULES).replace("ratio", "ratio with over=")
+            raise ArgumentError(f"{self.rule!r} is no aggregation rule; there are {rule_names}")
 
     def __repr__(self) -> str:
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return f"Aggregation({', '.join(f'{name}={value!r}' for name, value in values if value)})"
+        items = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return f"Aggregation({', '.join(f'{name}={value!r}' for name, value in items if value)})"
 
     def __str__(self) -> str:
         text = self.rule

@@ -171,8 +171,8 @@ class Rule:
 
     def is_whole(self, value: Mapping[str, Any]) -> bool:
         """Return whether an object has all four fields of the rule, and a text as its status."""
-        names = (self.status, self.reason, self.sample_size, self.as_of)
-        return isinstance(value.get(self.status), str) and all(name in value for name in names)
+        keys = (self.status, self.reason, self.sample_size, self.as_of)
+        return isinstance(value.get(self.status), str) and all(key in value for key in keys)
 
 
 _DIGITS = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)

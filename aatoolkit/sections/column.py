@@ -197,7 +197,7 @@ def camel(name: str) -> str:
     'citationCount'
     """
     first_word, *other_words = name.split("_")
-    return first_word + "".join(part.capitalize() for part in other_words)
+    return first_word + "".join(word.capitalize() for word in other_words)
 
 
 @lru_cache(8192)
@@ -229,10 +229,10 @@ class ShortForm(Protocol):
     ) -> Column: ...
 
 
-def _make_column(name: str, dtype: str, doc: str, source: str | None, **more: Any) -> Column:
+def _make_column(name: str, dtype: str, doc: str, source: str | None, **options: Any) -> Column:
     if source is None and snake(name) != name:
         name, source = snake(name), name
-    return Column(name, dtype, doc, source, **more)
+    return Column(name, dtype, doc, source, **options)
 
 
 def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortForm:

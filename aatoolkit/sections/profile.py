@@ -230,10 +230,10 @@ def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
 
     ``kind`` says what the name should be of, such as ``section``; ``names`` are the declared names.
     """
-    text = str(name)[:80]  # it may be of any kind
-    suggestions = near_matches(text, names)
-    message = unknown(kind, text, names)
-    return ScopeError(message, parameter=kind, unknown=(text,), suggestions=suggestions)
+    short_name = str(name)[:80]  # it may be of any kind
+    suggestions = near_matches(short_name, names)
+    message = unknown(kind, short_name, names)
+    return ScopeError(message, parameter=kind, unknown=(short_name,), suggestions=suggestions)
 
 
 def _normalize_name(name: str) -> str:

@@ -163,11 +163,11 @@ def _dump_path(steps: Any) -> list[Any] | None:
     return [format_path(steps), keys_by_index]
 
 
-def _load_path(text_and_limits: Any) -> Any:
-    if text_and_limits is None:
+def _load_path(path_and_keys: Any) -> Any:
+    if path_and_keys is None:
         return None
-    text, keys_by_index = text_and_limits
-    steps = [*parse_pattern(text)]
+    path, keys_by_index = path_and_keys
+    steps = [*parse_pattern(path)]
     for index, keys in keys_by_index.items():
         steps[int(index)] = Entries(_as_tuples(keys))
     return tuple(steps)

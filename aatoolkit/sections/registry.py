@@ -217,7 +217,7 @@ def qualifier(section: Section, owner: str) -> str:
     return prefix
 
 
-def remember(name: str, declared: Table) -> None:
+def remember(name: str, declaration: Table) -> None:
     """Store a table of another profile, so that `table` finds it by its name in metadata.
 
     If there are too many tables, the one stored first is dropped.
@@ -226,7 +226,7 @@ def remember(name: str, declared: Table) -> None:
         with _lock:
             while len(_other_tables) >= _MAX_TABLES:
                 _other_tables.pop(next(iter(_other_tables)))
-            _other_tables[name] = declared
+            _other_tables[name] = declaration
 
 
 _other_tables: dict[str, Table] = {}
@@ -284,12 +284,14 @@ def _move_table(table: Table, name: str, path: str) -> Table:
     if not path:
         return replace(table, columns=columns)
     steps = parse_pattern(path)
-    repeated = [index for index, step in enumerate(steps, 1) if isinstance(step, Each | Entries)]
-    if len(repeated) != 1:
+    row_path_lengths = [
+        length for length, step in enumerate(steps, 1) if isinstance(step, Each | Entries)
+    ]
+    if len(row_path_lengths) != 1:
         raise ArgumentError(
             f"{name}={path!r} is no list of values; write models[].key, themes[] or makers{{}}"
         )
-    row_steps, steps_to_value = steps[: repeated[0]], steps[repeated[0] :]
+    row_steps, steps_to_value = steps[: row_path_lengths[0]], steps[row_path_lengths[0] :]
     is_map = isinstance(row_steps[-1], Entries)
     source = format_path(steps_to_value) or ("@0" if is_map else ".")
     columns = tuple(

@@ -102,23 +102,23 @@ class Table(Described):
 
     def __post_init__(self) -> None:
         key, names = key_names(self.key), [column.name for column in self.columns]
-        invalid = [*({*key} - {*names}), *(name for name in {*names} if names.count(name) > 1)]
-        if invalid:
+        bad_names = [*({*key} - {*names}), *(name for name in {*names} if names.count(name) > 1)]
+        if bad_names:
             raise ArgumentError(
-                f"table {self.name!r}: key or columns do not fit: {sorted(invalid)}"
+                f"table {self.name!r}: key or columns do not fit: {sorted(bad_names)}"
             )
-        list_columns = [
+        list_names = [
             column.name
             for column in self.columns
             if column.name in key and column.dtype == "list<string>"
         ]
-        if list_columns:
+        if list_names:
             raise ArgumentError(
-                f"table {self.name!r}: a list cannot be a key: {list_columns}; choose other columns"
+                f"table {self.name!r}: a list cannot be a key: {list_names}; choose other columns"
             )
         for source, _ in (*self.rows.without, *self.rows.only):
             make_pattern(self.rows, source)
-        row_words = " and ".join(name.replace("_", " ") for name in key) or "response"
+        row_noun = " and ".join(name.replace("_", " ") for name in key) or "response"
         columns = tuple(
             replace(
                 column,
@@ -128,7 +128,7 @@ class Table(Described):
             )
             for column in self.columns
         )
-        vars(self).update(key=key, doc=self.doc or f"One row per {row_words}.", columns=columns)
+        vars(self).update(key=key, doc=self.doc or f"One row per {row_noun}.", columns=columns)
 
     def __getitem__(self, name: str) -> Column:
         for column in self.columns:
@@ -275,8 +275,8 @@ class Section(Described):
         >>> taught.availability.at
         'light'
         """
-        names = ("kept", "optional", "watched", "emptied")
-        parameters = {name: getattr(self, name) for name in names}
+        parameter_names = ("kept", "optional", "watched", "emptied")
+        parameters = {name: getattr(self, name) for name in parameter_names}
         rules = with_rule(self.rules, Rule(**rule))
         return Section(self.name, self.doc, *self.tables, availability=rules, **parameters)
 

@@ -217,21 +217,21 @@ def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
     return class_names
 
 
-def _format_getter(argument: str, names: Iterable[str], value: str) -> str:
+def _format_getter(argument: str, names: Iterable[str], value_type: str) -> str:
     key = f"Literal[{', '.join(map(_quote, names))}]"
-    return _GETTER.format(argument=argument, key=key, value=value)
+    return _GETTER.format(argument=argument, key=key, value=value_type)
 
 
 def _make_class_name(name: str) -> str:
-    words = "".join(word[:1].upper() + word[1:] for word in re.split(r"\W|_", name) if word)
-    return words if words.isidentifier() else f"_{words}"
+    class_name = "".join(word[:1].upper() + word[1:] for word in re.split(r"\W|_", name) if word)
+    return class_name if class_name.isidentifier() else f"_{class_name}"
 
 
 def _quote(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    escaped_name = name.replace("\\", "\\\\").replace('"', '\\"')
     characters = (
         character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in escaped
+        for character in escaped_name
     )
     return f'"{"".join(characters)}"'
 

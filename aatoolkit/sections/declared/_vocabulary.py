@@ -66,12 +66,12 @@ def optional(*columns: Column) -> tuple[Column, ...]:
     return tuple(replace(column, optional=True) for column in columns)
 
 
-def whole(name: str, doc: str, things: str) -> Column:
-    """Return a column with the number of all ``things``, which is the same in every row.
+def total_count(name: str, doc: str, plural_noun: str) -> Column:
+    """Return a column with the number of all ``plural_noun``, which is the same in every row.
 
     It is the denominator of the shares in another column, and must not be summed.
     """
-    rule = refused(f"the same {things} in every row")
+    rule = refused(f"the same {plural_noun} in every row")
     return count(name, doc, aggregate=rule, optional=True)
 
 
@@ -95,7 +95,7 @@ SHARE_OF_VOICE = fraction(
     "Mentions of the brand as a share of those of all brands.",
     aggregate=share(counts=("mention_count", "all_mention_count")),
 )
-ALL_MENTIONS = whole(
+ALL_MENTIONS = total_count(
     "all_mention_count",
     "Mentions of all brands: the sample size of the share of voice.",
     "mentions",

@@ -35,7 +35,7 @@ SECTION = Section(
             integer("retrieved_answer_count", "Distinct answers that read the domain; domains overlap.",
                 unit="distinct answers", aggregate=NOT_ADDITIVE),
         ),
-        whole("reporting_answer_count", "Answers of engines that report what they read: the sample size of that share.",
+        total_count("reporting_answer_count", "Answers of engines that report what they read: the sample size of that share.",
             "answers"),
     )),
     Table("source_domain_engines", "One row per cited domain and engine.", keyed("domains[].byEngine", key="engine"),

@@ -6,7 +6,7 @@ from aatoolkit.sections.declared._vocabulary import *
 
 
 # fmt: off
-def _of_counts(numerator: str, denominator: str) -> Aggregation:
+def _ratio_per_metric(numerator: str, denominator: str) -> Aggregation:
     """Return a rule that combines only rows of the same metric, as Σnumerator/Σdenominator."""
     why = f"recompute from {numerator}/{denominator}"
     return Aggregation("none", why=why, counts=(numerator, denominator), within="metric")
@@ -23,10 +23,10 @@ SECTION = Section(
     Table("overview_kpis", "One row per metric.", keyed("kpis", key="metric"), key="metric", columns=(
         text("metric", "The metric, as the API spells it: mentionRate, …."),
         number("value", "The metric, in the unit of its row.", unit=PER_UNIT,
-            aggregate=_of_counts("numerator", "denominator")),
+            aggregate=_ratio_per_metric("numerator", "denominator")),
         *optional(
             number("previous_value", "The metric in the window before, in the unit of its row.", "previous",
-                unit=PER_UNIT, aggregate=_of_counts("previous_numerator", "previous_denominator")),
+                unit=PER_UNIT, aggregate=_ratio_per_metric("previous_numerator", "previous_denominator")),
             number("numerator", "Numerator of the value: a count or a sum.", unit="count or sum",
                 aggregate=_OF_METRIC),
             number("denominator", "The denominator, which is the sample size.", unit=COUNT,
@@ -65,13 +65,13 @@ SECTION = Section(
         MEAN_PLACE,
         number("mention_rate_change", "Change of the mention rate; 0.01 is one percentage point.", unit=FRACTION_CHANGE,
             aggregate=refused("a difference of two rates, whose counts are beside it")),
-        whole("answer_count", "Answers collected: the sample size of the mention rate.", "answers"),
+        total_count("answer_count", "Answers collected: the sample size of the mention rate.", "answers"),
         ALL_MENTIONS,
         *optional(
             PLACES,
             count("previous_mention_count", "Answers of the window before that mention it."),
         ),
-        whole("previous_answer_count", "Answers collected in the window before.", "answers"),
+        total_count("previous_answer_count", "Answers collected in the window before.", "answers"),
     )),
     Table("overview_engines", "One row per engine.", records("engines"), key="engine", columns=(
         ENGINE,

@@ -45,7 +45,7 @@ SECTION = Section(
                 aggregate=share(counts=("previous_mention_count", "previous_all_mention_count"))),
             _PREVIOUS_MENTIONS,
         ),
-        whole("previous_all_mention_count", "Mentions of all brands in the window before.", "mentions"),
+        total_count("previous_all_mention_count", "Mentions of all brands in the window before.", "mentions"),
     )),
     Table("ranking_matrix", "One row per brand and engine.",
         records("matrix.values[][]"),

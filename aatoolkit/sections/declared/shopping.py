@@ -45,7 +45,7 @@ SECTION = Section(
             integer("answer_count", "Distinct answers with the product; products overlap.", unit="distinct answers",
                 aggregate=NOT_ADDITIVE),
         ),
-        whole("shopping_answer_count", "Answers with shopping results: the sample size of the visibility.", "answers"),
+        total_count("shopping_answer_count", "Answers with shopping results: the sample size of the visibility.", "answers"),
     )),
     Table("shopping_offers", "One row per product and offer.", records("products[].offers"),
         key=("product_id", "offer_position"), columns=(
@@ -81,9 +81,9 @@ SECTION = Section(
             count("answer_count", "Answers with a product of the brand; brands overlap.", aggregate=refused(_OVERLAP)),
             count("win_count", "Answers that show a product of the brand first.", aggregate=refused(_OVERLAP)),
         ),
-        whole("shopping_answer_count", "Answers with shopping results: the sample size of both rates.", "answers"),
+        total_count("shopping_answer_count", "Answers with shopping results: the sample size of both rates.", "answers"),
         count("placement_count", "Placements of products of the brand.", optional=True),
-        whole("all_placement_count", "Placements of all products: the sample size of the share of shelf.",
+        total_count("all_placement_count", "Placements of all products: the sample size of the share of shelf.",
             "placements"),
     )),
     Table("shopping_merchants", "One row per merchant.", records("merchants"), key="merchant", columns=(
@@ -94,7 +94,7 @@ SECTION = Section(
         number("average_price", "Mean price of its offers, in `currency`.", unit=CURRENCY,
             aggregate=Aggregation("none", within="currency")),
         text("currency", "The currency of its prices.", unit=ISO_4217),
-        whole("all_offer_count", "Offers of all merchants: the sample size of the share.", "offers"),
+        total_count("all_offer_count", "Offers of all merchants: the sample size of the share.", "offers"),
     )),
     Table("shopping_trigger", "One row per fetch: how often answers come with shopping results.", single("totals"),
         key="domain", columns=(

@@ -32,7 +32,7 @@ from aatoolkit.sections import (
     Table,
 )
 from aatoolkit.sections.inference.evidence import gather_evidence
-from aatoolkit.sections.inference.keys import find_keys, find_year_path
+from aatoolkit.sections.inference.keys import find_year_path, set_keys
 from aatoolkit.sections.inference.relations import OPEN, PROVED, ColumnFinding, Relation
 from aatoolkit.sections.inference.shapes import find_relations
 from aatoolkit.sections.inference.units import POSITION, set_rule, set_units
@@ -146,7 +146,7 @@ def analyse(
     """
     documents = [document, *engine_responses.values(), *other_responses]
     relations = find_relations(documents, section, vocabulary)
-    notes = find_keys(relations, find_year_path(documents))
+    notes = set_keys(relations, find_year_path(documents))
     relations.sort(key=_table_sort_key)
     if measures:
         gather_evidence(relations, len(engine_responses))
@@ -176,8 +176,8 @@ def declare_table(relation: Relation) -> Table:
 
     The declaration has a filter that drops the rows that were found to be totals of other rows.
     """
-    without = {relation[name].source: values for name, values in relation.without.items()}
-    rows = relation.rows.where(without=without) if without else relation.rows
+    total_labels = {relation[name].source: values for name, values in relation.without.items()}
+    rows = relation.rows.where(without=total_labels) if total_labels else relation.rows
     columns = tuple(map(declare_column, relation.columns))
     return Table(relation.name, "", rows, relation.key, columns)
 
@@ -265,9 +265,11 @@ def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None
     words = [singular(word) for word in tokens(column.name) if word not in lexicon("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in _DIMENSIONS:
         return None
-    is_kept, missing_values = column.relation.kept_mask, column.reading.missing
+    kept_mask, missing_values = column.relation.kept_mask, column.reading.missing
     values = {
-        value for row, value in enumerate(column.values) if isinstance(value, str) and is_kept[row]
+        value
+        for row, value in enumerate(column.values)
+        if isinstance(value, str) and kept_mask[row]
     }
     texts = values.difference(missing_values)
     return (
@@ -293,16 +295,14 @@ def rename_column(column: ColumnFinding, new_name: str) -> None:
 
 
 def _rename_in_rule(rule: Aggregation, old_name: str, new_name: str) -> Aggregation:
-    def with_new_name(value: Any) -> Any:
+    def rename(value: Any) -> Any:
         if isinstance(value, tuple):
-            return tuple(map(with_new_name, value))
+            return tuple(map(rename, value))
         return new_name if value == old_name else value
 
-    fields = {
-        name: with_new_name(getattr(rule, name)) for name in ("by", "over", "within", "across")
-    }
+    new_fields = {name: rename(getattr(rule, name)) for name in ("by", "over", "within", "across")}
     why = rule.why and re.sub(rf"(?<!\w){re.escape(old_name)}(?!\w)", lambda _: new_name, rule.why)
-    return replace(rule, why=why, **fields)
+    return replace(rule, why=why, **new_fields)
 
 
 # --- single responses -----------------------------------------------------------------------------
@@ -324,10 +324,14 @@ def analyse_responses(responses: Any, name: str | None, *, measures: bool = True
         response.json if isinstance(response, Payload) else decode(response)
         for response in responses
     ] or [None]
-    sections = [response.section for response in responses if isinstance(response, Payload)]
-    sections += [document.get("section") for document in documents if isinstance(document, dict)]
+    response_sections = [
+        response.section for response in responses if isinstance(response, Payload)
+    ]
+    response_sections += [
+        document.get("section") for document in documents if isinstance(document, dict)
+    ]
     section_names = (
-        section for section in (name, *sections) if section and isinstance(section, str)
+        section for section in (name, *response_sections) if section and isinstance(section, str)
     )
     name = next(section_names, "answer")
     analysis = analyse(

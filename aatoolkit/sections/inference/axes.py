@@ -155,15 +155,15 @@ class Arrays:
         elements are texts, the name is None. Texts can name columns if no list has the same text
         twice; if there are no such texts, None takes the place of the pair.
         """
-        fields = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
-        for name in fields:
+        field_names = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
+        for field_name in field_names:
             texts = [
-                [item.get(name) if type(item) is dict else item for item in values]
+                [item.get(field_name) if type(item) is dict else item for item in values]
                 for values in ([] if values is MISSING else values for values in self.lists)
             ]
-            is_text = {_kind_of(text) for row in texts for text in row} <= {"text", "mark"}
-            if is_text and all(len({*row}) == len(row) for row in texts):
-                return name, texts
+            are_texts = {_kind_of(text) for row in texts for text in row} <= {"text", "mark"}
+            if are_texts and all(len({*row}) == len(row) for row in texts):
+                return field_name, texts
         return None
 
 
@@ -231,12 +231,12 @@ class Structure:
             if self._is_map(objects, steps):
                 row_set.maps.append((steps, dicts))
             else:
-                names = dict.fromkeys(name for value in objects for name in value)
-                if any(pair <= names.keys() for pair in _FRACTION_FIELD_NAMES):
-                    parsed = read_as(dicts, Reading("Float64", "parts"))
-                    if not parsed.invalid and parsed.array.null_count < len(dicts):
+                field_names = dict.fromkeys(name for value in objects for name in value)
+                if any(name_pair <= field_names.keys() for name_pair in _FRACTION_FIELD_NAMES):
+                    fractions = read_as(dicts, Reading("Float64", "parts"))
+                    if not fractions.invalid and fractions.array.null_count < len(dicts):
                         self.raw_columns.append(RawColumn(row_set, steps, dicts))
-                for name in names:
+                for name in field_names:
                     field_values = [
                         MISSING if value is MISSING else value.get(name, MISSING) for value in dicts
                     ]
@@ -248,8 +248,8 @@ class Structure:
                 is_single &= _HEADER_NAME.fullmatch(snake(_last_name(steps))) is None
             if is_single and self._find_header(row_set, array, is_mixed=False) is None:
                 # Lists of one record at most, in row after row, are wrappers.
-                field_values = [MISSING if row in (MISSING, []) else row[0] for row in array.lists]
-                self._add_values(row_set, (*steps, Position(0)), field_values)
+                records = [MISSING if items in (MISSING, []) else items[0] for items in array.lists]
+                self._add_values(row_set, (*steps, Position(0)), records)
             elif array.longest:
                 row_set.arrays.append(array)
             else:
@@ -307,20 +307,20 @@ class Structure:
         )
         if isinstance(ancestor.steps[-1], Entries):
             source = f"@{sum(isinstance(step, Entries) for step in ancestor.steps) - 1}"
-        rows = [
+        kept_rows = [
             index
             for index, row in enumerate(row_set.enclosing_rows(ancestor))
             if ancestor.keys[row] in ancestor_keys
         ]
-        parent_rows = [row_set.parent_rows[row] for row in rows]
-        keys = [row_set.keys[row] for row in rows]
+        parent_rows = [row_set.parent_rows[row] for row in kept_rows]
+        keys = [row_set.keys[row] for row in kept_rows]
         only = {**row_set.only, source: tuple(ancestor_keys)}
         new_set = replace(
             row_set, parent_rows=parent_rows, keys=keys, only=only, arrays=[], maps=[]
         )
         self.row_sets.append(new_set)
         self.raw_columns += [
-            RawColumn(new_set, column.steps, [column.values[row] for row in rows])
+            RawColumn(new_set, column.steps, [column.values[row] for row in kept_rows])
             for column in raw_columns
             if column.steps in kept_paths
         ]
@@ -368,7 +368,7 @@ class Structure:
         """
         maps_by_keys: dict[tuple[Any, ...], list[PathAndValues]] = {}
         for steps, dicts in maps:
-            keys = tuple(None if row is MISSING else frozenset(row) for row in dicts)
+            keys = tuple(None if value is MISSING else frozenset(value) for value in dicts)
             maps_by_keys.setdefault(keys, []).append((steps, dicts))
         for parallel_maps in maps_by_keys.values():
             self._add_child_row_set(row_set, parallel_maps, parallel_maps[0], Entries)
@@ -391,9 +391,9 @@ class Structure:
                 arrays_by_label.setdefault((label[0], *array.lengths), (label, []))[1].append(array)
                 continue
             # Of a square grid a list beside it may name the rows or the columns.
-            sizes = {len(item or ()) for item in array.items if array.is_of_lists}
+            item_lengths = {len(item or ()) for item in array.items if array.is_of_lists}
             has_own_row_set = (
-                array.longest < 2 or array.kinds == {"dict"} or sizes == {array.longest}
+                array.longest < 2 or array.kinds == {"dict"} or item_lengths == {array.longest}
             )
             similar_lengths = (
                 key
@@ -442,7 +442,7 @@ class Structure:
         row_set: RowSet,
         containers: list[PathAndValues],
         main_container: PathAndValues,
-        step: type[Each | Entries],
+        step_type: type[Each | Entries],
         label: Label | None = None,
         first_position: int = 0,
         only: dict[str, tuple[Any, ...]] | None = None,
@@ -454,24 +454,26 @@ class Structure:
         that names the items, ``first_position`` the position of the first row, ``only`` the filter
         `RowSet.only`.
         """
-        rows = [
+        row_ids = [
             (parent_row, key)
             for parent_row, items in enumerate(main_container[1])
             if items is not MISSING
-            for key in (items if step is Entries else range(first_position, len(items)))
+            for key in (items if step_type is Entries else range(first_position, len(items)))
         ]
         # A step to a single element leads to all of its array.
-        elements = (
+        widened_steps = (
             Each() if isinstance(path_step, Position | Named) else path_step
             for path_step in main_container[0]
         )
-        steps = (*elements, step())
-        parent_rows, keys = [parent_row for parent_row, _ in rows], [key for _, key in rows]
+        steps = (*widened_steps, step_type())
+        parent_rows, keys = [parent_row for parent_row, _ in row_ids], [key for _, key in row_ids]
         containers_and_label = [*containers]
         if label is not None:
-            array, label_rows = label
-            array.is_names = True
-            containers_and_label.append((array.steps, [array.lists[row] for row in label_rows]))
+            label_array, label_rows = label
+            label_array.is_names = True
+            containers_and_label.append(
+                (label_array.steps, [label_array.lists[row] for row in label_rows])
+            )
         paths = [path for path, _ in containers_and_label]
         holder = paths[0][: min(_count_shared_steps(paths[0], path) for path in paths)]
         new_set = RowSet(
@@ -482,19 +484,19 @@ class Structure:
             (
                 steps
                 if path == main_container[0] and not only
-                else (*bind_to_row(path), step(at=depth)),
+                else (*bind_to_row(path), step_type(at=depth)),
                 [
                     MISSING if lists[parent_row] is MISSING else lists[parent_row][key]
-                    for parent_row, key in rows
+                    for parent_row, key in row_ids
                 ],
             )
             for path, lists in containers_and_label
         ]
         if first_position:
             header = (*bind_to_row(main_container[0]), Position(0), Each())
-            names = [main_container[1][parent_row][0] for parent_row in parent_rows]
+            header_names = [main_container[1][parent_row][0] for parent_row in parent_rows]
             paths_and_values = self._split_into_columns(
-                Arrays(steps, paths_and_values[0][1]), header, names
+                Arrays(steps, paths_and_values[0][1]), header, header_names
             )
         self._add_row_set(new_set, paths_and_values)
 
@@ -513,14 +515,16 @@ class Structure:
             item_lengths == {len(values)}
             for item_lengths, values in zip(lengths_of_items, array.filled, strict=True)
         )
-        first_lengths = [len(row[0]) if row is not MISSING and row else None for row in array.lists]
+        first_lengths = [
+            len(items[0]) if items is not MISSING and items else None for items in array.lists
+        ]
         neighbour_lengths = (
             neighbour.lengths
             for neighbour, _ in _arrays_around(row_set, array, includes_own_lists=True)
         )
         is_grid = is_square or any(lengths == first_lengths for lengths in neighbour_lengths)
-        is_even = max(len(_kinds_of(item)) for item in array.items) == 1
-        return is_even and (is_mixed or not is_grid)
+        is_uniform = max(len(_kinds_of(item)) for item in array.items) == 1
+        return is_uniform and (is_mixed or not is_grid)
 
     def _add_if_columns(self, row_set: RowSet, array: Arrays) -> bool:
         """Add the elements of lists as columns if each position has its own meaning.
@@ -529,7 +533,7 @@ class Structure:
         """
         kinds_by_position = [_shapes_of(cells) for cells in zip_longest(*array.filled)]
         is_mixed = (
-            all(len(kind) <= 1 for kind in kinds_by_position)
+            all(len(kinds) <= 1 for kinds in kinds_by_position)
             and len(set().union(*kinds_by_position)) > 1
         )
         if array.is_of_lists and not self._may_be_columns(row_set, array, is_mixed=is_mixed):
@@ -537,10 +541,10 @@ class Structure:
         header = self._find_header(row_set, array, is_mixed=is_mixed)
         label = None if is_mixed or array.is_of_lists else self._find_label(row_set, array)
         if header is not None and label is not None:
-            is_nearer = _count_shared_steps(label[0].steps, array.steps) > _count_shared_steps(
-                header[0], array.steps
-            )
-            header = None if is_nearer else header
+            is_label_nearer = _count_shared_steps(
+                label[0].steps, array.steps
+            ) > _count_shared_steps(header[0], array.steps)
+            header = None if is_label_nearer else header
         if header is not None or (
             is_mixed and (array.is_of_lists or _are_tuples(row_set, array, 2))
         ):
@@ -561,10 +565,10 @@ class Structure:
         if _are_tuples(row_set, array, max(4, 2 * array.longest)):
             self._add_raw_columns(row_set, self._split_into_columns(array, None, ()))
             return True
-        is_text = {*map(type, array.items)} - {NoneType} == {str}
-        if is_text:
+        are_texts = {*map(type, array.items)} - {NoneType} == {str}
+        if are_texts:
             self.raw_columns.append(RawColumn(row_set, array.steps, array.lists))
-        return is_text
+        return are_texts
 
     @staticmethod
     def _split_into_columns(
@@ -575,20 +579,19 @@ class Structure:
         A column has one value per list. If ``header`` is given, there is one column for each name
         in the header instead; ``names_by_row`` has the header's names for each list.
         """
-        positions_by_name = [
-            {name: position for position, name in enumerate(positions)}
-            for positions in names_by_row
+        positions_by_row = [
+            {name: position for position, name in enumerate(names)} for names in names_by_row
         ]
         if header is None:
-            positions_by_name = [{i: i for i in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
+            positions_by_row = [{i: i for i in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
         paths_and_values: list[PathAndValues] = []
-        for name in dict.fromkeys(name for positions in positions_by_name for name in positions):
+        for name in dict.fromkeys(name for positions in positions_by_row for name in positions):
             step = Position(name) if header is None else Named(header, name)  # type: ignore[arg-type]
             cells = [
                 values[positions[name]]
                 if values is not MISSING and positions.get(name, len(values)) < len(values)
                 else MISSING
-                for values, positions in zip(array.lists, positions_by_name, strict=True)
+                for values, positions in zip(array.lists, positions_by_row, strict=True)
             ]
             paths_and_values.append(((*array.steps, step), cells))
         return paths_and_values
@@ -606,7 +609,7 @@ class Structure:
             field_name, texts = neighbour.field_and_texts
             names_by_row = [texts[row] for row in rows]
             pairs = zip(array.lists, names_by_row, strict=True)
-            is_exact = all(row is MISSING or len(row) == len(texts) for row, texts in pairs)
+            is_exact = all(items is MISSING or len(items) == len(names) for items, names in pairs)
             has_header_name = _HEADER_NAME.fullmatch(snake(_last_name(neighbour.steps))) is not None
             # ``index_names`` is that of ``index``.
             has_same_name = _last_name(array.steps) in _last_name(neighbour.steps)
@@ -653,13 +656,14 @@ class Structure:
                 includes_own_lists and neighbour.is_names
             )
             # Short lists elsewhere have the same length by chance, and fractions name nothing.
-            holder = neighbour.steps[:-1]
+            record_path = neighbour.steps[:-1]
             may_be_label &= (
-                array.longest > _MAX_LENGTH_BY_CHANCE or holder == array.steps[: len(holder)]
+                array.longest > _MAX_LENGTH_BY_CHANCE
+                or record_path == array.steps[: len(record_path)]
             )
             may_be_label &= not any(type(item) is float for item in neighbour.items)
             if may_be_label and all(
-                length in (None, neighbour.lengths[row]) for length, row in pairs
+                length in (None, neighbour.lengths[position]) for length, position in pairs
             ):
                 candidates.append((neighbour, list_positions))
         return max(
@@ -688,9 +692,11 @@ def _arrays_around(
                 yield neighbour, rows
 
 
-def _have_similar_paths(paths: set[Path], others: set[Path]) -> bool:
+def _have_similar_paths(paths: set[Path], other_paths: set[Path]) -> bool:
     """Return whether two sets share half or more of their paths, or one set contains the other."""
-    return len(paths & others) >= min(0.5 * len(paths | others), len(paths), len(others))
+    return len(paths & other_paths) >= min(
+        0.5 * len(paths | other_paths), len(paths), len(other_paths)
+    )
 
 
 def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any]) -> bool:
@@ -731,9 +737,9 @@ def bind_to_row(steps: Iterable[Step]) -> Path:
     return tuple(path)
 
 
-def _count_shared_steps(first: Sequence[Any], second: Sequence[Any]) -> int:
+def _count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
     """Return how many steps at the beginning of two paths are equal."""
-    return sum(takewhile(bool, map(eq, first, second)))
+    return sum(takewhile(bool, map(eq, steps, other_steps)))
 
 
 # --- kinds of values ----------------------------------------------------------------------------
@@ -771,8 +777,10 @@ def _shapes_of(values: Iterable[Any]) -> set[str]:
     """
     values = [*values]
     shapes = {str(sorted(value)) for value in values if isinstance(value, dict)}
-    items = {f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds_of(value)}
-    return shapes | items | (_kinds_of(values) - {"dict", "list"})
+    list_shapes = {
+        f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds_of(value)
+    }
+    return shapes | list_shapes | (_kinds_of(values) - {"dict", "list"})
 
 
 def _kinds_of(values: Iterable[Any]) -> set[str]:
@@ -822,20 +830,20 @@ def _are_tuples(row_set: RowSet, array: Arrays, min_rows: int) -> bool:
 
     There must be at least ``min_rows`` of them.
     """
-    is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _MAX_TUPLE_LENGTH
-    is_plain = {*map(_kind_of, map(_unwrap, array.items))}.isdisjoint({"dict", "list"})
-    return row_set.parent is not None and is_even and is_plain and len(array.filled) >= min_rows
+    is_regular = len({*map(len, array.filled)}) == 1 and array.longest <= _MAX_TUPLE_LENGTH
+    is_flat = {*map(_kind_of, map(_unwrap, array.items))}.isdisjoint({"dict", "list"})
+    return row_set.parent is not None and is_regular and is_flat and len(array.filled) >= min_rows
 
 
 def _has_header_row(lists: list[list[Any]]) -> bool:
     """Return whether lists of rows begin with a header row, which names the columns of the rest."""
-    for elements in lists:
-        if len(elements) < 3 or not all(isinstance(element, list) for element in elements):
+    for rows in lists:
+        if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
             return False
-        header, *other_rows = elements
-        is_name = {*map(_kind_of, header)} <= {"text", "mark"} and len({*header}) == len(header)
-        if not is_name or max(map(len, other_rows)) > len(header):
+        header, *other_rows = rows
+        are_names = {*map(_kind_of, header)} <= {"text", "mark"} and len({*header}) == len(header)
+        if not are_names or max(map(len, other_rows)) > len(header):
             return False
-        if _kinds_of(item for element in other_rows for item in element) <= {"text"}:
+        if _kinds_of(item for row in other_rows for item in row) <= {"text"}:
             return False
     return bool(lists)

@@ -24,7 +24,7 @@ MIN_DISTINCT_ROWS = 5
 """Fewer distinct rows prove no identity; counts up to 3 need `_MIN_SMALL_ROWS` distinct rows."""
 
 _MIN_SMALL_ROWS, _MIN_ROWS, _LARGE, _MIN_LENGTH, _MAX_SIBLINGS = 20, 3, 50, 64, 7
-_MAX_CHANCE, _SLACK = 1e-4, 1e-9
+_MAX_CHANCE, _TOLERANCE = 1e-4, 1e-9
 
 
 def gather_evidence(relations: list[Relation], engine_count: int) -> None:
@@ -42,13 +42,13 @@ def gather_evidence(relations: list[Relation], engine_count: int) -> None:
         engines.
     """
     for relation in relations:
-        _find_ratios(relation)
-        _find_siblings(relation)
+        _record_ratios(relation)
+        _record_siblings(relation)
         if engine_count > 1:
             _add_engine_evidence(relation, engine_count)
     for relation in relations:
         if relation.steps:
-            _find_sums(relation, relations)
+            _record_sums(relation, relations)
 
 
 # --- sums ---------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ class Totals:
     target: ColumnFinding | None = None
 
 
-def _find_sums(relation: Relation, relations: list[Relation]) -> None:
+def _record_sums(relation: Relation, relations: list[Relation]) -> None:
     """Find the totals that the rows of each column sum to; store them as evidence of the column."""
     enclosing_totals = [*_find_totals_in_enclosing_rows(relation)]
     for column in relation.columns if relation.kept_mask.any() else ():
@@ -124,9 +124,12 @@ def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iter
     sums = _sums_by_response(column)
     is_nested = any(neighbour.steps for neighbour, _ in [*relation.with_ancestors()][1:])
     for neighbour in relations if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
-        is_top = neighbour.parent is None or not neighbour.parent.steps
+        is_top_level = neighbour.parent is None or not neighbour.parent.steps
         is_other_table = (
-            neighbour.steps and is_top and neighbour is not relation and not {*neighbour.key} & key
+            neighbour.steps
+            and is_top_level
+            and neighbour is not relation
+            and not {*neighbour.key} & key
         )
         if (
             is_other_table
@@ -154,17 +157,17 @@ def _adds_up_to(column: ColumnFinding, totals: Totals) -> bool:
     sums = np.bincount(groups, numbers, minlength=size)[:size]
     part_counts = np.bincount(groups, numbers != 0, minlength=size)[:size]
     is_known = ~np.isnan(totals.numbers) & (part_counts > 0)
-    slack = column.half_unit * np.maximum(part_counts, 1) + _SLACK
-    if not is_known.any() or (np.abs(sums - totals.numbers)[is_known] > slack[is_known]).any():
+    tolerance = column.half_unit * np.maximum(part_counts, 1) + _TOLERANCE
+    if not is_known.any() or (np.abs(sums - totals.numbers)[is_known] > tolerance[is_known]).any():
         return False
     # A single part equals its total whatever the rule is.
     has_several_parts = is_known & (part_counts >= 2)
     is_large = np.nanmax(totals.numbers) >= _LARGE and part_counts[has_several_parts].sum() >= 3
-    is_often = (
+    has_many_groups = (
         has_several_parts.sum() >= MIN_DISTINCT_ROWS
         and len(np.unique(totals.numbers[is_known])) >= 3
     )
-    return bool(is_often or is_large)
+    return bool(has_many_groups or is_large)
 
 
 # --- ratios -------------------------------------------------------------------------------------
@@ -211,21 +214,21 @@ class Ratio:
         return self.numerator.name, self.denominator.name
 
 
-def _find_ratios(relation: Relation) -> None:
+def _record_ratios(relation: Relation) -> None:
     """Find the ratios of counts that equal a column on every row; store them in its evidence."""
-    counts = list(_find_operands(relation))
+    operands = list(_find_operands(relation))
     for column in relation.columns:
         reading, name_meaning, evidence = column.reading, column.meaning, column.facts
         # A whole percentage is too coarse: it is left to experiments.
         if not (reading.is_number and column.is_own and reading.decimals):
             continue
         numbers = np.where(relation.kept_mask, column.numbers, np.nan)
-        half_unit = column.half_unit + _SLACK
+        half_unit = column.half_unit + _TOLERANCE
         largest, smallest = np.nanmax(numbers), np.nanmin(numbers)
         is_share = name_meaning.kind not in ("position", "rank", "milliseconds", "seconds", "money")
         factors = [100.0] if reading.percent or largest > 1.5 else [1.0, 100.0]
         for factor in factors if is_share and smallest >= 0 else ():
-            ratios = [*_find_exact_ratios(numbers, half_unit, factor, counts, column.name)]
+            ratios = [*_find_exact_ratios(numbers, half_unit, factor, operands, column.name)]
             evidence.ratios += ratios
             for ratio in ratios:
                 numerator = ratio.numerator
@@ -235,9 +238,9 @@ def _find_ratios(relation: Relation) -> None:
                     )
                     relation[numerator.name].facts.across |= {*relation.key}
             if not ratios and name_meaning.kind == "share" and not name_meaning.points:
-                evidence.denominators |= _find_denominators(numbers, half_unit, factor, counts)
+                evidence.denominators |= _find_denominators(numbers, half_unit, factor, operands)
         if name_meaning.kind in ("position", "rank") or name_meaning.mean:
-            evidence.denominators |= _find_denominators(numbers, half_unit, 1.0, counts)
+            evidence.denominators |= _find_denominators(numbers, half_unit, 1.0, operands)
 
 
 def _find_operands(relation: Relation) -> Iterator[Operand]:
@@ -263,7 +266,7 @@ def _find_operands(relation: Relation) -> Iterator[Operand]:
 
 
 def _find_exact_ratios(
-    numbers: Numbers, half_unit: float, factor: float, counts: list[Operand], name: str
+    numbers: Numbers, half_unit: float, factor: float, operands: list[Operand], name: str
 ) -> Iterator[Ratio]:
     """Yield the ratios of two counts that equal the numbers of a column on all rows.
 
@@ -271,24 +274,26 @@ def _find_exact_ratios(
     is one row less if the column's ``name`` contains that of the numerator, as in
     ``citation_rate``.
     """
-    for denominator in counts:
+    for denominator in operands:
         has_denominator = ~np.isnan(numbers) & (denominator.numbers > 0)
-        for numerator in counts if has_denominator.any() else ():
+        for numerator in operands if has_denominator.any() else ():
             if numerator is denominator or numerator.name.startswith("sum of "):
                 continue
             has_both = has_denominator & ~np.isnan(numerator.numbers)
             with np.errstate(divide="ignore", invalid="ignore"):
-                error = np.abs(factor * numerator.numbers / denominator.numbers - numbers)
-            if (error[has_both] > half_unit).any():
+                errors = np.abs(factor * numerator.numbers / denominator.numbers - numbers)
+            if (errors[has_both] > half_unit).any():
                 continue
             # Rates of 0 and counts that are equal prove nothing.
             has_both &= (numbers != 0) & (numerator.numbers != denominator.numbers)
             triples = np.stack([numbers, numerator.numbers, denominator.numbers])[:, has_both]
             row_count = np.unique(triples, axis=1).shape[1] if has_both.any() else 0
-            is_small = row_count and numerator.numbers[has_both].max() <= 3
+            has_small_counts = row_count and numerator.numbers[has_both].max() <= 3
             stem = singular(numerator.name.removesuffix("_count").rpartition(".")[2])
-            is_named = stem in name and half_unit < 0.001
-            if row_count >= (_MIN_SMALL_ROWS if is_small else MIN_DISTINCT_ROWS - is_named):
+            is_in_name = stem in name and half_unit < 0.001
+            if row_count >= (
+                _MIN_SMALL_ROWS if has_small_counts else MIN_DISTINCT_ROWS - is_in_name
+            ):
                 yield Ratio(numerator, denominator, factor, row_count)
 
 
@@ -305,29 +310,29 @@ def _find_denominators(
     for denominator in denominators:
         is_usable = ~np.isnan(numbers) & (denominator.numbers > 0) & (numbers != 0)
         pairs = np.unique(np.stack([numbers[is_usable], denominator.numbers[is_usable]]), axis=1)
-        lowest = (pairs[0] - half_unit) * pairs[1] / factor
-        highest = (pairs[0] + half_unit) * pairs[1] / factor
-        chance = float(np.prod(np.clip(highest - lowest, 0.0, 1.0)))
-        is_whole = (np.floor(highest) >= np.ceil(lowest)).all()
-        if is_whole and pairs.shape[1] >= MIN_DISTINCT_ROWS and chance <= _MAX_CHANCE:
+        min_numerators = (pairs[0] - half_unit) * pairs[1] / factor
+        max_numerators = (pairs[0] + half_unit) * pairs[1] / factor
+        probability = float(np.prod(np.clip(max_numerators - min_numerators, 0.0, 1.0)))
+        may_be_whole = (np.floor(max_numerators) >= np.ceil(min_numerators)).all()
+        if may_be_whole and pairs.shape[1] >= MIN_DISTINCT_ROWS and probability <= _MAX_CHANCE:
             row_counts[denominator.name] = pairs.shape[1]
     return row_counts
 
 
-def _find_siblings(relation: Relation) -> None:
+def _record_siblings(relation: Relation) -> None:
     """Find fields of one object that sum to 1 or 100 on every row; store this in their evidence."""
-    objects: dict[str, list[ColumnFinding]] = {}
+    columns_by_object: dict[str, list[ColumnFinding]] = {}
     for column in relation.columns:
         is_candidate = column.reading.is_number and column.is_own and column.source[0] not in ".$"
         if is_candidate and column.meaning.kind in ("share", "score", "count", ""):
-            objects.setdefault(column.source.rpartition(".")[0], []).append(column)
-    for columns in objects.values():
+            columns_by_object.setdefault(column.source.rpartition(".")[0], []).append(column)
+    for columns in columns_by_object.values():
         columns = columns[:_MAX_SIBLINGS]
         groups = (
             group for size in range(len(columns), 1, -1) for group in combinations(columns, size)
         )
-        results = ((group, _find_common_sum(group)) for group in groups)
-        group, common_sum = next((result for result in results if result[1]), ((), 0.0))
+        groups_and_sums = ((group, _find_common_sum(group)) for group in groups)
+        group, common_sum = next((pair for pair in groups_and_sums if pair[1]), ((), 0.0))
         for column in group:
             column.facts.siblings = tuple(sibling.name for sibling in group)
             column.facts.siblings_sum = common_sum
@@ -339,12 +344,12 @@ def _find_common_sum(columns: tuple[ColumnFinding, ...]) -> float:
     numbers_by_column = numbers_by_column[:, ~np.isnan(numbers_by_column).any(axis=0)]
     if np.unique(numbers_by_column, axis=1).shape[1] < MIN_DISTINCT_ROWS:
         return 0.0
-    slack = sum(0.5 * 10.0**-column.reading.decimals for column in columns) + _SLACK
+    tolerance = sum(0.5 * 10.0**-column.reading.decimals for column in columns) + _TOLERANCE
     sums = numbers_by_column.sum(axis=0)
     fitting_totals = (
-        whole
-        for whole in (1.0, 100.0)
-        if slack < whole / 20 and (np.abs(sums - whole) <= slack).all()
+        total
+        for total in (1.0, 100.0)
+        if tolerance < total / 20 and (np.abs(sums - total) <= tolerance).all()
     )
     return next(fitting_totals, 0.0)
 
@@ -383,19 +388,19 @@ def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | N
     has_position_key = any("#" in relation[name].source for name in relation.key)
     if has_position_key or (relation.steps and not relation.key):
         return None
-    columns = [relation[name].values for name in relation.key]
-    keys = [repr(key) for key in zip(*columns, strict=True)] or [""] * len(relation)
+    key_columns = [relation[name].values for name in relation.key]
+    keys = [repr(key) for key in zip(*key_columns, strict=True)] or [""] * len(relation)
     row_by_key = {keys[row]: row for row in relation.rows_in_response(0).tolist()}
     rows_by_response = [
-        *filter(len, (relation.rows_in_response(1 + number) for number in range(engine_count)))
+        *filter(len, (relation.rows_in_response(1 + i) for i in range(engine_count)))
     ]
-    pairs = [
+    row_pairs = [
         (row, row_by_key[keys[row]])
         for response_rows in rows_by_response
         for row in response_rows
         if keys[row] in row_by_key
     ]
-    engine_rows, whole_rows = np.array(pairs, np.intp).reshape(-1, 2).T
+    engine_rows, whole_rows = np.array(row_pairs, np.intp).reshape(-1, 2).T
     return MatchedRows(
         engine_rows,
         whole_rows,
@@ -413,21 +418,23 @@ def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
     matches = _match_engine_rows(relation, engine_count) if measures else None
     if matches is None:
         return
-    weights = []
+    weight_columns = []
     for column in measures:
         column.facts.engine_outcome, column.facts.tested_rows = _compare_with_sums(column, matches)
         if column.facts.engine_outcome == "adds" and column.may_be_counts:
-            weights.append(column)
-    for column in (column for column in measures if column not in weights):
+            weight_columns.append(column)
+    for column in (column for column in measures if column not in weight_columns):
         name_meaning = column.meaning
         is_count = name_meaning.kind == "count" and not (name_meaning.mean or column.facts.siblings)
         if is_count or name_meaning.kind in ("rank", "change", "probability", "money"):
             continue
-        half_unit = 0.5 * 10.0**-column.reading.decimals + _SLACK
-        for weight in weights:
-            row_count = _count_pooled_rows(column.numbers, weight.numbers, matches, half_unit)
+        half_unit = 0.5 * 10.0**-column.reading.decimals + _TOLERANCE
+        for weight_column in weight_columns:
+            row_count = _count_pooled_rows(
+                column.numbers, weight_column.numbers, matches, half_unit
+            )
             if row_count:
-                column.facts.weights[weight.name] = row_count
+                column.facts.weights[weight_column.name] = row_count
 
 
 def _compare_with_sums(column: ColumnFinding, matches: MatchedRows) -> tuple[str, int]:
@@ -446,46 +453,46 @@ def _compare_with_sums(column: ColumnFinding, matches: MatchedRows) -> tuple[str
     is_known &= matches.is_complete & ~np.isnan(numbers)
     row_count = int((is_shared & is_known).sum())
     part_counts = np.bincount(whole_rows, minlength=size)
-    slack = column.half_unit * (part_counts + 1) + _SLACK
+    tolerance = column.half_unit * (part_counts + 1) + _TOLERANCE
     if not is_known.any():
         return "", 0
-    if (np.abs(sums - numbers) <= slack)[is_known].all():
+    if (np.abs(sums - numbers) <= tolerance)[is_known].all():
         is_tested = row_count >= _MIN_ROWS and len(np.unique(numbers[is_shared & is_known])) >= 2
         return ("adds" if is_tested else ""), row_count
     if ((part_numbers == numbers[whole_rows]) | (part_numbers == 0))[is_known[whole_rows]].all():
         return "", row_count  # the filter changed no number that is there
     largest_parts = _group_ranges(part_numbers, whole_rows, size)[1]
-    if ((numbers <= sums + slack) & (numbers >= largest_parts - slack))[is_known].all():
+    if ((numbers <= sums + tolerance) & (numbers >= largest_parts - tolerance))[is_known].all():
         return ("distinct" if row_count else ""), row_count
     return "differs", row_count
 
 
 def _group_ranges(numbers: Numbers, groups: RowPositions, size: int) -> tuple[Numbers, Numbers]:
     """Return the lowest and the highest number of each of ``size`` groups."""
-    lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
-    np.fmin.at(lowest, groups, numbers)
-    np.fmax.at(highest, groups, numbers)
-    return lowest, highest
+    minima, maxima = np.full(size, np.inf), np.full(size, -np.inf)
+    np.fmin.at(minima, groups, numbers)
+    np.fmax.at(maxima, groups, numbers)
+    return minima, maxima
 
 
 def _count_pooled_rows(
-    numbers: Numbers, weight: Numbers, matches: MatchedRows, half_unit: float
+    numbers: Numbers, weights: Numbers, matches: MatchedRows, half_unit: float
 ) -> int:
     """Return on how many rows the rate for all engines is the weighted mean of the engines' rates.
 
     ``numbers`` are the rates. Return 0 if a row contradicts, or if too few rows prove it.
     """
     rates, whole_rows, size = (numbers[matches.engine_rows], matches.whole_rows, len(numbers))
-    part_weights = np.nan_to_num(weight[matches.engine_rows])
+    part_weights = np.nan_to_num(weights[matches.engine_rows])
     total_weights = np.bincount(whole_rows, part_weights, size)
     is_known = np.bincount(whole_rows, (part_weights > 0) & np.isnan(rates), size) == 0
     # Where the weights add up, no part is missing.
-    is_known &= (np.abs(total_weights - weight) <= _SLACK) & ~np.isnan(numbers)
+    is_known &= (np.abs(total_weights - weights) <= _TOLERANCE) & ~np.isnan(numbers)
     is_known &= np.bincount(whole_rows, part_weights > 0, size) >= 2
     if is_known.sum() < _MIN_ROWS:
         return 0
     sums = np.bincount(whole_rows, np.nan_to_num(rates) * part_weights, size)[is_known]
     is_pooled = (np.abs(sums / total_weights[is_known] - numbers[is_known]) <= 2 * half_unit).all()
-    lowest, highest = _group_ranges(rates[part_weights > 0], whole_rows[part_weights > 0], size)
-    is_spread = ((highest - lowest)[is_known] > 4 * half_unit).sum() >= _MIN_ROWS
-    return int(is_known.sum()) if is_pooled and is_spread else 0
+    minima, maxima = _group_ranges(rates[part_weights > 0], whole_rows[part_weights > 0], size)
+    has_spread = ((maxima - minima)[is_known] > 4 * half_unit).sum() >= _MIN_ROWS
+    return int(is_known.sum()) if is_pooled and has_spread else 0

@@ -39,7 +39,7 @@ _TOTAL_LABEL = re.compile(
 )
 
 
-def find_keys(relations: list[Relation], year_path: str | None) -> list[str]:
+def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
     """Find how columns are parsed, which rows are totals, and which columns are the keys of tables.
 
     The findings are stored in ``relations``. Return notes on the totals, to be shown to people.
@@ -102,16 +102,16 @@ def _inherit_labels(relation: Relation) -> None:
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
-            is_plain = column.source[0] != "@" and not column.is_inherited
-            is_plain &= (
+            is_inheritable = column.source[0] != "@" and not column.is_inherited
+            is_inheritable &= (
                 not column.reading.is_number
                 and column.dtype != "list<string>"
                 and column.path not in paths
             )
-            is_plain &= column.valid is None
+            is_inheritable &= column.valid is None
             texts = [value for value in column.values if isinstance(value, str)]
             is_short = all(len(text) <= _MAX_LABEL_LENGTH for text in texts)
-            if is_plain and is_short:
+            if is_inheritable and is_short:
                 relation.add(_inherit_column(relation, ancestor, ancestor_rows, column))
 
 
@@ -167,9 +167,11 @@ def _add_position_column(relation: Relation, name: str, levels_up: int = 0) -> s
     parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response_positions
     row_counts: Counter[tuple[int, int]] = Counter()
     positions = []
-    for group in zip(relation.response_positions.tolist(), parent_rows.tolist(), strict=True):
-        positions.append(row_counts[group])
-        row_counts[group] += 1
+    for enclosing_row in zip(
+        relation.response_positions.tolist(), parent_rows.tolist(), strict=True
+    ):
+        positions.append(row_counts[enclosing_row])
+        row_counts[enclosing_row] += 1
     if levels_up or name in relation.column_names:
         name = fresh("row" if levels_up else "row_number", relation.column_names)
     column = ColumnFinding(name, "^" * levels_up + "#0", relation.path, positions)
@@ -186,9 +188,9 @@ def _count_nested_arrays(relation: Relation) -> int:
 def _add_currency(column: ColumnFinding) -> None:
     """Add a column of currencies after a column whose texts have amounts with a currency."""
     relation, reading = column.relation, column.reading
-    signs = [currency(value) if isinstance(value, str) else value for value in column.values]
+    currencies = [currency(value) if isinstance(value, str) else value for value in column.values]
     name = fresh(f"{column.name}_currency", relation.column_names)
-    currency_column = ColumnFinding(name, column.source, column.path, signs)
+    currency_column = ColumnFinding(name, column.source, column.path, currencies)
     evidence = "the signs or codes of the amounts"
     currency_column.reading = FieldReading("string", "currency", reading.missing, evidence)
     relation.add(currency_column, relation.columns.index(column) + 1)
@@ -211,17 +213,17 @@ def _mark_totals(relation: Relation) -> str:
             for value in column.values
         ]
         total_rows = np.flatnonzero(is_total)
-        positions = relation.response_positions[total_rows].tolist()
+        responses = relation.response_positions[total_rows].tolist()
         comparisons = [
-            (numbers[relation.response_positions == position], numbers[row])
-            for row, position in zip(total_rows, positions, strict=True)
+            (numbers[relation.response_positions == response], numbers[row])
+            for row, response in zip(total_rows, responses, strict=True)
             for numbers in counts
         ]
         are_highest = [
-            not (numbers > value).any() for numbers, value in comparisons if len(numbers) > 2
+            not (numbers > total).any() for numbers, total in comparisons if len(numbers) > 2
         ]
         labels = {column.values[row] for row in total_rows}
-        if labels and len({*positions}) == len(positions) and are_highest and all(are_highest):
+        if labels and len({*responses}) == len(responses) and are_highest and all(are_highest):
             relation.without = {column.name: tuple(sorted(labels))}
             relation.total_rows = total_rows
             return f"{column.name} {', '.join(sorted(labels))!r} sums up the other rows"
@@ -272,20 +274,21 @@ def _may_be_key(column: ColumnFinding) -> bool:
         return False
     if reading.dtype == "Int64":
         return is_id_name(column.name) or bool({*last_word} & lexicon("serial"))
-    is_name = not is_measure_name(column.path.rpartition(".")[2])
-    return reading.is_text or is_name or reading.parse == "currency"
+    is_non_measure = not is_measure_name(column.path.rpartition(".")[2])
+    return reading.is_text or is_non_measure or reading.parse == "currency"
 
 
 def _key_sort_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
     words = tokens(column.name)
     is_id = words[-1] in lexicon("identifier") or is_serial_number(words)
     # A number that only counts the rows of each response identifies nothing.
-    rows = [*enumerate(column.relation.response_positions.tolist())]
-    first_rows = {response: row for row, response in reversed(rows)}
+    rows_and_responses = [*enumerate(column.relation.response_positions.tolist())]
+    first_row_by_response = {response: row for row, response in reversed(rows_and_responses)}
     texts = [str(value).lstrip("#") for value in column.values]
     is_position = any(
         all(
-            texts[row] == str(row - first_rows[response] + first_position) for row, response in rows
+            texts[row] == str(row - first_row_by_response[response] + first_position)
+            for row, response in rows_and_responses
         )
         for first_position in (0, 1)
     )
@@ -294,8 +297,8 @@ def _key_sort_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
 
 def _are_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
     values = (map(repr, column.values) for column in columns)
-    rows = [*zip(relation.response_positions.tolist(), *values, strict=True)]
-    return len({*rows}) == len(rows)
+    row_keys = [*zip(relation.response_positions.tolist(), *values, strict=True)]
+    return len({*row_keys}) == len(row_keys)
 
 
 # --- years --------------------------------------------------------------------------------------
@@ -325,8 +328,8 @@ def find_year_path(documents: list[Any]) -> str | None:
 def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield the path of each field that holds a day or a year and is not inside a list."""
     if isinstance(value, dict) and len(path) < 3:
-        for name, value_inside in value.items():
-            yield from _iter_day_paths(value_inside, (*path, name))
+        for name, inner_value in value.items():
+            yield from _iter_day_paths(inner_value, (*path, name))
     elif path:
         is_day = isinstance(value, str) and re.match(r"\d{4}-\d{2}-\d{2}", value)
         is_year = type(value) is int and 1900 < value < 2200

@@ -20,15 +20,17 @@ def apply_masks(relation: Relation) -> None:
     values that it marks as invalid are 0 or empty.
     """
     for mask in [*relation.columns]:
-        object_path, field, is_in_list = _split_path(mask)
-        words = [word for word in tokens(field) if word not in lexicon("mask", "shell")]
+        object_path, field_name, is_in_list = _split_path(mask)
+        words = [word for word in tokens(field_name) if word not in lexicon("mask", "shell")]
         masked_words = [word for word in words if word not in lexicon("valid_mask", "denying_mask")]
         marks_invalid = not lexicon("denying_mask").isdisjoint(words)
-        flags = (0, 1, None, MISSING) if is_in_list else (False, True)
+        allowed_flags = (0, 1, None, MISSING) if is_in_list else (False, True)
         is_mask = len(masked_words) < len(words) or (
-            is_in_list and field[:3] == "has" and not masked_words
+            is_in_list and field_name[:3] == "has" and not masked_words
         )
-        if not is_mask or any(type(flag) is float or flag not in flags for flag in mask.values):
+        if not is_mask or any(
+            type(flag) is float or flag not in allowed_flags for flag in mask.values
+        ):
             continue
         masked_columns = [
             column
@@ -49,5 +51,5 @@ def apply_masks(relation: Relation) -> None:
 
 def _split_path(column: ColumnFinding) -> tuple[str, str, bool]:
     """Return the path of a column's object, the field's name, and whether the field is a list."""
-    object_path, _, name = column.path.rpartition(".")
-    return object_path, name.removesuffix("[]"), name.endswith("[]")
+    object_path, _, field_name = column.path.rpartition(".")
+    return object_path, field_name.removesuffix("[]"), field_name.endswith("[]")

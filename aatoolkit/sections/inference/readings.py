@@ -106,18 +106,18 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
     if value_types == {dict}:
         quotients = _to_floats(_parse_all(values, "Float64", "parts", ()))
         return FieldReading("Float64", "parts", evidence="two parts", decimals=9, numbers=quotients)
-    is_plain = value_types <= {str, int, float, bool}
+    are_scalars = value_types <= {str, int, float, bool}
     mixed_reading = FieldReading(
-        "string", "any" if is_plain else None, evidence="values of several kinds"
+        "string", "any" if are_scalars else None, evidence="values of several kinds"
     )
     if not value_types <= {str, int, float}:
         return mixed_reading
-    stripped_words = {value: value.strip() for value in present_values if type(value) is str}
+    stripped_texts = {value: value.strip() for value in present_values if type(value) is str}
     missing_lexicon = lexicon("nothing") | {""}
     missing_words = tuple(
-        sorted(word for word in stripped_words if stripped_words[word].lower() in missing_lexicon)
+        sorted(word for word in stripped_texts if stripped_texts[word].lower() in missing_lexicon)
     )
-    texts = [text for word, text in stripped_words.items() if word not in missing_words]
+    texts = [text for word, text in stripped_texts.items() if word not in missing_words]
     numbers = [value for value in present_values if type(value) is not str]
     if texts and numbers:
         return _read_numbers_in_text(values, texts, "number", missing_words) or mixed_reading
@@ -167,21 +167,23 @@ def _read_times(numbers: set[Any], name: str) -> FieldReading | None:
     Days and instants are recognised by the range of the numbers, the steps between them and the
     column's name.
     """
-    is_named = is_time_name(name)
+    has_time_name = is_time_name(name)
     is_whole = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
     hour_lengths = [
-        unit for unit in (3_600_000, 3600) if all(value % unit == 0 for value in numbers)
+        hour_length
+        for hour_length in (3_600_000, 3600)
+        if all(value % hour_length == 0 for value in numbers)
     ]
     is_hourly = len(numbers) >= 3 and bool(hour_lengths)
-    may_be_time = is_named or is_hourly or meaning_of(name).kind in ("", "time", "id", "rank")
+    may_be_time = has_time_name or is_hourly or meaning_of(name).kind in ("", "time", "id", "rank")
     if not (is_whole and may_be_time):
         return None
     # One in thirty numbers of that range is a day by chance.
-    is_likely = {"YYYYMMDD": len(numbers) >= 5, "epoch ms": True, "epoch s": is_hourly}
+    likely_by_parse = {"YYYYMMDD": len(numbers) >= 5, "epoch ms": True, "epoch s": is_hourly}
     texts = [str(int(value)) for value in numbers]
     for time_format in _TIME_FORMATS:
-        if time_format[3] and (is_named or is_likely.get(str(time_format[1]))):
+        if time_format[3] and (has_time_name or likely_by_parse.get(str(time_format[1]))):
             reading = _read_in_format(texts, texts, time_format, ())
             if reading is not None:
                 return reading
@@ -260,8 +262,8 @@ def _read_texts(
     number_texts = [text for text in texts if text in price_texts or any(
         _read_numbers_in_text([text], [text], parse, ()) for parse in parses)]  # fmt: skip
     if 2 * len(number_texts) >= len(texts):
-        some_word = "some " * (len(number_texts) < len(texts))
-        evidence = f"text; {some_word}may be numbers, such as {number_texts[0]!r}"
+        quantifier = "some " * (len(number_texts) < len(texts))
+        evidence = f"text; {quantifier}may be numbers, such as {number_texts[0]!r}"
         return replace(text_reading, evidence=evidence)
     return text_reading
 
@@ -273,7 +275,7 @@ def _find_possible_parses(texts: list[str], name: str) -> list[str]:
     texts decide, or else the column's name: counts have no decimals, and ranks are less than 1,000.
     """
     name_meaning = meaning_of(name)
-    is_small = name_meaning.kind in _SMALL_KINDS or name_meaning.mean
+    has_small_numbers = name_meaning.kind in _SMALL_KINDS or name_meaning.mean
     parses = ["number", "decimal comma", "duration"]
     dotted_texts = [text for text in texts if "." in text]
     if (
@@ -285,9 +287,9 @@ def _find_possible_parses(texts: list[str], name: str) -> list[str]:
         if is_counted or any(text.count(".") > 1 for text in dotted_texts):
             return parses[1:]
         # If a number above 999 has no point, points are decimal signs.
-        is_plain = any(text.isdigit() and len(text) > 3 for text in texts)
-        return parses if is_small or is_plain else []
-    return parses[is_small and all(map(_THOUSANDS_BY_COMMA.fullmatch, texts)) :]
+        has_plain_thousands = any(text.isdigit() and len(text) > 3 for text in texts)
+        return parses if has_small_numbers or has_plain_thousands else []
+    return parses[has_small_numbers and all(map(_THOUSANDS_BY_COMMA.fullmatch, texts)) :]
 
 
 def _read_numbers_in_text(
@@ -331,11 +333,11 @@ def read_as_month_days(
         for value in values
         if value is not MISSING and value is not None and value not in reading.missing
     ]
-    month_day = Reading("date", "month day", None, None, ())
+    month_day_reading = Reading("date", "month day", None, None, ())
     if (
         not texts
         or not all(type(text) is str for text in texts)
-        or read_as(texts, month_day, "2024").invalid
+        or read_as(texts, month_day_reading, "2024").invalid
     ):
         return reading
     evidence = f"days without a year, which {year_path} has"

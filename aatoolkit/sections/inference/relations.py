@@ -187,8 +187,8 @@ class ColumnFinding:
         name_meaning = meaning_of(qualify_generic_name(self.name, self.path))
         is_share = name_meaning.kind == "share" and not name_meaning.percent
         is_count = field_meaning.kind == "count" and self.reading.dtype == "Int64"
-        is_field = (is_share and is_count) or not name_meaning.kind
-        return field_meaning if is_field else name_meaning
+        is_field_decisive = (is_share and is_count) or not name_meaning.kind
+        return field_meaning if is_field_decisive else name_meaning
 
     @property
     def is_measure(self) -> bool:
@@ -199,16 +199,16 @@ class ColumnFinding:
     def may_be_summed(self) -> bool:
         """Whether the column holds numbers that may add up: whole numbers or amounts of money."""
         name_meaning, reading = self.meaning, self.reading
-        is_sum = name_meaning.kind not in _DO_NOT_ADD and not name_meaning.mean
+        is_addable = name_meaning.kind not in _DO_NOT_ADD and not name_meaning.mean
         is_whole = reading.dtype == "Int64" or name_meaning.kind == "money"
-        return reading.is_number and self.is_own and not reading.percent and is_sum and is_whole
+        return reading.is_number and self.is_own and not reading.percent and is_addable and is_whole
 
     @property
     def may_be_counts(self) -> bool:
         """Whether the column holds only whole numbers from 0 up, which may be counts."""
         reading = self.reading
-        are_whole = reading.dtype == "Int64" and reading.parse in (None, "number")
-        return are_whole and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
+        is_integer = reading.dtype == "Int64" and reading.parse in (None, "number")
+        return is_integer and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
 
     @property
     def example(self) -> Any:
@@ -227,8 +227,8 @@ class ColumnFinding:
         """The aggregation rule as text; ``key`` for columns of the key; None without a rule."""
         if self.is_key:
             return "key"
-        is_ruled = self.reading.is_number and self.rule.value is not None
-        return str(self.aggregate) if is_ruled else None
+        has_rule = self.reading.is_number and self.rule.value is not None
+        return str(self.aggregate) if has_rule else None
 
     @property
     def field(self) -> str:
@@ -314,10 +314,10 @@ class Relation:
                 return column
         raise KeyError(name)
 
-    def add(self, column: ColumnFinding, at: int | None = None) -> None:
-        """Add a column, at the position ``at`` or as the last one."""
+    def add(self, column: ColumnFinding, position: int | None = None) -> None:
+        """Add a column, at the given position or as the last one."""
         column.relation = self
-        self.columns.insert(len(self.columns) if at is None else at, column)
+        self.columns.insert(len(self.columns) if position is None else position, column)
 
     @property
     def column_names(self) -> list[str]:
@@ -349,6 +349,6 @@ class Relation:
                 ancestor_rows = relation.parent_rows[ancestor_rows]
             relation = relation.parent
 
-    def rows_in_response(self, response: int) -> RowPositions:
+    def rows_in_response(self, response_position: int) -> RowPositions:
         """Return the positions of the rows in one response, except rows that are totals."""
-        return np.flatnonzero((self.response_positions == response) & self.kept_mask)
+        return np.flatnonzero((self.response_positions == response_position) & self.kept_mask)

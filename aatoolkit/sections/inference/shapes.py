@@ -66,7 +66,7 @@ def find_relations(
                 relation.parent = parent.parent
                 rows = parent.parent_rows
                 relation.parent_rows = rows[relation.parent_rows] if len(rows) else rows
-            relation.name = _name_table(relation, section, {other.name for other in tables})
+            relation.name = _name_table(relation, section, {table.name for table in tables})
             tables.append(relation)
     return tables
 
@@ -78,19 +78,23 @@ def _create_relation(
 
     Its first columns hold the keys of the maps on the path to the rows.
     """
-    labels: list[ColumnFinding] = []
+    label_columns: list[ColumnFinding] = []
     for ancestor in reversed([*row_set.with_ancestors()]):
         if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
             keys = [ancestor.keys[row] for row in row_set.enclosing_rows(ancestor)]
-            name = fresh(_name_key_column(ancestor, vocabulary), [label.name for label in labels])
+            name = fresh(
+                _name_key_column(ancestor, vocabulary), [label.name for label in label_columns]
+            )
             path = f"{format_path(ancestor.steps)}~"
-            labels.append(ColumnFinding(name, f"@{len(labels)}", path, keys, is_label=True))
+            label_columns.append(
+                ColumnFinding(name, f"@{len(label_columns)}", path, keys, is_label=True)
+            )
     parent = relations[row_set.parent] if row_set.parent is not None else None
     return Relation(
         "",
         row_set.steps,
-        _declare_rows(row_set, tuple(label.name for label in labels)),
-        labels,
+        _declare_rows(row_set, tuple(label.name for label in label_columns)),
+        label_columns,
         np.array(
             row_set.keys if parent is None else parent.response_positions[row_set.parent_rows],
             np.intp,
@@ -119,8 +123,8 @@ def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
     if stem != word:
         return item_name
     field_names = {snake(vocabulary.field_by_text.get(key, "key")) for key in row_set.keys}
-    field = "".join(field_names - lexicon("bland", "naming")) if len(field_names) == 1 else ""
-    return vocabulary.find_dimension(row_set.keys) or field or item_name or "key"
+    field_name = "".join(field_names - lexicon("bland", "naming")) if len(field_names) == 1 else ""
+    return vocabulary.find_dimension(row_set.keys) or field_name or item_name or "key"
 
 
 def _declare_rows(row_set: RowSet, labels: tuple[str, ...]) -> Rows:
@@ -153,10 +157,10 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
     specific_words = [word for word in path_words if word not in lexicon("shell")] or path_words[
         -1:
     ]
-    values = [value for value in raw_column.values if type(value) is str]
+    texts = [value for value in raw_column.values if type(value) is str]
     name = specific_words[-1] if specific_words else ""
-    dimension = vocabulary.find_dimension(values)
-    is_label = is_in_shared_record and isinstance(steps[-1], Each) and bool(values)
+    dimension = vocabulary.find_dimension(texts)
+    is_label = is_in_shared_record and isinstance(steps[-1], Each) and bool(texts)
     is_label &= dimension != "number"  # which is a measure, written as text
     if is_label:
         name = dimension or singular(name)
@@ -183,8 +187,8 @@ def _declare_header(relation: Relation, row_set: RowSet, raw_columns: list[RawCo
         steps[0].header if steps and isinstance(steps[0], Named) else () for steps in steps_in_row
     }
     rows = relation.rows
-    is_plain = not (rows.one or rows.labels or rows.first) and rows.steps[-1] == Each()
-    if not (are_own_values and is_plain and len(headers) == 1) or any(
+    is_plain_list = not (rows.one or rows.labels or rows.first) and rows.steps[-1] == Each()
+    if not (are_own_values and is_plain_list and len(headers) == 1) or any(
         len(steps) > 1 for steps in steps_in_row
     ):
         return

@@ -64,13 +64,13 @@ def format_profile(
     baseline_code = f", baseline={baseline!r}" if baseline else ""
     variables = [*sections]
     if options is not None:
-        tables = zip(FILTERS, options, vocabulary.scope_options(), strict=False)
-        paths = (
+        filter_tables = zip(FILTERS, options, vocabulary.scope_options(), strict=False)
+        path_arguments = (
             f"{filter_name}={table[filter_name].pattern!r}"
-            for filter_name, table, default_table in tables
+            for filter_name, table, default_table in filter_tables
             if table.rows != default_table.rows
         )
-        blocks.append(f"SCOPE_OPTIONS = scope_options({', '.join(paths)})")
+        blocks.append(f"SCOPE_OPTIONS = scope_options({', '.join(path_arguments)})")
         variables.append("SCOPE_OPTIONS")
     code = f"PROFILE = Profile({', '.join([repr(name), *variables])}, doc={title!r}{baseline_code})"
     body = "\n\n".join([*blocks, "\n".join(_wrap_lines(code, "", "    "))])
@@ -91,10 +91,10 @@ def _format_imports(body: str) -> str:
     return "\n".join(_wrap_lines(imports, "", "    "))
 
 
-def _format_section(variable: str, analysis: Analysis) -> Iterator[str]:
+def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
     yield from (f"# {note}"[:_WIDTH] for note in analysis.notes)
     section = analysis.declaration
-    yield f"{variable} = Section({section.name!r}, {section.doc!r},"
+    yield f"{variable_name} = Section({section.name!r}, {section.doc!r},"
     # Places that may be about availability; a rule that reads one makes it sure.
     keywords = [
         f"{name}={paths!r}"
@@ -110,9 +110,11 @@ def _format_section(variable: str, analysis: Analysis) -> Iterator[str]:
 
 
 def _format_rule(rule: Rule) -> str:
-    values = {field.name: getattr(rule, field.name) for field in fields(rule)}
+    field_values = {field.name: getattr(rule, field.name) for field in fields(rule)}
     keywords = [
-        f"{name}={value!r}" for name, value in values.items() if value != getattr(Rule(), name)
+        f"{name}={value!r}"
+        for name, value in field_values.items()
+        if value != getattr(Rule(), name)
     ]
     return f"Rule({', '.join(keywords)})"
 
@@ -128,8 +130,8 @@ def _format_rows(relation: Relation) -> str:
     elif rows.header is not None:
         code = f"grid({list_path!r}, header={format_path(rows.header).removesuffix('[]')!r})"
     elif path.endswith("]"):
-        first = f", first={rows.first}" if rows.first else ""
-        code = f"records({path if list_path.endswith(']') else list_path!r}{key_code}{first})"
+        first_code = f", first={rows.first}" if rows.first else ""
+        code = f"records({path if list_path.endswith(']') else list_path!r}{key_code}{first_code})"
     elif path.endswith("{}" * len(labels)):
         code = f"keyed({path[: -2 * len(labels)]!r}{key_code})"
     else:
@@ -148,16 +150,18 @@ def _format_table(relation: Relation, end: str) -> Iterator[str]:
             names_by_reason.setdefault(re.split("[;,]", finding.evidence)[0], []).append(
                 column.name
             )
-    proof = "; ".join(f"{', '.join(names)}: {why}" for why, names in names_by_reason.items() if why)
+    proof = "; ".join(
+        f"{', '.join(names)}: {reason}" for reason, names in names_by_reason.items() if reason
+    )
     yield from [f"    # {textwrap.shorten(proof, _WIDTH - 6, placeholder=' …')}"] if proof else ()
     calls = (_format_column(column) for column in relation.columns)
-    text = ", ".join(
+    code = ", ".join(
         call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN else call for call in calls
     )
-    table = (
-        f"Table({relation.name!r}, '', {_format_rows(relation)}, key={key}, columns=({text},)){end}"
+    table_code = (
+        f"Table({relation.name!r}, '', {_format_rows(relation)}, key={key}, columns=({code},)){end}"
     )
-    yield from _wrap_lines(table, "    ", " " * 8)
+    yield from _wrap_lines(table_code, "    ", " " * 8)
 
 
 def _format_column(finding: ColumnFinding) -> str:
@@ -174,9 +178,9 @@ def _format_column(finding: ColumnFinding) -> str:
         short_form = columns.integer
     default_column = short_form(name, **parameters)
     changed_parameters = {
-        parameter: v
+        parameter: value
         for parameter in _PARAMETERS
-        if (v := getattr(column, parameter)) != getattr(default_column, parameter)
+        if (value := getattr(column, parameter)) != getattr(default_column, parameter)
     }
     first_argument = name
     # These sources are the defaults: labels, names of a header, and the name in camelCase.
@@ -185,12 +189,12 @@ def _format_column(finding: ColumnFinding) -> str:
         del changed_parameters["source"]
     elif re.fullmatch(r"\^*[\w.-]+", source) and snake(source) == name != source:
         first_argument = changed_parameters.pop("source")
-    doc = [repr(column.doc)] if column.doc else []
+    doc_argument = [repr(column.doc)] if column.doc else []
     keywords = [
         f"{parameter}={_format_value(parameter, value)}"
         for parameter, value in {**parameters, **changed_parameters}.items()
     ]
-    return f"{short_form.__name__}({', '.join([repr(first_argument), *doc, *keywords])})"
+    return f"{short_form.__name__}({', '.join([repr(first_argument), *doc_argument, *keywords])})"
 
 
 def _format_value(parameter: str, value: Any) -> str:
@@ -216,7 +220,9 @@ def format_aggregation(rule: Aggregation) -> str:
         f"weighted({rule.by!r})": vocabulary.weighted(rule.by or ""),
         f"refused({rule.why!r})": vocabulary.refused(rule.why or ""),
     }
-    return next((code for code, meaning in rules_by_code.items() if meaning == rule), repr(rule))
+    return next(
+        (code for code, candidate in rules_by_code.items() if candidate == rule), repr(rule)
+    )
 
 
 def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
@@ -225,8 +231,8 @@ def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
     def make_unbreakable(match: re.Match[str]) -> str:
         text = match[0].replace(" ", "\0")
         if len(text) > _MAX_LITERAL + 2 and "\\" not in text and text[0] == "'":
-            pieces = _LITERAL_PIECE.findall(match[0][1:-1])
-            text = " ".join(repr(piece).replace(" ", "\0") for piece in pieces)
+            parts = _LITERAL_PIECE.findall(match[0][1:-1])
+            text = " ".join(repr(part).replace(" ", "\0") for part in parts)
         return text
 
     lines = textwrap.wrap(

@@ -44,10 +44,10 @@ _MIN_ROWS, _MAX_QUOTIENT = 3, 10.0
 
 _UNITS_BY_NAME = [
     (
-        *(kind, word.strip("-"), {"yes": True, "no": False}.get(whole)),
-        *(float(least), float(most), None if unit == "-" else unit, float(factor)),
+        *(kind, word.strip("-"), {"yes": True, "no": False}.get(is_whole)),
+        *(float(minimum), float(maximum), None if unit == "-" else unit, float(factor)),
     )
-    for kind, word, whole, least, most, unit, factor in rows_of(
+    for kind, word, is_whole, minimum, maximum, unit, factor in rows_of(
         Path(__file__).with_name("units.txt")
     )
 ]
@@ -55,23 +55,25 @@ _UNITS_BY_NAME = [
 
 def set_units(relations: list[Relation]) -> None:
     """Set the unit of each column of numbers, and the factor (``scale``) that converts to it."""
-    measures = [[column for column in other.columns if column.is_measure] for other in relations]
-    for columns in measures:
+    measures_by_table = [
+        [column for column in relation.columns if column.is_measure] for relation in relations
+    ]
+    for columns in measures_by_table:
         for column in columns:
             column.unit, column.scale = _find_unit(column)
-        _find_likely_counts(columns)
-    for columns in measures:
+        _set_likely_counts(columns)
+    for columns in measures_by_table:
         for column in columns:
             # A column that sums to another one has its unit.
             totals = [
-                other
-                for other in column.facts.total_columns
-                if other.unit.value and other.scale == 1.0
+                total
+                for total in column.facts.total_columns
+                if total.unit.value and total.scale == 1.0
             ]
-            is_same_unit = len({other.unit.value for other in totals}) == 1
+            is_same_unit = len({total.unit.value for total in totals}) == 1
             if column.unit.confidence == OPEN and is_same_unit:
-                reason = f"that of {totals[0].table}.{totals[0].name}, to which its rows sum"
-                column.unit = Finding(totals[0].unit.value, LIKELY, reason)
+                evidence = f"that of {totals[0].table}.{totals[0].name}, to which its rows sum"
+                column.unit = Finding(totals[0].unit.value, LIKELY, evidence)
 
 
 def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
@@ -97,7 +99,7 @@ def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
         unit = SIGNED if lowest < 0 else FRACTION
         unit = FRACTION_CHANGE if name_meaning.kind == "change" else unit
         return Finding(unit, PROVED, "a per cent sign in the text"), 0.01
-    has_word = {
+    conditions = {
         "": True,
         "factor": name_meaning.factor != 1.0,
         "mean": name_meaning.mean,
@@ -108,29 +110,29 @@ def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
         "places": name_meaning.places,
         "counted": name_meaning.has_counted_noun,
     }
-    for kind, word, is_whole, min_value, max_value, named_unit, factor in _UNITS_BY_NAME:
-        is_kind = (
+    for kind, condition, is_whole, min_value, max_value, named_unit, factor in _UNITS_BY_NAME:
+        is_match = (
             kind == name_meaning.kind
-            and has_word[word]
+            and conditions[condition]
             and is_whole in (None, number_format.dtype == "Int64")
         )
-        if is_kind and min_value <= lowest and highest <= max_value:
+        if is_match and min_value <= lowest and highest <= max_value:
             reason = f"the name, and values from {lowest:g} to {highest:g}"
             if named_unit is None:
                 return Finding(None, OPEN, "per cent by its name, a fraction by its range"), 1.0
             return Finding(
                 named_unit, LIKELY, reason
-            ), name_meaning.factor if word == "factor" else factor
+            ), name_meaning.factor if condition == "factor" else factor
     return Finding(None, OPEN, _NO_UNIT_SHOWN), 1.0
 
 
-def _find_likely_counts(columns: list[ColumnFinding]) -> None:
+def _set_likely_counts(columns: list[ColumnFinding]) -> None:
     """Set the unit ``count`` of the columns whose whole numbers are likely counts.
 
     Whole numbers that add up may still be cents, bytes or milliseconds. They are likely counts if
     they are the numerator or denominator of a proved fraction, or similar in size to a known count.
     """
-    fraction_parts = {
+    fraction_part_names = {
         operand.name
         for column in columns
         for ratio in column.facts.ratios
@@ -143,21 +145,21 @@ def _find_likely_counts(columns: list[ColumnFinding]) -> None:
         if column.unit.evidence == _NO_UNIT_SHOWN and column.reading.dtype == "Int64"
     ]
     for column in [*undecided_columns, *undecided_columns]:
-        similar = _find_count_of_similar_size(column, columns) if column.facts.is_additive else ""
-        is_count = column.facts.is_additive and (similar or column.name in fraction_parts)
+        count = _find_similar_count(column, columns) if column.facts.is_additive else ""
+        is_count = column.facts.is_additive and (count or column.name in fraction_part_names)
         if column.unit.confidence == OPEN and is_count:
-            reason = f"of the size of {similar}" if similar else "a part of a proved fraction"
+            reason = f"of the size of {count}" if count else "a part of a proved fraction"
             column.unit = Finding(COUNT, LIKELY, f"whole numbers that add up, {reason}")
 
 
-def _find_count_of_similar_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
+def _find_similar_count(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
     """Return the name of a count that is similar in size to ``column`` in all rows, or ""."""
-    for count in columns:
-        is_positive = (column.numbers > 0) & (count.numbers > 0)
-        if count is not column and count.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
-            quotients = column.numbers[is_positive] / count.numbers[is_positive]
+    for other in columns:
+        is_positive = (column.numbers > 0) & (other.numbers > 0)
+        if other is not column and other.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
+            quotients = column.numbers[is_positive] / other.numbers[is_positive]
             if quotients.min() >= 1 / _MAX_QUOTIENT and quotients.max() <= _MAX_QUOTIENT:
-                return count.name
+                return other.name
     return ""
 
 
@@ -177,8 +179,8 @@ def set_rule(column: ColumnFinding) -> None:
     if column.reading.is_number:
         column.rule = _find_rule_of_number(column, words)
     elif column.dtype in ("date", "timestamp"):
-        moments = ((MIN, "earliest"), (MAX, "latest_word"))
-        rule = next((rule for rule, concept in moments if words & lexicon(concept)), None)
+        rule_concepts = ((MIN, "earliest"), (MAX, "latest_word"))
+        rule = next((rule for rule, concept in rule_concepts if words & lexicon(concept)), None)
         column.rule = Finding(rule, LIKELY, "name") if rule else Finding(NONE, PROVED)
 
 
@@ -187,8 +189,8 @@ def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
     name_meaning, evidence = column.meaning, column.facts
     kind = "share" if evidence.siblings else name_meaning.kind
     test_note = f"over engine on {evidence.tested_rows} rows"
-    metrics = (name for name in column.relation.key if lexicon("metric") & {*tokens(name)})
-    metric = next(metrics, None)
+    metric_names = (name for name in column.relation.key if lexicon("metric") & {*tokens(name)})
+    metric = next(metric_names, None)
     # A value beside the name of a metric is of that metric.
     if metric and words <= lexicon("value", "value_word"):
         why = f"rows are different measures: choose one {metric}"
@@ -325,18 +327,18 @@ def _find_ratio_rule(column: ColumnFinding, denominators: set[str]) -> RuleFindi
     if is_of_total and first_ratio.numerator.is_own:
         why = "ratio of {} over {}: add and divide anew".format(*first_ratio.operand_names)
         return Finding(refused(why), PROVED, f"{first_ratio} on {first_ratio.row_count} rows")
-    names = some_of([*dict.fromkeys(map(str, ratios))])
-    return Finding(None, OPEN, f"one of {names}, not all columns of this table")
+    ratio_texts = some_of([*dict.fromkeys(map(str, ratios))])
+    return Finding(None, OPEN, f"one of {ratio_texts}, not all columns of this table")
 
 
-def _find_possible_denominators(column: ColumnFinding, *limits: set[str]) -> set[str]:
+def _find_possible_denominators(column: ColumnFinding, *name_sets: set[str]) -> set[str]:
     """Return the names of the counts that may be the denominator or weight of a column.
 
     They are the names in all of these sets that are not empty: the denominators and the weights in
-    the evidence of the column. They must also be in each set of ``limits``.
+    the evidence of the column. They must also be in each set of ``name_sets``.
     """
     candidate_sets = [
-        *limits,
+        *name_sets,
         *filter(None, ({*column.facts.denominators}, {*column.facts.weights})),
     ]
     return set.intersection(*candidate_sets) if candidate_sets else set()

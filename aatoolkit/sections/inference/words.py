@@ -101,17 +101,15 @@ def meaning_of(name: str) -> Meaning:
 
     is_mean = has_word_for("mean")
     # Without a word for a mean, ``pos`` may stand for positive.
-    single_words = (word_set if is_mean else word_set - {"pos"}) | {
-        singular(word) for word in words
-    }
-    has_places = bool(single_words & lexicon("position", "rank"))
+    word_forms = (word_set if is_mean else word_set - {"pos"}) | {singular(word) for word in words}
+    has_places = bool(word_forms & lexicon("position", "rank"))
     factor = next(
         (multiplier for concept, multiplier in FACTORS.items() if has_word_for(concept)), 1.0
     )
     # A part of a rate, such as its numerator, may be a sum of anything.
     is_rate = has_word_for("rate", "ppm", "permille", "basis_point")
     is_rate &= not ends_with_word_for("rate_part")
-    is_place = singular(last_word) in lexicon("position", "rank")
+    is_rank = singular(last_word) in lexicon("position", "rank")
     is_score = last_word in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
     is_counted = _is_counted(last_word) or _is_counted(words[0])
     # ``orders_with_revenue`` are orders, and ``with_revenue`` is a number of them.
@@ -142,12 +140,12 @@ def meaning_of(name: str) -> Meaning:
             bool({last_word, singular(last_word)} & lexicon("count")) and last_word != "volume",
         ),
         # Several of them, as in ``firstPositions``.
-        ("count", not is_mean and has_word_for("ordinal") and is_place and last_word.endswith("s")),
+        ("count", not is_mean and has_word_for("ordinal") and is_rank and last_word.endswith("s")),
         ("status", bool(word_set & {"http", "status"}) and last_word in ("status", "code", "http")),
         ("count", is_score),
         ("probability", {"p", "value"} <= word_set or has_word_for("probability")),
         ("share", is_rate),
-        ("rank", bool(single_words & lexicon("rank")) and not is_mean and last_word != "places"),
+        ("rank", bool(word_forms & lexicon("rank")) and not is_mean and last_word != "places"),
         ("position", has_places and last_word != "places"),
         ("score", has_word_for("score") and not _is_counted(last_word)),
         ("time", _is_time(words) and words != ["seen"]),
@@ -182,8 +180,8 @@ def qualify_generic_name(name: str, path: str) -> str:
     if words and not set(words) <= lexicon("value"):
         return name
     # The values of a map or list are named by it.
-    names = path if path[-2:] in ("{}", "[]") else path.rpartition(".")[0]
-    parent_names = [part for part in re.split(r"[.$]|{}|\[\]", names) if part]
+    parent_path = path if path[-2:] in ("{}", "[]") else path.rpartition(".")[0]
+    parent_names = [parent for parent in re.split(r"[.$]|{}|\[\]", parent_path) if parent]
     return f"{parent_names[-1]}_{name}" if parent_names else name
 
 
@@ -319,7 +317,9 @@ class Vocabulary:
                 values_by_dimension[dimension].update(_find_labels(value))
         return cls(
             values_by_dimension,
-            dict(pair for response in responses for pair in iter_texts(response)),
+            dict(
+                text_and_field for response in responses for text_and_field in iter_texts(response)
+            ),
         )
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
@@ -354,7 +354,11 @@ def _find_labels(value: Any) -> set[str]:
         if value and all(isinstance(item, dict) for item in value.values()):
             return {key for key in value if len(key) <= _MAX_LENGTH}
         return set().union(
-            *(_find_labels(inner) for inner in value.values() if type(inner) is list)
+            *(
+                _find_labels(inner_value)
+                for inner_value in value.values()
+                if type(inner_value) is list
+            )
         )
     items = value if isinstance(value, list) else []
     labels = {item for item in items if isinstance(item, str)}
@@ -371,8 +375,8 @@ def iter_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     if type(value) is str and len(value) <= _MAX_LENGTH:
         yield value, name
     elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from iter_texts(inner, key)
+        for key, inner_value in value.items():
+            yield from iter_texts(inner_value, key)
     elif isinstance(value, list):
-        for inner in value:
-            yield from iter_texts(inner, name)
+        for inner_value in value:
+            yield from iter_texts(inner_value, name)
