@@ -8,7 +8,7 @@ from functools import lru_cache
 import pandas as pd
 
 from aatoolkit.display.plot.data import PlotData
-from aatoolkit.display.plot.style import column_title, describe_scope, moment
+from aatoolkit.display.plot.style import column_title, describe_scope, fetch_time
 from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.html import attribute, fold, text
 from aatoolkit.display.report.words import chapter_of, path_words, plain, unit_words
@@ -91,14 +91,14 @@ class SectionEvidence:
         tables = [table for table in self.tables.values() if table.rows]
         if not tables:
             return ""
-        folds = "\n".join(map(self._table, tables))  # collects the responses
+        folds = "\n".join(map(self._table_html, tables))  # collects the responses
         responses = "".join(
             f'<p id="{anchor}">{response_words(response)}</p>'
             for response, anchor in self._responses.items()
         )
         return fold("Where these numbers come from", f"\n{responses}\n{folds}", "why")
 
-    def _table(self, table: TableEvidence) -> str:
+    def _table_html(self, table: TableEvidence) -> str:
         """Return the evidence of one table as HTML: what its columns mean, then its rows."""
         meanings = {
             name: (explanation.meaning, f" Unit: {unit}." if unit else "")
@@ -111,10 +111,10 @@ class SectionEvidence:
             f"<dt>{text(column_title(name))}</dt><dd>{text(plain(meaning) + unit, 400)}</dd>"
             for name, (meaning, unit) in meanings.items()
         )
-        rows = "\n".join(self._row(table, at) for at in sorted(table.rows))
+        rows = "\n".join(self._row_html(table, at) for at in sorted(table.rows))
         return fold(text(table.title), f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
 
-    def _row(self, table: TableEvidence, at: int) -> str:
+    def _row_html(self, table: TableEvidence, at: int) -> str:
         """Return the evidence of one row as HTML: links to its responses, then each number."""
         label, explanations = table.rows[at]
         sources = dict.fromkeys(
@@ -172,7 +172,7 @@ def _place_words(place: ValuePlace, exact: str) -> str:
 
 def response_words(response: CitedResponse) -> str:
     """Return a sentence about a response as HTML: its section, host, filters, time and hash."""
-    fetched = moment(response.fetched_at)
+    fetched = fetch_time(response.fetched_at)
     parts = (
         f"the response for <b>{text(chapter_of(response.section or 'all sections').title)}</b>",
         response.host and f"about {text(response.host)}",

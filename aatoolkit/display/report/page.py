@@ -15,7 +15,7 @@ import pandas as pd
 from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
-from aatoolkit.display.plot.style import describe_scope, moment
+from aatoolkit.display.plot.style import describe_scope, fetch_time
 from aatoolkit.display.plot.tables import key_figures
 from aatoolkit.display.report.evidence import SectionEvidence
 from aatoolkit.display.report.html import (
@@ -186,7 +186,7 @@ class _Page:
         names = [chapter.picture]
         if chapter.picture not in tables:
             # Of what nobody described, a course over time says most, and the main table next.
-            courses = (n for n in tables if tables.rows[n] > 1 and self._data(tables[n]).times)
+            courses = (n for n in tables if tables.rows[n] > 1 and self._data(tables[n]).time_keys)
             names = [*courses, next(iter(tables))]
         for name in names:
             picture = picture_of(self._data(tables[name]), _WIDE)
@@ -270,7 +270,7 @@ class _Page:
                     small = text(f"{change}: {verdict}" if change else "")
                     cards.append(
                         f"<div><dt>{text(figure.label)}</dt><dd><a{href}>{text(figure.value)}</a>"
-                        f"<small>{small}</small>{spark(data.course(measure))}</dd></div>"
+                        f"<small>{small}</small>{spark(data.daily_values(measure))}</dd></div>"
                     )
                 if cards:
                     note = f"Changes are since {since}. Each number leads to where it comes from."
@@ -359,7 +359,7 @@ def _notes(sources: Sequence[Source]) -> Iterator[str]:
         days = f"{start} to {end}" if start else ""
         if words := " · ".join(filter(None, [days, describe_scope(scope)])):
             yield f"{capitalized(words)}."
-    if fetched := sorted(moment(source.fetched_at) for source in sources if source.fetched_at):
+    if fetched := sorted(fetch_time(source.fetched_at) for source in sources if source.fetched_at):
         yield f"Fetched {fetched[-1][:16]} UTC."
     if any(source.stale for source in sources):
         yield "Some responses came from a cache after they had expired."
