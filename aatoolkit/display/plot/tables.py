@@ -414,18 +414,18 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
                         for row in range(len(rows))]  # fmt: skip
     cells, row_texts = [], []
     for row, verdict in enumerate(verdicts):
-        value_low_high = value[row], low[row], high[row]
+        ends = value[row], low[row], high[row]
         text = plot.words.format(**{name: column[row] for name, column in texts.items()})
         style = VERDICTS.get(verdict, BAD) if plot.colour == "verdict" else OWN
         if unit == RANK and plot.is_change and verdict in ("up", "down"):
             # A higher position is worse.
             style, judgement = (BAD, "worse") if verdict == "up" else (GOOD, "better")
             text += f", which is {judgement}"
-        if plot.colour == "certain" and value_low_high[1] != value_low_high[2]:
+        if plot.colour == "certain" and ends[1] != ends[2]:
             style = REST
-        reason = "" if np.isfinite(value_low_high).any() else verdict.partition(" (")[0]
+        reason = "" if np.isfinite(ends).any() else verdict.partition(" (")[0]
         row_texts.append(text * (not reason))
-        cells.append(Cell(row, value_low_high[0], style, 0.0, *value_low_high[1:], kind="dots", why=reason,
+        cells.append(Cell(row, ends[0], style, 0.0, *ends[1:], kind="dots", why=reason,
                           tip=f"{labels[row]}\n{reason or text}"))  # fmt: skip
     headline = f"{labels[0]}: {row_texts[0] or cells[0].why}".replace("  ", ", ")
     headline *= plot.has_lead or len(rows) == 1
