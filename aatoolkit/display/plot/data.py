@@ -441,12 +441,14 @@ class PlotData:
             return key
         word_columns = [n for n in self.of_kind("word") if not f"_{n}".endswith(_ID)]
         stem = key.removesuffix("_id")
-        titles = [name for n in TITLES for name in (n, f"{stem}_{n}") if name in word_columns]
+        title_columns = [
+            name for n in TITLES for name in (n, f"{stem}_{n}") if name in word_columns
+        ]
         # What several rows have in common names none of them.
         distinct = [
             name for name in word_columns if name in self.keys or self.frame[name].is_unique
         ]
-        return next(iter((*titles, *distinct)), key)
+        return next(iter((*title_columns, *distinct)), key)
 
     def measure(self, name: str) -> str:
         """Return a column's name in words; empty for names such as ``value``, which say nothing."""
@@ -586,14 +588,18 @@ class ResponseFacts:
         if times and len(own_rows) and own_rows[times[0]].is_unique:
             for name, values in own_rows.select_dtypes("number").items():
                 self.daily_values.setdefault(str(name), as_floats(values))
-        for key in [name for name in columns if name.endswith(_ID)]:
-            titles = TITLES if key == columns[0] and table[key].is_unique else ()
-            stem = key.removesuffix("_id")
+        for id_column in [name for name in columns if name.endswith(_ID)]:
+            titles = TITLES if id_column == columns[0] and table[id_column].is_unique else ()
+            stem = id_column.removesuffix("_id")
             candidates = (stem, *(f"{stem}_{name}" for name in TITLES), *titles)
-            title = next((name for name in candidates if name in table and name != key), None)
-            if title:
-                pairs = table[[key, title]].dropna().astype(str)
-                self.titles.setdefault(key, {}).update(pairs.itertuples(index=False, name=None))
+            title_column = next(
+                (name for name in candidates if name in table and name != id_column), None
+            )
+            if title_column:
+                pairs = table[[id_column, title_column]].dropna().astype(str)
+                self.titles.setdefault(id_column, {}).update(
+                    pairs.itertuples(index=False, name=None)
+                )
         for name, owner_column in _owner_columns(table):
             own_names = table[name][_are_own(table[owner_column])]
             self.own.setdefault(name, set()).update(own_names.dropna().astype(str))

@@ -230,11 +230,11 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         rows = one_row_per_mark(data, [*by, *data.keys], [y])
     # Beside those with a number a few are drawn that have none.
     is_time, top = rows.kinds[x] == "time", options.max_rows(15)
-    measured = len(rows) if is_time else int((~np.isnan(rows.values(y))).sum())
+    measured_count = len(rows) if is_time else int((~np.isnan(rows.values(y))).sum())
     order = rows.best_first(y, x)
-    drawn = order[:measured][rows.shown_slice(x, top)]
-    missing = order[measured:]
-    hidden = len(missing) - len(missing := missing[: max(top - len(drawn), min(top // 2, 3))])
+    drawn = order[:measured_count][rows.shown_slice(x, top)]
+    missing = order[measured_count:]
+    hidden_count = len(missing) - len(missing := missing[: max(top - len(drawn), min(top // 2, 3))])
     other_style = REST if rows.is_own_row().any() else OWN
     rows = rows.rows_at([*drawn, *missing])
     bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
@@ -253,7 +253,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     styles = [engine_styles.get(word) or (OWN if name.is_own else other_style)
               for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
     cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
-    measure, title_end = data.measure(y), first_of(len(drawn), measured, is_last=is_time)
+    measure, title_end = data.measure(y), first_of(len(drawn), measured_count, is_last=is_time)
     headline = leader_headline(names, values, unit, measure)
     headline *= not is_time and rows.stands_out(y, values == values[0], bounds)
     return row_panel(
@@ -261,7 +261,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         scale_for(np.concatenate([values, clipped]), unit, label=rows.axis_label(y),
                   is_whole=rows.is_count(y)),
         [y], headline=headline, by=by, bounds=bounds.result,
-        n=f"{hidden} more without a number" * bool(hidden),
+        n=f"{hidden_count} more without a number" * bool(hidden_count),
         how=f"Lines: {in_words(bounds.method.partition(';')[0])}"
         * (not np.isnan(bounds.low).all()),
     )  # fmt: skip
@@ -291,10 +291,10 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     They are the columns in ``y``, else the first pair. Return None if there is no such pair.
     """
     # Between single prompts the widest change is mostly chance.
-    is_chance = "prompt_id" in data.keys and not options.kind
+    is_by_prompt = "prompt_id" in data.keys and not options.kind
     pairs = (pair for pair in pairs_of(data)
              if {*map(data.unit, pair)} == {FRACTION}
-             and not (is_chance and pair[0].startswith("previous_")))  # fmt: skip
+             and not (is_by_prompt and pair[0].startswith("previous_")))  # fmt: skip
     x, pair = options.x or data.label_column, options.y or next(pairs, ())
     if x is None or len(pair) != 2 or not data.has_one_row_per(x):
         return None
@@ -349,7 +349,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     """Return stacked bars of the columns ``*_share``; None unless they add up to 1 in each row."""
     x = options.x or data.label_column
     columns = options.y or [
-        share for share in data.numbers if share.endswith("_share") and data.unit(share) == FRACTION
+        n for n in data.numbers if n.endswith("_share") and data.unit(n) == FRACTION
     ]
     if x is None or len(columns) < 2 or not data.has_one_row_per(x):
         return None

@@ -288,16 +288,16 @@ class Spec:
     def _row_selector(self, mark: Any) -> Any:
         if mark is None or isinstance(mark, Mapping | int):
             return mark
-        word = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
+        label = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
         texts_by_column = {name: [*map(str, self.data.frame[name])] for name in self._label_columns}
         for name, words in texts_by_column.items():
             # The text of a time begins with its day.
-            if {word, f"{word} 00:00:00"} & {*words}:
-                return {name: word}
+            if {label, f"{label} 00:00:00"} & {*words}:
+                return {name: label}
         examples = ", ".join(
             dict.fromkeys(text for words in texts_by_column.values() for text in words[:4])
         )
-        raise ItemNotFound(f"no mark is named {word!r}; there are {examples} …", key=mark)
+        raise ItemNotFound(f"no mark is named {label!r}; there are {examples} …", key=mark)
 
     def _explain_count(self, row: Any, explainer: Explainer) -> Explanation:
         """Explain the number of rows that a mark counts; each row is a child of the explanation."""

@@ -209,11 +209,11 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     if unit == RANK:
         scale = replace(scale, low=scale.high / 1.08 + 0.5, high=0.5)
     # Not what was measured before the last point.
-    best = 1 if unit == RANK else -1
-    last_values = sorted((best * line.values[-1], line.name.text)
+    sign = 1 if unit == RANK else -1
+    last_values = sorted((sign * line.values[-1], line.name.text)
                          for line in measured if line.values[-1] == line.values[-1])  # fmt: skip
-    last_text = some_of([f"{name} {number(float(best * n), unit)}" for n, name in last_values])
-    whose = f" of {banded.name.text}" if banded and len(series) > 1 else ""
+    last_text = some_of([f"{name} {number(float(sign * n), unit)}" for n, name in last_values])
+    subject = f" of {banded.name.text}" if banded and len(series) > 1 else ""
     return Spec(
         "line", data, columns, title,
         Scale(float(x_days[0]) - step / 2, float(x_days[-1]) + step / 2, "time",
@@ -221,7 +221,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         headline=f"Last {noun}: {last_text}" if last_text else "",
         n=(f"{some_of(unmeasured)}: {NOT_MEASURED} · " * bool(unmeasured)
            + _sample_text(data, y, slice(None)) * (len(measured) < 2)).strip(" ·"),
-        how=f"Band{whose}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
+        how=f"Band{subject}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
         height=175.0, by=mark_columns, bounds=intervals[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
                  " ".join(filter(None, [line.name.full, _sample_text(data, y, line.rows)])),
@@ -349,17 +349,19 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
     # At a time that no row has, nothing was measured.
     absent = np.where((rows < 0).all(axis=0) & is_time, NOT_MEASURED, NOT_LISTED)
     reasons = np.where(rows < 0, absent, np.array([*missing_reasons(data, y), ""], object)[rows])
-    distinct = sorted({*reasons[reasons != ""]}, key=lambda text: (text != NOT_MEASURED, text))
+    legend_reasons = sorted(
+        {*reasons[reasons != ""]}, key=lambda text: (text != NOT_MEASURED, text)
+    )
     finite = values[~np.isnan(values)]
     low = float(min([*finite, *([] if is_rank else [0.0])], default=0.0))
     high = max(float(max(finite, default=low)), low + 1e-9)
     strength = (values - low) / (high - low)
     strength = (1 - strength if is_rank else strength).ravel()
     names_x, names_y = _key_names(data, x, columns, *APART), _key_names(data, by, table.keys, x)
-    heads = [_time_text(column) if is_time
-             else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
-             for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
-    cell_names = [", ".join(filter(None, (row.text, head))) for row in names_y for head in heads]
+    headings = [_time_text(column) if is_time
+                else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
+                for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
+    cell_names = [", ".join(filter(None, (row.text, head))) for row in names_y for head in headings]
     tip_labels = [f"{name}\n{reason}" if row < 0 else name
                   for name, reason, row in
                   zip(cell_names, reasons.flat, rows.flat, strict=True)]  # fmt: skip
@@ -367,7 +369,7 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
     pairs = zip(numbers(values.flat, unit), values.flat, strict=True)
     cell_y, cell_x = np.indices(values.shape).reshape(2, -1).astype(float)
     words = [word if n == n and has_numbers else "" for word, n in pairs]
-    legend = [(reason, missing_style(reason), "boxes") for reason in distinct]
+    legend = [(reason, missing_style(reason), "boxes") for reason in legend_reasons]
     tips, marks = np.array(_row_tips(data, y, rows.ravel().tolist(), tip_labels, ends), object), []
     for reason, style in (("", OWN), *((reason, style) for reason, style, _ in legend)):
         mask = reasons.ravel() == reason
