@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     aatoolkit ...
     0
     """
-    shell.prepare()
+    shell.escape_unprintable()
     words = [*(sys.argv[1:] if arguments is None else arguments)]
     try:
         if completion := os.environ.get("_AATOOLKIT_COMPLETE"):
@@ -63,35 +63,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if any(word.partition("=")[0] in shell.TOKEN_OPTIONS for word in words):
             raise click.UsageError(shell.NO_TOKEN)
         with _warnings_as_notes(), app.make_context("aatoolkit", words) as context:
-            status = int(app.invoke(context) or 0)
+            exit_code = int(app.invoke(context) or 0)
         sys.stdout.flush()
     except Exit as end:
         return end.exit_code
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "aatoolkit"
         if isinstance(error, click.exceptions.NoArgsIsHelpError):
-            shell.note(error.format_message())
-        shell.note(f"{command}: {shell.problem_of(error)}\n{command} --help shows what there is")
+            shell.print_note(error.format_message())
+        shell.print_note(
+            f"{command}: {shell.usage_message(error)}\n{command} --help shows what there is"
+        )
         return 2
     except BrokenPipeError:
         # Whoever read our output has read enough.
-        shell.discard(sys.stdout)
+        shell.discard_output(sys.stdout)
         return 0
     except (KeyboardInterrupt, click.Abort):
-        return _interrupted()
+        return _report_interruption()
     except RuntimeError as error:
         if str(error) == _QUERY_INTERRUPTED:
-            return _interrupted()
+            return _report_interruption()
         raise
     except (AAToolkitError, ImportError) as error:
         # An argument that is a flag has the same name here.
-        text = re.sub(r"\b([a-z]+)=True\b", r"--\1", str(error))
-        shell.note(f"aatoolkit: {text}")
+        message = re.sub(r"\b([a-z]+)=True\b", r"--\1", str(error))
+        shell.print_note(f"aatoolkit: {message}")
         return 2 if isinstance(error, _WRONG_VALUES) else 1
     except OSError as error:
-        shell.note(f"aatoolkit: {error.filename or 'output'}: {error.strerror or error}")
+        shell.print_note(f"aatoolkit: {error.filename or 'output'}: {error.strerror or error}")
         return 1
-    return status
+    return exit_code
 
 
 _WRONG_VALUES = (ArgumentError, BadRequest, ItemNotFound, NotVisible, ScopeError)
@@ -100,8 +102,8 @@ _QUERY_INTERRUPTED = "Query interrupted"
 """How DuckDB says that Ctrl-C ended a query."""
 
 
-def _interrupted() -> int:
-    shell.note("aatoolkit: interrupted")
+def _report_interruption() -> int:
+    shell.print_note("aatoolkit: interrupted")
     return 130
 
 
@@ -113,7 +115,7 @@ def _warnings_as_notes() -> Iterator[None]:
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in seen_messages:
             seen_messages.add(str(message))
-            shell.note(f"aatoolkit: warning: {message}")
+            shell.print_note(f"aatoolkit: warning: {message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show

@@ -36,10 +36,10 @@ from aatoolkit.cli.shell import (
     client_of,
     command,
     grid,
-    note,
+    json_rows,
     option,
+    print_note,
     project_of,
-    records,
     scope_of,
     show,
     show_frame,
@@ -117,32 +117,32 @@ for group in (study_commands, archive_commands, profile_commands):
 def demo(args: Args) -> int:
     """Read all sections from an embedded service with synthetic data, and write them as Parquet."""
     scope = scope_of(args)
-    note("starting the embedded service on synthetic data")
+    print_note("starting the embedded service on synthetic data")
     with aa.demo(args.host, **values_of(args, "seed", "answers", "icc")) as project:
-        note(f"serving at {project.client.base_url}, for as long as this command runs")
-        choices = project.scope_options()
-        note(repr(scope._check(choices) and choices))
+        print_note(f"serving at {project.client.base_url}, for as long as this command runs")
+        options = project.scope_options()
+        print_note(repr(scope._check(options) and options))
         dataset = project.read_all(None, scope)
     files = dataset.to_parquet(args.out)
-    errors = _note_errors(dataset)
+    errors = _print_errors(dataset)
     if args.json:
-        output = {"folder": str(args.out), "tables": records(dataset.summary)}
+        output = {"folder": str(args.out), "tables": json_rows(dataset.summary)}
         show(args, {**output, "files": [*map(str, files)], "errors": errors})
     else:
         show_frame(args, dataset.summary)
-    tables = counted(sum(map(len, dataset.values())), "table")
-    note(f"{tables}, as Parquet files that aa.read_dataset reads: {args.out}")
+    table_count = counted(sum(map(len, dataset.values())), "table")
+    print_note(f"{table_count}, as Parquet files that aa.read_dataset reads: {args.out}")
     return 1 if errors else 0
 
 
-def _note_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
+def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
     """Print the error of each failed section on standard error; map the section to its message.
 
     ``prefix`` is printed before the section's name.
     """
     errors = {name: str(error) for name, error in dataset.errors.items()}
     for name, error in errors.items():
-        note(f"aatoolkit: {prefix}{name} failed: {error}")
+        print_note(f"aatoolkit: {prefix}{name} failed: {error}")
     return errors
 
 
@@ -167,7 +167,8 @@ def _note_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
     f"what the filters may be. The sections are {', '.join(SECTIONS)}.",
 )
 def read(args: Args) -> int:
-    format_name, scope = table_format(args, args.out), scope_of(args)
+    format_name = table_format(args, args.out)
+    scope = scope_of(args)
     with project_of(args) as project:
         if args.section is None:
             if args.csv or args.table or args.out or args.require:
@@ -175,7 +176,7 @@ def read(args: Args) -> int:
                     "--csv, --table, --out and --require are of a SECTION; name it too"
                 )
             options = project.scope_options(refresh=args.refresh)
-            show(args, _options_values(options) if args.json else None, _options_lines(options))
+            show(args, _options_as_json(options) if args.json else None, _options_lines(options))
             return 0
         tables = project.read(args.section, scope, refresh=args.refresh)
     name = args.table or next(iter(tables))
@@ -185,14 +186,14 @@ def read(args: Args) -> int:
     else:
         write_table(frame, name, format_name, args.out)
     if args.out is not None:
-        note(f"{counted(len(frame), 'row')} of {name}: {args.out}")
-    note(f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables._words[name])}")
+        print_note(f"{counted(len(frame), 'row')} of {name}: {args.out}")
+    print_note(f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables._words[name])}")
     return 0
 
 
-def _options_values(options: ScopeOptions) -> dict[str, Any]:
+def _options_as_json(options: ScopeOptions) -> dict[str, Any]:
     """Return the scope options as a dict of JSON values."""
-    tables = {name: records(getattr(options, name)) for name in FILTERS.values()}
+    tables = {name: json_rows(getattr(options, name)) for name in FILTERS.values()}
     lists = {"own_terms": [*options.own_terms], "days": [*options.days]}
     return {"host": options.host, **tables, "untagged": options.untagged, **lists}
 
@@ -224,9 +225,9 @@ def report(args: Args) -> int:
     scope = scope_of(args)
     with project_of(args) as project:
         dataset = project.read_all(args.section or None, scope)
-    path, errors = str(dataset.report(args.out, title=args.title)), _note_errors(dataset)
+    path, errors = str(dataset.report(args.out, title=args.title)), _print_errors(dataset)
     show(args, {"file": path, "sections": [*dataset], "errors": errors}, [path])
-    note(f"a report of {counted(len(dataset), 'section')} is in {path}")
+    print_note(f"a report of {counted(len(dataset), 'section')} is in {path}")
     return 1 if errors else 0
 
 
@@ -252,27 +253,29 @@ def collect(args: Args) -> int:
 
     rows: list[dict[str, Any]] = []
     scope = scope_of(args)
-    day = f"{datetime.now(UTC):%Y-%m-%d}{(scope != Scope() and ' ' + scope._to_query()) or ''}"
+    folder_name = (
+        f"{datetime.now(UTC):%Y-%m-%d}{(scope != Scope() and ' ' + scope._to_query()) or ''}"
+    )
     with client_of(args) as client:
-        names = known_sections(args.section or None, client.profile)
+        sections = known_sections(args.section or None, client.profile)
         for host in dict.fromkeys(client.project(host).host for host in args.host):
-            folder = args.out / host / day
-            new_names = [name for name in names if args.force or not (folder / name).is_dir()]
+            folder = args.out / host / folder_name
+            to_read = [name for name in sections if args.force or not (folder / name).is_dir()]
             table_count, errors = 0, {}
-            for _, _, dataset in client._datasets(host, new_names, scope) if new_names else ():
+            for _, _, dataset in client._datasets(host, to_read, scope) if to_read else ():
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
                     path = folder / tables.section
                     with writing_folder(path, overwrite=args.force) as temporary_folder:
                         table_count += len([*write_section(tables, temporary_folder)])
-                errors = _note_errors(dataset, f"{host} ")
-            kept_count = len(names) - len(new_names)
+                errors = _print_errors(dataset, f"{host} ")
+            kept_count = len(sections) - len(to_read)
             row = {"host": host, "folder": str(folder), "files": table_count, "kept": kept_count}
             rows.append({**row, "errors": errors})
-    cells = ({**row, "errors": len(row["errors"])}.values() for row in rows)
-    show(args, {"hosts": rows}, grid(("host", "folder", "files", "kept", "failed"), cells))
+    table_rows = ({**row, "errors": len(row["errors"])}.values() for row in rows)
+    show(args, {"hosts": rows}, grid(("host", "folder", "files", "kept", "failed"), table_rows))
     if kept_count := sum(row["kept"] for row in rows):
-        note(f"{counted(kept_count, 'section')} of today kept; --force reads and writes anew")
+        print_note(f"{counted(kept_count, 'section')} of today kept; --force reads and writes anew")
     return int(any(row["errors"] for row in rows))
 
 
@@ -300,18 +303,21 @@ def cache(args: Args) -> int:
     output = {**vars(info), "hosts": hosts, "removed": removed_count}
     show(args, output, () if args.clear else lines)
     removal = f"{counted(removed_count, 'response')} removed; " if args.clear else ""
-    note(f"{removal}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}")
+    print_note(
+        f"{removal}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}"
+    )
     return 0
 
 
 @command(app, "doctor [HOST]", *SERVICE_OPTIONS, JSON)
 def doctor(args: Args) -> int:
     """Check which packages are installed, the settings, and whether the service can be reached."""
-    findings = [*_findings(args)]
-    headers, words = ("what", "good", "finding"), {True: "ok", False: "PROBLEM", None: "-"}
-    lines = grid(headers, ((check, words[is_good], text) for check, is_good, text in findings))
-    show(args, [dict(zip(headers, row, strict=True)) for row in findings], lines)
-    return int(any(is_good is False for _, is_good, _ in findings))
+    diagnoses = [*_diagnoses(args)]
+    headers = ("what", "good", "finding")
+    marks = {True: "ok", False: "PROBLEM", None: "-"}
+    lines = grid(headers, ((check, marks[is_good], text) for check, is_good, text in diagnoses))
+    show(args, [dict(zip(headers, row, strict=True)) for row in diagnoses], lines)
+    return int(any(is_good is False for _, is_good, _ in diagnoses))
 
 
 _CORE_PACKAGES = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
@@ -320,7 +326,7 @@ Diagnosis = tuple[str, bool | None, str]
 """What was checked, whether it is good (None for neither right nor wrong), and the finding."""
 
 
-def _findings(args: Args) -> Iterator[Diagnosis]:
+def _diagnoses(args: Args) -> Iterator[Diagnosis]:
     """Check the installation, the settings, the cache and, if a host is given, the service.
 
     Yield a tuple for each check: its name, whether the result is good, and a text about the result.
@@ -412,9 +418,9 @@ def draft(args: Args) -> int:
     counts = {name: section.counts() for name, section in profile_draft.items()}
     errors = {name: str(error) for name, error in profile_draft.errors.items()}
     output = {"file": str(path), "requests": len(profile_draft.requests)}
-    text = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
-    show(args, {**output, "sections": counts, "errors": errors}, map(visible, text.splitlines()))
-    note(f"the profile is in {path}; review it, and read with --profile {path}")
+    summary = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
+    show(args, {**output, "sections": counts, "errors": errors}, map(visible, summary.splitlines()))
+    print_note(f"the profile is in {path}; review it, and read with --profile {path}")
     return 1 if profile_draft.errors or profile_draft.stopped else 0
 
 
@@ -432,8 +438,8 @@ def check(args: Args) -> int:
         changes = aa.profile.check(project.client.profile, project)
     rows = changes.itertuples(index=False)
     lines = (visible(f"{row.section}: {row.change} {row.path} ({row.count})") for row in rows)
-    show(args, records(changes), lines)
-    note(counted(len(changes), "change") if len(changes) else "nothing changed")
+    show(args, json_rows(changes), lines)
+    print_note(counted(len(changes), "change") if len(changes) else "nothing changed")
     return 1 if len(changes) else 0
 
 
@@ -450,12 +456,12 @@ def types(args: Args) -> int:
     from aatoolkit._util.files import write_whole
     from aatoolkit.sections import Profile, typed_module
 
-    module = typed_module(Profile.load(args.file)).encode()
+    source = typed_module(Profile.load(args.file)).encode()
     if args.out is None:
-        write_data(module)
+        write_data(source)
     else:
-        write_whole(args.out, module)
-        note(f"the types are in {args.out}; use them as {args.out.stem}.typed(project)")
+        write_whole(args.out, source)
+        print_note(f"the types are in {args.out}; use them as {args.out.stem}.typed(project)")
     return 0
 
 
@@ -499,7 +505,7 @@ def serve(args: Args) -> int:
             service.Service(store, accounts),
             args.address,
             args.port,
-            on_ready=lambda base_url: note(message.format(base_url)),
+            on_ready=lambda base_url: print_note(message.format(base_url)),
         )
     except OSError as error:
         raise ArgumentError(
@@ -578,18 +584,18 @@ def record(args: Args) -> int:
                 recording_project.scope_options()
             except AAToolkitError as error:
                 errors["scope options"] = str(error)
-                note(f"aatoolkit: scope options failed: {error}")
+                print_note(f"aatoolkit: scope options failed: {error}")
             dataset = recording_project.read_all(args.section or None, scope_of(args))
-            errors |= _note_errors(dataset)
+            errors |= _print_errors(dataset)
     payloads = (tables.payload for tables in dataset.values())
     if cached_count := sum(payload is not None and payload.from_cache for payload in payloads):
-        note(
+        print_note(
             f"{counted(cached_count, 'response')} came from the cache; "
             "--no-cache asks the service anew"
         )
     output = _study_as_json(study)
     show(args, {"digest": study.digest, **output}, _record_lines(output))
-    note(f"the study is in {folder}; cite it by its digest, {study.digest}")
+    print_note(f"the study is in {folder}; cite it by its digest, {study.digest}")
     return 1 if errors else 0
 
 
@@ -599,14 +605,14 @@ def verify_study(args: Args) -> int:
 
     Exits with 1 if a file of the study was altered, removed or added.
     """
-    study = _study(args.study)
+    study = _open_study(args.study)
     result = study.verify(replay=args.replay)
     output = _study_as_json(study)
     problems = [*map(vars, result.problems)]
     lines = [*_record_lines(output), str(result.digest)] if result.ok else map(str, result.problems)
     show(args, {"ok": result.ok, "digest": result.digest, "problems": problems, **output}, lines)
     if result.ok:
-        note(f"{result.files} files, {result.records} records: all as sealed")
+        print_note(f"{result.files} files, {result.records} records: all as sealed")
     return 0 if result.ok else 1
 
 
@@ -616,12 +622,12 @@ def diff(args: Args) -> int:
 
     Exits with 0 if nothing changed, and with 1 if something changed or a study was altered.
     """
-    result = _study(args.study).diff(_study(args.other))
+    result = _open_study(args.study).diff(_open_study(args.other))
     changes = json.loads(result.changes.to_json(orient="records"))
     lines = () if result.is_same else [str(result)]
     show(args, {"same": result.same, "changes": changes}, lines)
     if result.is_same:
-        note(_first_line(result))
+        print_note(_first_line(result))
     return 0 if result.is_same else 1
 
 
@@ -638,13 +644,13 @@ def rerun(args: Args) -> int:
     Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
     """
     try:
-        result = _study(args.study).rerun(args.notebook, out=args.output, timeout=args.timeout)
+        result = _open_study(args.study).rerun(args.notebook, out=args.output, timeout=args.timeout)
     except (StudyError, NotWritten) as error:
-        note(f"aatoolkit: {error}")
+        print_note(f"aatoolkit: {error}")
         return 2
     show(args, result.to_dict(), result.lines())
     if args.output is not None:
-        note(f"written: {args.output}")
+        print_note(f"written: {args.output}")
     return 0 if result.ok else 1
 
 
@@ -666,16 +672,18 @@ def rerun(args: Args) -> int:
 )
 def publish(args: Args) -> int:
     """Write the tables of a study to a folder that others can read without this package."""
-    study = _study(args.study)
-    names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
-    publication = study.publish(args.out, **values_of(args, *names))
+    study = _open_study(args.study)
+    option_names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
+    publication = study.publish(args.out, **values_of(args, *option_names))
     files = sorted(str(path) for path in publication.rglob("*") if path.is_file())
     show(args, files, files)
-    note(f"the publication is in {publication}; it cites the study by its digest, {study.digest}")
+    print_note(
+        f"the publication is in {publication}; it cites the study by its digest, {study.digest}"
+    )
     return 0
 
 
-def _study(path: Path) -> aa.Study:
+def _open_study(path: Path) -> aa.Study:
     """Open the study at a path; raise `ArgumentError` if nothing is there."""
     if not path.exists():
         raise ArgumentError(f"there is no study at {path}; check the path")
@@ -693,7 +701,7 @@ def _record_lines(output: dict[str, Any]) -> Iterable[str]:
 
 def _study_as_json(study: aa.Study) -> dict[str, Any]:
     """Return the records (responses) of a study and the hashes of its results as JSON values."""
-    records = [
+    responses = [
         {
             "request": record.name,
             "status": record.status,
@@ -703,7 +711,7 @@ def _study_as_json(study: aa.Study) -> dict[str, Any]:
         }
         for record in study.records
     ]
-    return {"records": records, "results": study.results.hashes}
+    return {"records": responses, "results": study.results.hashes}
 
 
 # -- archives ----------------------------------------------------------------------------------
@@ -730,13 +738,13 @@ def add(args: Args) -> int:
         )
     failures = report.failures.fillna("").to_dict("records")
     if args.json:
-        errors = [{str(name): word or None for name, word in row.items()} for row in failures]
-        facts = {name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")}
-        show(args, {**facts, "failures": errors})
+        errors = [{str(name): value or None for name, value in row.items()} for row in failures]
+        stats = {name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")}
+        show(args, {**stats, "failures": errors})
     for row in failures:
-        request = " ".join(word for word in (row["host"], row["section"], row["scope"]) if word)
-        note(f"aatoolkit: {visible(request)} failed: {row['message']}")
-    note(_first_line(report))
+        request = " ".join(value for value in (row["host"], row["section"], row["scope"]) if value)
+        print_note(f"aatoolkit: {visible(request)} failed: {row['message']}")
+    print_note(_first_line(report))
     return 0 if report else 1
 
 
@@ -771,7 +779,7 @@ def sql(args: Args) -> int:
     else:
         show_frame(args, frame)
     if args.query is None:
-        note(repr(archive).strip("<>"))
+        print_note(repr(archive).strip("<>"))
     return 0
 
 
@@ -790,7 +798,7 @@ def verify_archive(args: Args) -> int:
     problems = [{"table": table, "problem": problem} for table, problem in result.problems]
     lines = (visible(f"{problem['table']}: {problem['problem']}") for problem in problems)
     show(args, {"ok": result.ok, "responses": result.responses, "problems": problems}, lines)
-    note(_first_line(result))
+    print_note(_first_line(result))
     return 0 if result else 1
 
 
@@ -856,22 +864,24 @@ def explain(args: Args) -> int:
     from aatoolkit._util.files import write_whole
     from aatoolkit.study.files import PACKED
 
-    terms = [word.partition("=") for word in args.where]
-    if malformed_words := ["".join(term) for term in terms if not (term[0] and term[1])]:
+    conditions = [text.partition("=") for text in args.where]
+    if malformed_words := [
+        "".join(condition) for condition in conditions if not (condition[0] and condition[1])
+    ]:
         raise ArgumentError(f"{malformed_words[0]!r} is not NAME=VALUE")
-    row = {name: value for name, _, value in terms} if terms else args.row
+    row = {name: value for name, _, value in conditions} if conditions else args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
     path, packed = args.store, args.store / PACKED
     is_archive = (path / "responses" / "_delta_log").is_dir()
-    store = aa.Archive(path) if is_archive else _study(packed if packed.is_file() else path)
+    store = aa.Archive(path) if is_archive else _open_study(packed if packed.is_file() else path)
     explanation = store.explain(args.table, row, args.column, host=args.host, scope=scope)
     if args.out is not None:
         write_whole(args.out, _PAGE_TEMPLATE.format(explanation._repr_html_()).encode())
-        note(f"written: {args.out}")
+        print_note(f"written: {args.out}")
     else:
         show(args, explanation.to_dict(), [str(explanation)])
-    for reason in explanation.ends:
-        note(f"the trail ends early: {reason}")
+    for end in explanation.ends:
+        print_note(f"the trail ends early: {end}")
     return 0 if explanation.is_complete else 1
 
 

@@ -69,7 +69,7 @@ TOKEN_OPTIONS = ("--token", "-token", "--bearer", "--api-key", "--password")
 """Options for a token, which are refused."""
 
 
-def problem_of(error: click.UsageError) -> str:
+def usage_message(error: click.UsageError) -> str:
     """Return the message for an error of the command line, without the values that were typed."""
     command: Any = error.ctx and error.ctx.command
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
@@ -154,14 +154,14 @@ _FLAGS: set[str] = set()
 
 
 def option(
-    line: str, help_text: str, click_type: Any = None, default: Any = None, **settings: Any
+    spelling: str, help_text: str, click_type: Any = None, default: Any = None, **settings: Any
 ) -> click.Option:
     """Create an option from how it is written in the help, such as ``-o --out FILE``.
 
     An option without a placeholder such as ``FILE`` is a flag; ``...`` after the placeholder makes
     it repeatable. ``help_text`` describes the option; ``settings`` are passed to `click.Option`.
     """
-    words = line.split()
+    words = spelling.split()
     flags = [word for word in words if word.startswith("-")]
     _FLAGS.update(flags)
     placeholders, name = words[len(flags) :], flags[-1].strip("-").replace("-", "_")
@@ -238,10 +238,10 @@ def command(
                 from aatoolkit.http import cache_info
 
                 with suppress(AAToolkitError):  # the cache may be damaged
-                    read_hosts = {info.host for info in cache_info().hosts}
+                    cached_hosts = {info.host for info in cache_info().hosts}
                     host = canonical_host(values["host"])
-                    suggestion = did_you_mean(near_matches(host, read_hosts))
-                    if suggestion and host not in read_hosts:
+                    suggestion = did_you_mean(near_matches(host, cached_hosts))
+                    if suggestion and host not in cached_hosts:
                         error.args = (f"{error}; {suggestion}",)
                 raise
 
@@ -319,9 +319,11 @@ def scope_of(args: Args) -> aa.Scope:
 
 def client_of(args: Args) -> aa.Client:
     """Return a client with the settings in the connection options."""
-    names = ("offline", "profile", "workers", "deadline")
+    option_names = ("offline", "profile", "workers", "deadline")
     use_cache = not vars(args).get("no_cache")
-    return aa.Client(args.base_url, token_of(args), cache=use_cache, **values_of(args, *names))
+    return aa.Client(
+        args.base_url, token_of(args), cache=use_cache, **values_of(args, *option_names)
+    )
 
 
 def project_of(args: Args) -> aa.Project:
@@ -339,22 +341,22 @@ def token_of(args: Args) -> Secret | None:
 # -- what is printed ---------------------------------------------------------------------------
 
 
-def prepare() -> None:
+def escape_unprintable() -> None:
     """Let standard output and standard error escape letters that their encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="backslashreplace")
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a note to standard error; ignore the error if that is a closed pipe."""
     try:
         print(text, file=sys.stderr, flush=True)
     except BrokenPipeError:
-        discard(sys.stderr)
+        discard_output(sys.stderr)
 
 
-def discard(stream: TextIO) -> None:
+def discard_output(stream: TextIO) -> None:
     """Redirect a stream whose pipe was closed to the null device.
 
     Otherwise the interpreter would end with an error when it flushes the stream.
@@ -380,27 +382,27 @@ def show(args: Args, output: Any, lines: Iterable[str] = ()) -> None:
 
 def show_frame(args: Args, frame: pd.DataFrame) -> None:
     """Print a DataFrame as aligned columns, or as JSON if ``--json`` was given."""
-    show(args, records(frame) if args.json else None, grid(frame.columns, frame.to_numpy(object)))
+    show(args, json_rows(frame) if args.json else None, grid(frame.columns, frame.to_numpy(object)))
 
 
 def grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
     """Yield the lines of a table with aligned columns; on a terminal, long lines are truncated."""
     header_row = [*map(str, headers)]
-    texts = [header_row, *([_cell(value) for value in row] for row in rows)]
+    text_rows = [header_row, *([_cell_text(value) for value in row] for row in rows)]
     if sys.stdout.isatty():
         import pandas as pd
 
         from aatoolkit._util.show import ShowAs, as_text
 
-        yield as_text(pd.DataFrame(texts[1:], columns=header_row), ShowAs(details=()))
+        yield as_text(pd.DataFrame(text_rows[1:], columns=header_row), ShowAs(details=()))
         return
-    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    for row in texts:
+    widths = [max(map(len, column)) for column in zip(*text_rows, strict=True)]
+    for row in text_rows:
         cells = zip(row, widths, strict=True)
         yield "  ".join(f"{cell:{width}}" for cell, width in cells).rstrip()
 
 
-def _cell(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     """Return a value of a table as one line of text.
 
     Floats are rounded to four significant digits, the items of a list are separated by commas, and
@@ -410,7 +412,7 @@ def _cell(value: Any) -> str:
     from pandas.api.types import is_scalar
 
     if not is_scalar(value):
-        return ", ".join(map(_cell, value))
+        return ", ".join(map(_cell_text, value))
     if isna(value):
         return ""
     if getattr(value, "hour", None) == 0 and getattr(value, "tzinfo", None) is None:
@@ -453,7 +455,7 @@ def write_table(frame: pd.DataFrame, name: str, format_name: str, out: Path | No
         write_whole(out, _SERIALIZERS[format_name](frame, name))
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a DataFrame as JSON objects, without rounding; dates are in ISO 8601."""
     columns = {str(name): _json_values(frame[name]) for name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -470,26 +472,26 @@ def _json_values(values: pd.Series) -> list[Any]:
     return [*map(to_json_value, cells.to_numpy(object))]
 
 
-def _csv(frame: pd.DataFrame, _: str) -> bytes:
+def _csv_bytes(frame: pd.DataFrame, _: str) -> bytes:
     """Return a table as CSV, in UTF-8."""
     from aatoolkit.frame.csv import csv_bytes
 
     return csv_bytes(frame)
 
 
-def _json(frame: pd.DataFrame, name: str) -> bytes:
+def _json_bytes(frame: pd.DataFrame, name: str) -> bytes:
     """Return a table as a JSON object in UTF-8, with its name, rows and availability by column."""
     availability = json.loads(frame.aa.availability.to_json(orient="index"))
-    values = {"table": name, "rows": records(frame), "availability": availability}
-    return f"{json_text(values, indent=2)}\n".encode()
+    document = {"table": name, "rows": json_rows(frame), "availability": availability}
+    return f"{json_text(document, indent=2)}\n".encode()
 
 
-def _ndjson(frame: pd.DataFrame, _: str) -> bytes:
+def _ndjson_bytes(frame: pd.DataFrame, _: str) -> bytes:
     """Return a table as lines of JSON, in UTF-8, with one line per row."""
-    return "".join(f"{json_text(row)}\n" for row in records(frame)).encode()
+    return "".join(f"{json_text(row)}\n" for row in json_rows(frame)).encode()
 
 
-def _feather(frame: pd.DataFrame, out: Path) -> None:
+def _write_feather(frame: pd.DataFrame, out: Path) -> None:
     """Write a table to a Feather file, atomically."""
     import pyarrow as pa
     from pyarrow import feather
@@ -500,11 +502,11 @@ def _feather(frame: pd.DataFrame, out: Path) -> None:
         feather.write_feather(pa.table(frame.aa), temporary_path)
 
 
-_SERIALIZERS = {"csv": _csv, "json": _json, "ndjson": _ndjson}
+_SERIALIZERS = {"csv": _csv_bytes, "json": _json_bytes, "ndjson": _ndjson_bytes}
 _FILE_WRITERS: dict[str, Callable[[Any, Any], Any]] = {
     "parquet": lambda frame, out: frame.aa.to_parquet(out),
     "xlsx": lambda frame, out: frame.aa.to_excel(out),
-    "feather": _feather,
+    "feather": _write_feather,
 }
 SUFFIXES = tuple(f".{name}" for name in (*_FILE_WRITERS, *_SERIALIZERS))
 """What the name of a file with a table may end in."""

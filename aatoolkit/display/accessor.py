@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from aatoolkit.stats.explain.explanation import Explanation
 
 
-def _baseline(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
+def _baseline_frame(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
     """Return the baseline frame, or None for ``"previous"``.
 
     Raise `ArgumentError` for any other text.
@@ -142,15 +142,15 @@ class Accessor(NamesNear, Described):
                 for field in fields(Source)
             }
         )
-        moments, _ = coerce_values([source.fetched_at for source in sources], "timestamp")
-        table["fetched_at"] = moments.to_pandas()
+        fetch_times, _ = coerce_values([source.fetched_at for source in sources], "timestamp")
+        table["fetched_at"] = fetch_times.to_pandas()
         return table
 
     def _described(self) -> tuple[str, Sequence[str]]:
         counts = self.availability["status"].value_counts()
-        states = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        status_counts = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
         lines = [f"{verb:16} {line}" for verb, line in members_of(type(self))]
-        return f"<df.aa of {self._frame.shape[1]} columns: {states or 'none'}>", lines
+        return f"<df.aa of {self._frame.shape[1]} columns: {status_counts or 'none'}>", lines
 
     def __repr__(self) -> str:
         return wrap_lines(str(self))
@@ -813,7 +813,7 @@ class Accessor(NamesNear, Described):
 
         return compare(
             self._frame,
-            _baseline(baseline),
+            _baseline_frame(baseline),
             column,
             by,
             pair=pair,
@@ -892,7 +892,9 @@ class Accessor(NamesNear, Described):
         """
         from aatoolkit.stats.compare import decompose
 
-        return decompose(self._frame, _baseline(baseline), column, by, level=level, rules=rules)
+        return decompose(
+            self._frame, _baseline_frame(baseline), column, by, level=level, rules=rules
+        )
 
     def stability(
         self,

@@ -106,9 +106,9 @@ class Accounts:
             If the file has another format. The message does not quote the file: it may have tokens.
         """
         hosts: dict[str, Any] = {}
-        text = Path(path).read_bytes()
+        content = Path(path).read_bytes()
         with suppress(AttributeError, TypeError, KeyError, ValueError):
-            for entry in json.loads(text)["accounts"]:
+            for entry in json.loads(content)["accounts"]:
                 match entry["hosts"]:
                     case "*":
                         hosts[entry["token_sha256"]] = None
@@ -460,8 +460,8 @@ def _answer_section(
 
 def _describe_ignored_filters(section: ServiceSection, question: Question) -> str | None:
     """Return a sentence that names the requested filters that a section ignores, or None."""
-    names = [name for name in question.filters if name not in section.filters]
-    return f"Filters that do not apply to this section: {', '.join(names)}." if names else None
+    ignored = [name for name in question.filters if name not in section.filters]
+    return f"Filters that do not apply to this section: {', '.join(ignored)}." if ignored else None
 
 
 async def _refuse_route(_request: Request, error: Exception) -> Response:

@@ -135,12 +135,12 @@ def measure_focus_brands(
     ``window`` is a prefix of table names: ``""`` for the requested window, `PREVIOUS` for the
     window before it.
     """
-    mentions = f"{window}mentions"
-    voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions)
+    mentions_table = f"{window}mentions"
+    voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions_table)
     rows = grouping.aggregate(
         obs,
         f"count(DISTINCT chat_id) AS mention_count, {_COUNT_AGGREGATES}, {_SCORE_AGGREGATE}",
-        f"{mentions} WHERE list_contains($about, brand)",
+        f"{mentions_table} WHERE list_contains($about, brand)",
         about=focus_brands(obs),
     )
     is_measured = why_no_subject(obs) is None
@@ -165,12 +165,12 @@ def measure_brands(obs: Observations, window: str = "") -> list[dict[str, Any]]:
         [_COUNT_AGGREGATES, _POSITION_AGGREGATES, *([] if window else [_SCORE_AGGREGATE])]
     )
     by_brand = Grouping(("brand",), "GROUP BY brand")
-    mentions = by_brand.aggregate(obs, aggregates, f"{window}mentions")
+    counts_by_brand = by_brand.aggregate(obs, aggregates, f"{window}mentions")
     answer_count = count_answers(obs, WHOLE, window)[()]
-    voice_count = sum(row["voice_count"] for row in mentions.values())
+    voice_count = sum(row["voice_count"] for row in counts_by_brand.values())
     requested_brands, is_measured = obs.question.filter("brand"), obs.has_rows("mentions")
     brands = obs.fetch_rows("SELECT brand, own FROM store.brands WHERE host = $host")
-    rows = [brand | _ZERO_COUNTS | mentions.get(brand["brand"], {}) for brand in brands]
+    rows = [brand | _ZERO_COUNTS | counts_by_brand.get(brand["brand"], {}) for brand in brands]
     rows.sort(key=lambda row: (-row["voice_count"], row["brand"]))
     for rank, row in enumerate(rows, 1):
         row["mention_count"] = row["voice_count"]
@@ -205,14 +205,14 @@ def count_citations(
     requested window, `PREVIOUS` for the window before it.
     """
     counts = grouping.aggregate(obs, _CITATION_AGGREGATES, f"{window}citations WHERE cited")
-    measured_by_name = {
+    is_measured_by_name = {
         "citation_count": obs.has_rows("citations"),
         "own_citation_count": why_no_own_citations(obs) is None,
     }
     return {
         key: {
             name: counts.get(key, {}).get(name, 0) if is_measured and count else None
-            for name, is_measured in measured_by_name.items()
+            for name, is_measured in is_measured_by_name.items()
         }
         for key, count in count_answers(obs, grouping, window).items()
     }
@@ -250,6 +250,6 @@ def rename_to_previous(values: Mapping[str, Any]) -> dict[str, Any]:
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
 
 
-def citations_are_counted(obs: Observations) -> bool:
+def are_citations_counted(obs: Observations) -> bool:
     """Return whether the host has citations in the store and answers that pass the filters."""
     return obs.has_rows("citations") and bool(count_answers(obs, WHOLE)[()])

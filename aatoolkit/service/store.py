@@ -49,10 +49,10 @@ class StoreError(Exception):
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = list(problems)
-        count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        total = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
         lines = "".join(f"\n  - {problem}" for problem in self.problems)
         super().__init__(
-            f"{count} with the store:{lines}\n`aatoolkit serve --describe` documents every table"
+            f"{total} with the store:{lines}\n`aatoolkit serve --describe` documents every table"
             " and column: mend the tables and give them again."
         )
 
@@ -159,8 +159,8 @@ class Store:
         At the end of the block they are kept for later requests with the same question.
         """
         with self._lock:
-            recent = (obs for obs in self._recent_observations if obs.question == question)
-            observations = next(recent, None)
+            matching = (obs for obs in self._recent_observations if obs.question == question)
+            observations = next(matching, None)
             if observations is not None:
                 self._recent_observations.remove(observations)
         if observations is None:
@@ -291,8 +291,8 @@ _ARROW_PATTERNS = {
 def _find_kind(type_: pa.DataType) -> str:
     """Return the kind of column for an Arrow type, such as ``text``; "" if no kind accepts it."""
     if pt.is_list(type_) or pt.is_large_list(type_):
-        is_words = pt.is_null(type_.value_type) or _find_kind(type_.value_type) == "text"
-        return "words" if is_words else ""
+        is_text_list = pt.is_null(type_.value_type) or _find_kind(type_.value_type) == "text"
+        return "words" if is_text_list else ""
     value_type = type_.value_type if pt.is_dictionary(type_) else type_
     return next(
         (kind for kind, pattern in _ARROW_PATTERNS.items() if re.match(pattern, str(value_type))),
@@ -314,15 +314,15 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
             column.name for column in declared_table.columns if column.kind == "instant"
         )
         casts = ", ".join(f"CAST({column} AS TIMESTAMP) AS {column}" for column in instant_columns)
-        columns = f"* REPLACE ({casts})" if casts else "*"
+        select_list = f"* REPLACE ({casts})" if casts else "*"
         # Schema.empty_table would import pandas, which a service has no other use for.
         empty_columns = [pa.nulls(0, column.arrow_type) for column in declared_table.columns]
         rows_or_file = tables.get(name, pa.table(empty_columns, schema=declared_table.arrow_schema))
         is_file = isinstance(rows_or_file, Path)
         if not is_file:
             connection.register("incoming", rows_or_file)
-        rows, values = ("read_parquet($1)", [str(rows_or_file)]) if is_file else ("incoming", [])
-        connection.execute(f"CREATE TABLE store.{name} AS SELECT {columns} FROM {rows}", values)
+        source, args = ("read_parquet($1)", [str(rows_or_file)]) if is_file else ("incoming", [])
+        connection.execute(f"CREATE TABLE store.{name} AS SELECT {select_list} FROM {source}", args)
         if name in tables and not is_file:
             problems += _find_problems(connection, declared_table)
     if problems:
@@ -343,17 +343,17 @@ FROM store.answers GROUP BY host, engine
 
 def _find_problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Iterator[str]:
     """Check a table; for each check that fails, yield a sentence about the first invalid value."""
-    for column_names, sql, problem in _list_checks(table):
-        for values in connection.execute(f"{sql} LIMIT 1").fetchall():
-            cells = ", ".join(
-                f"{name}={value!r}" for name, value in zip(column_names, values, strict=True)
+    for column_names, sql, message in _list_checks(table):
+        for row in connection.execute(f"{sql} LIMIT 1").fetchall():
+            cell_texts = ", ".join(
+                f"{name}={value!r}" for name, value in zip(column_names, row, strict=True)
             )
-            yield f"{table.name}.{'+'.join(column_names)}: {cells} {problem}"
+            yield f"{table.name}.{'+'.join(column_names)}: {cell_texts} {message}"
 
 
 def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
     """Yield the checks of a table: columns, SQL query of invalid values, and message of each."""
-    rows = f"FROM store.{table.name}"
+    from_ = f"FROM store.{table.name}"
     for column in table.columns:
         name, allowed_sql = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
         condition, problem = f"{name} NOT IN ({allowed_sql})", f"is none of {allowed_sql}"
@@ -365,9 +365,9 @@ def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
             problem = f"has a word that is none of {allowed_sql or 'text'}"
         elif not allowed_sql:
             continue
-        yield [column.name], f"SELECT {name} {rows} WHERE {condition}", problem
+        yield [column.name], f"SELECT {name} {from_} WHERE {condition}", problem
     if key := ", ".join(table.key):
-        sql = f"SELECT {key} {rows} GROUP BY {key} HAVING count(*) > 1"
+        sql = f"SELECT {key} {from_} GROUP BY {key} HAVING count(*) > 1"
         yield table.key, sql, "is there more than once"
     for parent, names in table.parents:
         key = ", ".join(names)
@@ -378,5 +378,5 @@ def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
                 "is no answer that was given",
             )
         complete_sql = " AND ".join(f"{name} IS NOT NULL" for name in names)
-        sql = f"SELECT {key} {rows} ANTI JOIN ({allowed_query}) USING ({key}) WHERE {complete_sql}"
+        sql = f"SELECT {key} {from_} ANTI JOIN ({allowed_query}) USING ({key}) WHERE {complete_sql}"
         yield names, sql, problem

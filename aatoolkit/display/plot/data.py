@@ -81,13 +81,13 @@ class Options:
     top: int | None = None
     height: float = np.inf
 
-    def most(self, usual: int) -> int:
-        """Return the maximum number of rows to draw: the option ``top`` if given, else ``usual``.
+    def max_rows(self, default: int) -> int:
+        """Return the maximum number of rows to draw: the option ``top`` if given, else ``default``.
 
         The number is lower if the picture is not high enough for so many rows.
         """
         pitch = 8 if self.top else 15
-        return int(max(min(self.top or usual, (self.height - 60) / pitch), min(self.top or 2, 2)))
+        return int(max(min(self.top or default, (self.height - 60) / pitch), min(self.top or 2, 2)))
 
     @property
     def is_chosen(self) -> bool:
@@ -118,14 +118,14 @@ def shares_of_range(values: Numbers) -> Numbers:
     return (values - finite.min()) / (np.ptp(finite) or 1.0) if finite.size > 1 else finite[:0]
 
 
-def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
+def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
     """Return the distinct times in order; if they are regular, such as daily, fill the gaps."""
     times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(times) < 3:
         return times
     # Where most steps are longer than the smallest, none is known to lack.
-    regular = pd.date_range(times[0], times[-1], freq=min(b - a for a, b in pairwise(times)))
-    return regular if times.isin(regular).all() and len(regular) < 2 * len(times) else times
+    full = pd.date_range(times[0], times[-1], freq=min(b - a for a, b in pairwise(times)))
+    return full if times.isin(full).all() and len(full) < 2 * len(times) else times
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,12 +160,12 @@ class PlotData:
 
     def has_states(self, name: str) -> bool:
         """Return whether a column holds states, such as ``passed``, ``failed`` or ``unknown``."""
-        levels = {*self.text(name)} - {BLANK} if self.kinds[name] == "word" else ()
+        levels = {*self.texts(name)} - {BLANK} if self.kinds[name] == "word" else ()
         return bool(levels) and are_states(levels)
 
     def has_engines(self, name: str) -> bool:
         """Return whether a column names engines, at least one of them with its own colour."""
-        return name.endswith("engine") and any(map(engine_style, self.text(name)))
+        return name.endswith("engine") and any(map(engine_style, self.texts(name)))
 
     @property
     def is_known(self) -> bool:
@@ -176,7 +176,7 @@ class PlotData:
     def table(self) -> str:
         """The name of the table that most columns come from; empty if none has a known table."""
         columns = self.metadata.columns.values()
-        tables = [e.table for e in columns if e.of and not is_joined(e.table)]
+        tables = [column.table for column in columns if column.of and not is_joined(column.table)]
         return max(tables, key=tables.count, default="")
 
     @property
@@ -207,23 +207,23 @@ class PlotData:
             # Of an archive's rows the context is part of the key, and often the same in all.
             context = [n for n in names if n in (*CONTEXT, *APART) or n.startswith("filter_")]
             return [n for n in names if n not in context or self.varies(n)] or names
-        times = self.of_kind("time")
-        dates = [name for name in times if name not in CONTEXT]
-        words = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
-        if dates and not self.frame[dates[0]].is_unique:
-            for word in words:
+        time_columns = self.of_kind("time")
+        main_times = [name for name in time_columns if name not in CONTEXT]
+        word_columns = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
+        if main_times and not self.frame[main_times[0]].is_unique:
+            for word in word_columns:
                 if self.frame[word].is_unique:
                     return [word]
-                if not self.frame.duplicated([dates[0], word]).any():
-                    return [dates[0], word]
-        return (dates or words or times)[:1]
+                if not self.frame.duplicated([main_times[0], word]).any():
+                    return [main_times[0], word]
+        return (main_times or word_columns or time_columns)[:1]
 
     def varies(self, name: str) -> bool:
         """Return whether a column has several distinct values."""
         return int(self.frame[name].nunique(dropna=False)) > 1
 
     @property
-    def times(self) -> list[str]:
+    def time_keys(self) -> list[str]:
         """The names of the key columns that hold times."""
         return [name for name in self.keys if self.kinds[name] == "time"]
 
@@ -242,18 +242,18 @@ class PlotData:
         """
         column = self.column(name)
         rule = column.aggregate if column else None
-        return rule if {*_parts(rule)} <= {*self.kinds} else None
+        return rule if {*_rule_columns(rule)} <= {*self.kinds} else None
 
-    def parts(self, name: str) -> tuple[str, ...]:
+    def rule_columns(self, name: str) -> tuple[str, ...]:
         """Return the names of the columns that the aggregation rule of a column needs."""
-        return _parts(self.rule(name))
+        return _rule_columns(self.rule(name))
 
     def is_rate(self, name: str) -> bool:
         """Return whether a column is a rate that can be recomputed from counts."""
         rule = self.rule(name)
         return rule is not None and rule.over is not None and not rule.why
 
-    def adds(self, name: str) -> bool:
+    def is_additive(self, name: str) -> bool:
         """Return whether the values of a column may be added up."""
         rule = self.rule(name)
         return rule is not None and rule.rule == "sum"
@@ -261,9 +261,9 @@ class PlotData:
     def unit_column(self, name: str) -> str | None:
         """Return the name of the column with each row's unit or metric; None if there is none."""
         column = self.column(name)
-        per = (column.unit_by if column.unit else "unit") if column else None
-        names = per, f"{name.partition('_')[0]}_{per}"  # such as control_metric
-        return next((name for name in names if name in self.kinds), None)
+        suffix = (column.unit_by if column.unit else "unit") if column else None
+        candidates = suffix, f"{name.partition('_')[0]}_{suffix}"  # such as control_metric
+        return next((name for name in candidates if name in self.kinds), None)
 
     def is_mixed(self, name: str) -> bool:
         """Return whether a column has different units in different rows, so that no scale fits."""
@@ -276,17 +276,17 @@ class PlotData:
 
     def units(self, name: str) -> list[str | None]:
         """Return the unit of a column in each row, as a list."""
-        per, column = self.unit_column(name), self.column(name)
+        unit_column, column = self.unit_column(name), self.column(name)
         unit = column.unit if column else None
         if (money := _CURRENCY.fullmatch(unit or "")) and money[1] in self.kinds:
-            return [*self.text(money[1])]
-        if per is None or column is None:
+            return [*self.texts(money[1])]
+        if unit_column is None or column is None:
             unit = RANK if _UNITS.get(unit or "") == RANK else unit
             return [unit] * max(len(self), 1)
-        named, last = UNITS.keys() | column.units, re.compile(r"_|(?=[A-Z])")
+        known_units, separator = UNITS.keys() | column.units, re.compile(r"_|(?=[A-Z])")
         units = [
-            column.units.get(word, word) if word in named
-            else _UNITS.get(last.split(word)[-1].lower()) for word in self.text(per)
+            column.units.get(word, word) if word in known_units
+            else _UNITS.get(separator.split(word)[-1].lower()) for word in self.texts(unit_column)
         ]  # fmt: skip
         # A change of a rate is in points.
         is_change = name.endswith("change")
@@ -299,7 +299,9 @@ class PlotData:
         A rate that can be recomputed comes before a score, a count, another fraction, and
         undeclared numbers.
         """
-        ranks = {name: rank for name in self.numbers if (rank := self._rank(name)) is not None}
+        ranks = {
+            name: rank for name in self.numbers if (rank := self._measure_rank(name)) is not None
+        }
         return sorted(ranks, key=lambda name: (not self.frame[name].notna().any(), ranks[name]))
 
     @property
@@ -313,21 +315,21 @@ class PlotData:
             and not is_status_column(self.frame, name)
         ]
 
-    def _rank(self, name: str) -> int | None:
+    def _measure_rank(self, name: str) -> int | None:
         unit = self.unit(name)
         if self.column(name) is None or (unit is None and "#" in self.table):
             return 4  # of a draft units are not known
         if unit == FRACTION and self.is_rate(name):
             return 0
-        is_sum = self.adds(name) and unit in (SCORE, COUNT, REQUESTS)
+        is_sum = self.is_additive(name) and unit in (SCORE, COUNT, REQUESTS)
         return 2 if is_sum else {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
 
-    def sample(self, name: str) -> str | None:
+    def sample_column(self, name: str) -> str | None:
         """Return the name of the column with the sample sizes of ``name``, or None."""
-        if parts := self.parts(name):
+        if parts := self.rule_columns(name):
             return parts[-1]
-        sizes = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]
-        return next((size for size in sizes if size in self.kinds and size != name), None)
+        candidates = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]
+        return next((size for size in candidates if size in self.kinds and size != name), None)
 
     def stands_out(self, name: str, best: Mask, ends: Bounds) -> bool:
         """Return whether the best numbers of a column exceed the others by more than chance.
@@ -335,10 +337,10 @@ class PlotData:
         Counts always do. Estimates from a sample do if their intervals lie above those of all other
         rows. ``best`` is true for the rows with the best numbers; ``ends`` are the intervals.
         """
-        others = ~best & ~np.isnan(self.values(name))
-        lowest, highest = ends.low[best].min(initial=np.inf), ends.high[others].max(initial=-np.inf)
-        is_sample = self.sample(name) or not np.isnan(ends.low).all()
-        return self.adds(name) or not is_sample or bool(lowest > highest)
+        other = ~best & ~np.isnan(self.values(name))
+        lowest, highest = ends.low[best].min(initial=np.inf), ends.high[other].max(initial=-np.inf)
+        is_sample = self.sample_column(name) or not np.isnan(ends.low).all()
+        return self.is_additive(name) or not is_sample or bool(lowest > highest)
 
     def axis_label(self, name: str) -> str:
         """Return the label of the axis of a column, with its unit; empty if ticks show the unit."""
@@ -366,7 +368,7 @@ class PlotData:
         """Return whether all measured numbers of a column are whole, and not rates or scores."""
         return not np.nansum(self.values(name) % 1) and self.unit(name) not in (FRACTION, SCORE)
 
-    def text(self, name: str) -> list[str]:
+    def texts(self, name: str) -> list[str]:
         """Return a column as a list of texts, with ``(none)`` for missing values."""
         values = self.frame[name]
         if self.kinds[name] == "time":
@@ -377,43 +379,43 @@ class PlotData:
 
     def labels(self, name: str) -> list[str]:
         """Return a column as readable texts: codes in words, titles in place of identifiers."""
-        words = self.text(name)
+        texts = self.texts(name)
         is_id = name.endswith(_ID) or name == "value"
-        is_code = any("_" in word for word in words) and all(map(_CODE.fullmatch, words))
-        is_said = name == "metric" or self.has_states(name) or (is_code and not is_id)
-        if is_said or self.is_category(name):
+        is_code = any("_" in text for text in texts) and all(map(_CODE.fullmatch, texts))
+        has_codes = name == "metric" or self.has_states(name) or (is_code and not is_id)
+        if has_codes or self.is_category(name):
             # Levels with other capitals, such as US or eBay, are names. In place of identifiers
             # titles are written.
-            return [humanize(word.lower() if word.isupper() else word).replace(" ids", "s")
-                    if is_said or _LEVEL.fullmatch(word) else word for word in words]  # fmt: skip
+            return [humanize(text.lower() if text.isupper() else text).replace(" ids", "s")
+                    if has_codes or _LEVEL.fullmatch(text) else text for text in texts]  # fmt: skip
         titles: dict[str, str] = {}
         for _, facts in _facts_by_host(self) if is_id else ():
-            for part in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
-                titles = part | titles
-            if titles.keys() >= {*words}:
+            for by_id in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
+                titles = by_id | titles
+            if titles.keys() >= {*texts}:
                 break
-        return [titles.get(word) or re.sub(r"^https?://", "", word) for word in words]
+        return [titles.get(text) or re.sub(r"^https?://", "", text) for text in texts]
 
-    def apart(self, *but: str | None) -> list[str]:
-        """Return which of ``host`` and ``days`` have several values, except those in ``but``."""
-        return [n for n in APART if n in self.kinds and n not in but and self.varies(n)]
+    def varying_context(self, *excluded: str | None) -> list[str]:
+        """Return which of ``host`` and ``days`` have several values, except those ``excluded``."""
+        return [n for n in APART if n in self.kinds and n not in excluded and self.varies(n)]
 
     def has_one_row_per(self, name: str) -> bool:
         """Return whether each value of a column occurs in only one row per host and window."""
-        return not self.frame.duplicated([name, *self.apart(name)]).any()
+        return not self.frame.duplicated([name, *self.varying_context(name)]).any()
 
     def row_labels(
-        self, name: str, *but: str | None, words: Sequence[str] | None = None
+        self, name: str, *excluded: str | None, texts: Sequence[str] | None = None
     ) -> list[str]:
         """Return a label for each row from a column, with host and window if there are several.
 
-        If ``host`` or ``days`` is in ``but``, it is left out. ``words``, if given, are used in
+        If ``host`` or ``days`` is in ``excluded``, it is left out. ``texts``, if given, are used in
         place of the column's texts.
         """
-        columns = [[f"last {word} days" if n == "days" else word for word in self.text(n)]
-                   for n in self.apart(name, *but)]  # fmt: skip
-        rows = zip(*columns, self.labels(name) if words is None else words, strict=True)
-        return [" · ".join(dict.fromkeys(row)) for row in rows]
+        columns = [[f"last {text} days" if n == "days" else text for text in self.texts(n)]
+                   for n in self.varying_context(name, *excluded)]  # fmt: skip
+        label_parts = zip(*columns, self.labels(name) if texts is None else texts, strict=True)
+        return [" · ".join(dict.fromkeys(parts)) for parts in label_parts]
 
     def moments(self, name: str) -> pd.Series:
         """Return a column as times in UTC, without a time zone."""
@@ -421,28 +423,32 @@ class PlotData:
 
     def time_noun(self, name: str) -> str:
         """Return the noun for the step between times, such as ``day``; ``time`` for other steps."""
-        hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
+        step_hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
         nouns = {1: "hour", 24: "day", 168: "week", 8760: "year"}
-        return nouns.get(hours, "month" if 672 <= hours <= 744 else "time")
+        return nouns.get(step_hours, "month" if 672 <= step_hours <= 744 else "time")
 
     # --- rows
 
     def is_bare_key(self, name: str) -> bool:
         """Return whether a column holds identifiers for which no titles are known."""
-        return f"_{name}".endswith(_ID) and self.labels(name) == self.text(name)
+        return f"_{name}".endswith(_ID) and self.labels(name) == self.texts(name)
 
     @cached_property
     def label_column(self) -> str | None:
         """The name of the column with the most readable name of each row, if there is one."""
-        key = next((name for name in reversed(self.keys) if name not in self.times), None)
+        key = next((name for name in reversed(self.keys) if name not in self.time_keys), None)
         if key is None or not f"_{key}".endswith(_ID):
             return key
-        words = [n for n in self.of_kind("word") if not f"_{n}".endswith(_ID)]
+        word_columns = [n for n in self.of_kind("word") if not f"_{n}".endswith(_ID)]
         stem = key.removesuffix("_id")
-        titles = [name for n in TITLES for name in (n, f"{stem}_{n}") if name in words]
+        title_columns = [
+            name for n in TITLES for name in (n, f"{stem}_{n}") if name in word_columns
+        ]
         # What several rows have in common names none of them.
-        distinct = [name for name in words if name in self.keys or self.frame[name].is_unique]
-        return next(iter((*titles, *distinct)), key)
+        distinct = [
+            name for name in word_columns if name in self.keys or self.frame[name].is_unique
+        ]
+        return next(iter((*title_columns, *distinct)), key)
 
     def measure(self, name: str) -> str:
         """Return a column's name in words; empty for names such as ``value``, which say nothing."""
@@ -463,50 +469,50 @@ class PlotData:
         if name != self.label_column or name in self.keys:
             return name
         title = self.table_words.removesuffix("s") if name in TITLES else ""
-        ids = (key.removesuffix("_id") for key in reversed(self.keys) if key.endswith("_id"))
-        return next(ids, title or name)
+        id_nouns = (key.removesuffix("_id") for key in reversed(self.keys) if key.endswith("_id"))
+        return next(id_nouns, title or name)
 
     @property
     def row_name(self) -> str:
         """The name of the first row: its key, with titles in place of identifiers."""
         key = self.metadata.key or declared_key(self.table) or (() if self.is_known else self.keys)
-        return ", ".join(self.labels(n)[0] for n in key if n in self.kinds)
+        return ", ".join(self.labels(name)[0] for name in key if name in self.kinds)
 
-    def course(self, name: str) -> Numbers:
+    def daily_values(self, name: str) -> Numbers:
         """Return the daily values of a metric, from any table of the response; empty if none."""
-        courses = (facts.courses.get(name) for _, facts in _facts_by_host(self))
-        return next((course for course in courses if course is not None), np.empty(0))
+        candidates = (facts.daily_values.get(name) for _, facts in _facts_by_host(self))
+        return next((values for values in candidates if values is not None), np.empty(0))
 
-    def own(self) -> Mask:
+    def is_own_row(self) -> Mask:
         """Return the mask of the rows about the project itself: its brand, domain or pages."""
-        name, by = next(iter(_owned(self.frame)), _OWNERS[0])
-        nothing = np.zeros(len(self), bool)
-        mask = _are_own(self.frame[by]) if by in self.kinds else nothing
-        if by in self.kinds and name in ("brand", "advertiser"):
-            return mask
+        name, owner_column = next(iter(_owner_columns(self.frame)), _OWNERS[0])
+        no_row = np.zeros(len(self), bool)
+        is_own = _are_own(self.frame[owner_column]) if owner_column in self.kinds else no_row
+        if owner_column in self.kinds and name in ("brand", "advertiser"):
+            return is_own
         hosts = self.frame["host"].astype("string") if "host" in self.kinds else None
         for host, facts in _facts_by_host(self):
             # What is own to one host is another's competitor.
-            rows = nothing | True if hosts is None or not host else (hosts == host).to_numpy(bool)
+            of_host = no_row | True if hosts is None or not host else (hosts == host).to_numpy(bool)
             for name in facts.own.keys() & self.kinds.keys():
-                mask = mask | rows & self.frame[name].isin([*facts.own[name]]).to_numpy()
+                is_own = is_own | of_host & self.frame[name].isin([*facts.own[name]]).to_numpy()
         # Where all rows are own, as in a crawl of the own pages, none needs a mark.
-        return nothing if mask.all() else mask
+        return no_row if is_own.all() else is_own
 
-    def sorted_by(self, order: Any) -> PlotData:
+    def rows_at(self, positions: Any) -> PlotData:
         """Return the rows at the given positions, in that order, numbered from 0."""
-        return replace(self, frame=self.frame.iloc[order].reset_index(drop=True))
+        return replace(self, frame=self.frame.iloc[positions].reset_index(drop=True))
 
-    def first(self, most: int) -> PlotData:
-        """Return the data with at most its first ``most`` rows."""
-        return self.sorted_by(slice(most))
+    def first(self, max_rows: int) -> PlotData:
+        """Return the data with at most its first ``max_rows`` rows."""
+        return self.rows_at(slice(max_rows))
 
-    def shown(self, x: str, most: int) -> slice:
-        """Return the slice of rows to draw: the last ``most`` if ``x`` has times, else the first.
+    def shown_slice(self, x: str, max_rows: int) -> slice:
+        """Return the slice of rows to draw: the last ones if ``x`` has times, else the first ones.
 
         A column ``x`` of times is expected to be sorted.
         """
-        return slice(-most, None) if self.kinds[x] == "time" else slice(most)
+        return slice(-max_rows, None) if self.kinds[x] == "time" else slice(max_rows)
 
     def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
         """Return the positions of the rows, sorted by the numbers of a column, the best first.
@@ -517,21 +523,23 @@ class PlotData:
         if self.kinds.get(x) == "time":
             return np.argsort(self.moments(x), kind="stable")
         values = self.values(name)
-        down = values if self.unit(name) == RANK else -values
-        return np.argsort(down, kind="stable")
+        sort_keys = values if self.unit(name) == RANK else -values
+        return np.argsort(sort_keys, kind="stable")
 
-    def state(self, names: Iterable[str]) -> Availability:
+    def combined_availability(self, columns: Iterable[str]) -> Availability:
         """Return the availability of several columns, combined."""
-        return combine(self.metadata.columns[name].availability for name in names)
+        return combine(self.metadata.columns[name].availability for name in columns)
 
     @property
-    def overall(self) -> Availability:
+    def overall_availability(self) -> Availability:
         """The availability of all columns that are no keys, combined."""
         columns = self.metadata.columns
-        return self.state([name for name in columns if name not in self.keys] or columns)
+        return self.combined_availability(
+            [name for name in columns if name not in self.keys] or columns
+        )
 
 
-def _parts(rule: Aggregation | None) -> tuple[str, ...]:
+def _rule_columns(rule: Aggregation | None) -> tuple[str, ...]:
     return (*(rule.over or ()), *((rule.by,) if rule.by else ())) if rule else ()
 
 
@@ -563,34 +571,38 @@ _LARGEST = 1 << 22
 
 
 @dataclass
-class Told:
+class ResponseFacts:
     """Facts in the tables of a response: own brands and sites, titles of ids, metrics by day."""
 
     own: dict[str, set[str]] = field(default_factory=dict)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
-    courses: dict[str, Numbers] = field(default_factory=dict)
+    daily_values: dict[str, Numbers] = field(default_factory=dict)
 
-    def learn(self, table: pd.DataFrame) -> None:
+    def add_table(self, table: pd.DataFrame) -> None:
         """Add the facts of a table: own brands and sites, titles of ids, and metrics by day."""
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
-        columns, course = [*map(str, table.columns)], table
+        columns, own_rows = [*map(str, table.columns)], table
         if "brand" in table:
-            course = table[table["brand"].isin(self.own.get("brand", set()))]
-        days = [n for n in columns[: 1 + ("brand" in table)] if _kind_of(table[n]) == "time"]
-        if days and len(course) and course[days[0]].is_unique:
-            for name, values in course.select_dtypes("number").items():
-                self.courses.setdefault(str(name), as_floats(values))
-        for key in [name for name in columns if name.endswith(_ID)]:
-            others = TITLES if key == columns[0] and table[key].is_unique else ()
-            stem = key.removesuffix("_id")
-            names = (stem, *(f"{stem}_{name}" for name in TITLES), *others)
-            title = next((name for name in names if name in table and name != key), None)
-            if title:
-                named = table[[key, title]].dropna().astype(str)
-                self.titles.setdefault(key, {}).update(named.itertuples(index=False, name=None))
-        for name, by in _owned(table):
-            own = table[name][_are_own(table[by])]
-            self.own.setdefault(name, set()).update(own.dropna().astype(str))
+            own_rows = table[table["brand"].isin(self.own.get("brand", set()))]
+        times = [n for n in columns[: 1 + ("brand" in table)] if _kind_of(table[n]) == "time"]
+        if times and len(own_rows) and own_rows[times[0]].is_unique:
+            for name, values in own_rows.select_dtypes("number").items():
+                self.daily_values.setdefault(str(name), as_floats(values))
+        for id_column in [name for name in columns if name.endswith(_ID)]:
+            titles = TITLES if id_column == columns[0] and table[id_column].is_unique else ()
+            stem = id_column.removesuffix("_id")
+            candidates = (stem, *(f"{stem}_{name}" for name in TITLES), *titles)
+            title_column = next(
+                (name for name in candidates if name in table and name != id_column), None
+            )
+            if title_column:
+                pairs = table[[id_column, title_column]].dropna().astype(str)
+                self.titles.setdefault(id_column, {}).update(
+                    pairs.itertuples(index=False, name=None)
+                )
+        for name, owner_column in _owner_columns(table):
+            own_names = table[name][_are_own(table[owner_column])]
+            self.own.setdefault(name, set()).update(own_names.dropna().astype(str))
 
 
 _OWNERS = (
@@ -600,31 +612,33 @@ _OWNERS = (
 """Pairs of a column, such as a brand, and a column that says whether it is the own one."""
 
 
-def _owned(table: pd.DataFrame) -> list[tuple[str, str]]:
-    return [pair for pair in _OWNERS if {*pair} <= {*table.columns}]
+def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
+    return [columns for columns in _OWNERS if {*columns} <= {*table.columns}]
 
 
 def _are_own(values: pd.Series) -> Mask:
-    words = values.astype("string").str.lower()
-    return words.isin(["true", "own", "owned", "us"]).to_numpy(bool)
+    texts = values.astype("string").str.lower()
+    return texts.isin(["true", "own", "owned", "us"]).to_numpy(bool)
 
 
-_FACTS: WeakKeyDictionary[HeldResponse, Told] = WeakKeyDictionary()
+_FACTS: WeakKeyDictionary[HeldResponse, ResponseFacts] = WeakKeyDictionary()
 
 
-def _facts_by_host(data: PlotData) -> Iterator[tuple[str, Told]]:
+def _facts_by_host(data: PlotData) -> Iterator[tuple[str, ResponseFacts]]:
     """Yield the facts of the frame, under the host "", then those of each response and its host."""
-    facts = Told()
-    facts.learn(data.frame)
-    yield "", Told(titles=facts.titles)
-    beside = (other for answer in data.responses for other in getattr(answer, "beside", ()))
-    for answer in dict.fromkeys((*data.responses, *beside)):
-        if answer not in _FACTS:
-            facts = _FACTS[answer] = Told()
-            is_small = answer.body is not None and len(answer.body) <= _LARGEST
-            for table in ((answer.tables() if is_small else None) or {}).values():
-                facts.learn(table)
-        yield answer.source.host or "", _FACTS[answer]
+    facts = ResponseFacts()
+    facts.add_table(data.frame)
+    yield "", ResponseFacts(titles=facts.titles)
+    neighbours = (
+        neighbour for response in data.responses for neighbour in getattr(response, "beside", ())
+    )
+    for response in dict.fromkeys((*data.responses, *neighbours)):
+        if response not in _FACTS:
+            facts = _FACTS[response] = ResponseFacts()
+            is_small = response.body is not None and len(response.body) <= _LARGEST
+            for table in ((response.tables() if is_small else None) or {}).values():
+                facts.add_table(table)
+        yield response.source.host or "", _FACTS[response]
 
 
 # --- one row per mark -------------------------------------------------------------------------
@@ -647,10 +661,10 @@ def one_row_per_mark(
     by = list(dict.fromkeys(by))
     if not freq and not data.frame.duplicated(by).any():
         return data
-    names = [*by, *columns, *(part for name in columns for part in data.parts(name))]
-    kept = data.frame[[*dict.fromkeys(names)]]
-    keys = by_period(kept, by, freq) if freq else by
-    return plot_data(aggregate(kept, keys, None, True, {}, True))
+    names = [*by, *columns, *(needed for name in columns for needed in data.rule_columns(name))]
+    selected = data.frame[[*dict.fromkeys(names)]]
+    grouping = by_period(selected, by, freq) if freq else by
+    return plot_data(aggregate(selected, grouping, None, True, {}, True))
 
 
 def whiskers(
@@ -662,8 +676,8 @@ def whiskers(
     or without prompts by Wilson's formula. ``data`` has one row per mark, aggregated from ``rows``
     by the columns ``by``.
     """
-    many = rows.frame if rows is not None and len(rows) > len(data) else None
-    return bounds(data.frame, y, many, by)
+    unaggregated = rows.frame if rows is not None and len(rows) > len(data) else None
+    return bounds(data.frame, y, unaggregated, by)
 
 
 # --- why there is no number -------------------------------------------------------------------
@@ -675,31 +689,31 @@ _NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
 """The reasons that an aggregation gives if the denominator is 0."""
 
 
-def whys_missing(data: PlotData, name: str) -> list[str]:
+def missing_reasons(data: PlotData, name: str) -> list[str]:
     """Return for each row why a column has no value, such as "not measured"; "" if it has one.
 
     "Nothing to count" means that the value was measured and its denominator is 0.
     """
     is_number = data.kinds[name] == "number"
-    gone = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
-    if not gone.any():
+    missing = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
+    if not missing.any():
         return [""] * len(data)
-    uncovered, none = (
-        (data.frame[size] == 0).fillna(False).to_numpy(bool)
-        if data.kinds.get(size) == "number" else np.zeros(len(data), bool)
-        for size in (f"{name}{COVERAGE}", data.sample(name) or "")
+    is_uncovered, has_no_sample = (
+        (data.frame[size_column] == 0).fillna(False).to_numpy(bool)
+        if data.kinds.get(size_column) == "number" else np.zeros(len(data), bool)
+        for size_column in (f"{name}{COVERAGE}", data.sample_column(name) or "")
     )  # fmt: skip
 
     cells = data.cells(name)
 
-    def why(row: int, unit: str | None) -> str:
+    def reason(row: int, unit: str | None) -> str:
         state = cells.states[int(cells.codes[row])]
         if state.status == Status.NOT_APPLICABLE:
             return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
-        if state.status == Status.UNAVAILABLE or uncovered[row]:
+        if state.status == Status.UNAVAILABLE or is_uncovered[row]:
             return NOT_MEASURED
-        if none[row] and unit in (FRACTION, RANK, SCORE):
+        if has_no_sample[row] and unit in (FRACTION, RANK, SCORE):
             return NOTHING
         return NOT_MEASURED if state.status == Status.PARTIAL else NOT_GIVEN
 
-    return [why(row, unit) if gone[row] else "" for row, unit in enumerate(data.units(name))]
+    return [reason(row, unit) if missing[row] else "" for row, unit in enumerate(data.units(name))]

@@ -37,7 +37,7 @@ from aatoolkit.display.plot.style import (
     describe_scope,
     in_words,
     luminance,
-    source_facts,
+    source_phrases,
 )
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.groupby import by_period, check_columns, group, names_of
@@ -65,31 +65,31 @@ def plot(
 ) -> Axes:  # fmt: skip
     """Draw a frame and return the axes; see ``df.aa.plot``."""
     data = plot_data(frame)
-    ys = names_of([y or ()])
-    check_columns(data.frame, [*filter(None, (x, color)), *ys])
-    wordy = [f"{n} holds no numbers but {data.frame[n].dtype}" for n in ys
-             if data.kinds[n] != "number"]  # fmt: skip
-    for name, is_wrong, why in (
+    y_columns = names_of([y or ()])
+    check_columns(data.frame, [*filter(None, (x, color)), *y_columns])
+    not_numeric = [f"{n} holds no numbers but {data.frame[n].dtype}" for n in y_columns
+                   if data.kinds[n] != "number"]  # fmt: skip
+    for name, is_wrong, message in (
         ("kind", kind and kind not in KINDS, unknown("kind", kind, KINDS)),
         ("top", top is not None and top < 1, f"top={top!r} is no whole number from 1"),
         ("ax", ax is not None and (figsize or theme != "auto"), "figsize= and theme= are of a "
          "whole figure, and ax= is one axes: leave them out"),
-        ("y", wordy, f"these columns cannot be drawn: {'; '.join(wordy)}"),
+        ("y", not_numeric, f"these columns cannot be drawn: {'; '.join(not_numeric)}"),
     ):  # fmt: skip
         if is_wrong:
-            raise ArgumentError(why, argument=name)
+            raise ArgumentError(message, argument=name)
     theme = theme if ax else themes.current(theme)
     is_dark = theme == "dark" if theme != "auto" else is_dark_paper(ax)
-    size = (figsize[0] * 72, figsize[1] * 72) if figsize else _points(ax)[2:] if ax else None
-    options = Options(kind, x, ys, color, top, size[1] if size else np.inf)
+    size = (figsize[0] * 72, figsize[1] * 72) if figsize else _box_in_points(ax)[2:] if ax else None
+    options = Options(kind, x, y_columns, color, top, size[1] if size else np.inf)
     if freq is not None:
         data, options = _by_period(data, options, freq)
     spec = _spec_of(data, options)
-    for share in (0.8, 0.6, 0.4):
+    for height_share in (0.8, 0.6, 0.4):
         if size is None or not place(spec, *size).is_cut:
             break
         # Fewer names have room for several lines each.
-        spec = _spec_of(data, replace(options, height=share * options.height))
+        spec = _spec_of(data, replace(options, height=height_share * options.height))
     if title:
         how = ". ".join(filter(None, [spec.title, spec.how]))
         spec = replace(spec, title=title, headline="", how=how)
@@ -111,9 +111,9 @@ def picture_of(data: PlotData, width: float) -> Picture | None:
 def _spec_of(data: PlotData, options: Options) -> Spec:
     """Return the `Spec` of the first kind of picture that fits the data and options."""
     _check_hosts(data)
-    kinds = KINDS.values() if options.kind is None else [KINDS[options.kind]]
+    plans = KINDS.values() if options.kind is None else [KINDS[options.kind]]
     spec = None
-    for plan in kinds if len(data) else ():
+    for plan in plans if len(data) else ():
         try:
             spec = spec or plan(data, options)
         except AvailabilityError:  # rows that share a mark and cannot be aggregated
@@ -126,7 +126,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
             "with x, y and color, or leave kind out"
         )
     spec = spec or tables.empty(data, options)
-    source, missing = source_facts(data.metadata.sources), _missing_notes(spec)
+    source, missing = source_phrases(data.metadata.sources), _missing_notes(spec)
     windows = {describe_scope(source.scope) for source in data.metadata.sources}
     return replace(
         spec, window=windows.pop() if len(windows) == 1 else "",
@@ -137,20 +137,24 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
 def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
     """Return the data grouped by periods such as weeks, and the options to draw them by period."""
     (period,) = by_period(data.frame, [], freq)
-    when = str(period.key)  # type: ignore[union-attr]
+    period_column = str(period.key)  # type: ignore[union-attr]
     # Periods are along x, and what is given for x has a mark of its own in each.
-    beside = [n for n in (options.x, options.color) if n not in (None, when)] or data.apart()
+    color_columns = [
+        n for n in (options.x, options.color) if n not in (None, period_column)
+    ] or data.varying_context()
     if options.kind == "heatmap":
-        beside = beside or [name for name in data.keys if name != when][-1:]
-    if len(beside) > 1:
+        color_columns = color_columns or [name for name in data.keys if name != period_column][-1:]
+    if len(color_columns) > 1:
         raise ArgumentError("freq= draws periods along x: leave out x=", argument="x")
-    names = options.y or data.numbers
-    are_events = not (options.y or options.kind or when in data.keys)
-    options = replace(options, x=when, color=beside[0] if beside else None)
-    if names and options.kind != "counts" and not are_events:
-        return one_row_per_mark(data, [when, *data.apart(), *beside], names, freq), options
+    columns = options.y or data.numbers
+    are_events = not (options.y or options.kind or period_column in data.keys)
+    options = replace(options, x=period_column, color=color_columns[0] if color_columns else None)
+    if columns and options.kind != "counts" and not are_events:
+        return one_row_per_mark(
+            data, [period_column, *data.varying_context(), *color_columns], columns, freq
+        ), options
     groups = group(data.frame, [period], True)
-    frame = data.frame.assign(**{when: groups.keys[when].array[groups.ids]})
+    frame = data.frame.assign(**{period_column: groups.keys[period_column].array[groups.ids]})
     return replace(data, frame=frame), replace(options, kind=options.kind or "counts")
 
 
@@ -163,10 +167,10 @@ def _missing_notes(spec: Spec) -> list[str]:
     names = [name for name in spec.columns if name in data.metadata.columns]
     if names and not data.is_known:
         return ["availability unknown, as the frame has no metadata"]
-    state = data.state(names)
-    if not names or state.status == Status.AVAILABLE:
+    availability = data.combined_availability(names)
+    if not names or availability.status == Status.AVAILABLE:
         return []
-    return [STATUS_WORDS[state.status], in_words((state.reason or "").rstrip("."))]
+    return [STATUS_WORDS[availability.status], in_words((availability.reason or "").rstrip("."))]
 
 
 def _check_hosts(data: PlotData) -> None:
@@ -286,24 +290,24 @@ def draw(
     axes = figure.add_axes((0, 0, 1, 1), axes_class=Picture)
     assert isinstance(axes, Picture)
     axes.set_facecolor(palette["paper"])
-    _fill(axes, spec, layout, palette)
+    _draw_contents(axes, spec, layout, palette)
     # A title and a caption are the figure's own, for those who look for them there.
-    for write, text in ((figure.suptitle, layout.title), (figure.supxlabel, layout.caption)):
+    for add_text, text in ((figure.suptitle, layout.title), (figure.supxlabel, layout.caption)):
         x, y = text.x / layout.width, 1 - _baseline(text) / layout.height
-        write(text.text, x=x, y=y, **_text_options(text, palette))
+        add_text(text.text, x=x, y=y, **_text_options(text, palette))
     return axes
 
 
 def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
     """Draw a picture within the box of existing axes."""
-    *corner, wide, high = _points(axes)
-    layout = place(spec, wide, high)
+    *corner, width, height = _box_in_points(axes)
+    layout = place(spec, width, height)
     layout.texts.extend([layout.title, layout.caption])
-    _fill(axes, spec, layout, palette, corner)
+    _draw_contents(axes, spec, layout, palette, corner)
     axes.explain = spec.explain  # type: ignore[attr-defined]
 
 
-def _points(axes: Axes) -> list[float]:
+def _box_in_points(axes: Axes) -> list[float]:
     """Return the upper left corner of axes, their width and their height, in points."""
     box, size = axes.get_position(), figure_of(axes).get_size_inches() * 72
     return [*(size * (box.x0, 1 - box.y1)), *(size * (box.width, box.height))]
@@ -323,16 +327,16 @@ def _text_options(text: Text, palette: Palette) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _fill(
+def _draw_contents(
     axes: Axes, spec: Spec, layout: Layout, palette: Palette,
     origin: Sequence[float] = (0.0, 0.0),
 ) -> None:  # fmt: skip
     """Draw scales, marks and texts of a picture; ``origin`` is its upper left corner in points."""
-    (wide, high), (left, top) = figure_of(axes).get_size_inches() * 72, origin
+    (width, height), (left, top) = figure_of(axes).get_size_inches() * 72, origin
     vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
                       finding=spec.finding, data=spec.data.frame)  # fmt: skip
-    corner = (left + layout.left) / wide, 1 - (top + layout.top + layout.high) / high
-    axes.set_position((*corner, layout.wide / wide, layout.high / high))
+    corner = (left + layout.left) / width, 1 - (top + layout.top + layout.high) / height
+    axes.set_position((*corner, layout.wide / width, layout.high / height))
     axes.set(xlim=(spec.x.low, spec.x.high), ylim=(spec.y.low, spec.y.high))
     axes.spines[:].set_visible(False)
     axes.grid(visible=False)
@@ -353,14 +357,16 @@ def _fill(
             axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
     for mark in spec.marks:
         _draw_mark(axes, mark, spec, layout, palette)
-    for at in layout.rules:
-        across = [(left + x) / wide for x in (MARGIN, layout.width - MARGIN)]
-        line = Line2D(across, [1 - (top + at) / high] * 2, transform=figure_of(axes).transFigure)
+    for rule in layout.rules:
+        line_x = [(left + x) / width for x in (MARGIN, layout.width - MARGIN)]
+        line = Line2D(
+            line_x, [1 - (top + rule) / height] * 2, transform=figure_of(axes).transFigure
+        )
         axes.add_artist(line).set(color=palette["grid"], linewidth=0.8, zorder=0, clip_on=False)
     for text in layout.texts:
         look = _text_options(text, palette)
         if text.at is None:
-            x, y = (left + text.x) / wide, 1 - (top + _baseline(text)) / high
+            x, y = (left + text.x) / width, 1 - (top + _baseline(text)) / height
             axes.text(x, y, text.text, transform=figure_of(axes).transFigure, **look)
             continue
         if "/" not in text.colour:  # which words on cells have of their own
@@ -373,12 +379,12 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
     is_hollow, has_points = style.look == "hollow", bool(mark.tips)
     if mark.kind == "boxes":
-        starts, ends, middles, high = mark.corners(spec, layout.high)
+        starts, ends, middles, tall = mark.corners(spec, layout.high)
         face, edge, width = palette.boxes(mark.style, mark.strength)
         hatch, faces = _HATCHES.get(style.look, ""), [face] if isinstance(face, str) else face
         # Not as bars, whose limits matplotlib would compute for each.
-        for left, right, y, fill in zip(starts, ends, middles - high / 2, cycle(faces)):
-            axes.add_artist(Rectangle((left, y), right - left, high, facecolor=fill, hatch=hatch,
+        for left, right, y, fill in zip(starts, ends, middles - tall / 2, cycle(faces)):
+            axes.add_artist(Rectangle((left, y), right - left, tall, facecolor=fill, hatch=hatch,
                                       edgecolor=edge, linewidth=width, zorder=1.5))  # fmt: skip
     elif mark.kind == "line":
         axes.plot(

@@ -61,43 +61,43 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
 def interactive_form(picture: Any) -> InteractivePicture:
     """Return ``picture``, a `Picture`, as a plotly figure with the same marks and texts."""
     spec, layout, palette = picture.spec, picture.layout, picture.palette
-    high = layout.height + _TOOLS
+    height = layout.height + _TOOLS
     traces = []
     for mark in spec.marks:
         # One line for each series where the mouse is on all of them at once.
-        lines = ", " if spec.kind == "line" else "\n"
-        tips = [_plain(tip.replace("\n", lines)) for tip in mark.tips]
-        for trace, look in _traces(mark, spec, layout, palette) if len(mark) else ():
-            told = {"customdata": tips, "hovertemplate": "%{customdata}<extra></extra>"}
-            hover = told if tips else {"hoverinfo": "skip"}
-            traces.append(trace(**hover, **look))
-    bottom = high - layout.top - _TOOLS - layout.high
-    scales = {
-        f"{along}axis": {
-            "domain": np.clip([start / size, (start + side) / size], 0, 1).tolist(),
+        separator = ", " if spec.kind == "line" else "\n"
+        tips = [_plotly_text(tip.replace("\n", separator)) for tip in mark.tips]
+        for trace, properties in _traces(mark, spec, layout, palette) if len(mark) else ():
+            with_tips = {"customdata": tips, "hovertemplate": "%{customdata}<extra></extra>"}
+            hover = with_tips if tips else {"hoverinfo": "skip"}
+            traces.append(trace(**hover, **properties))
+    bottom = height - layout.top - _TOOLS - layout.high
+    axes = {
+        f"{axis}axis": {
+            "domain": np.clip([start / total, (start + length) / total], 0, 1).tolist(),
             "range": [scale.low, scale.high],
             "tickvals": [tick.at for tick in ticks],
-            "ticktext": [_plain(tick.text, tick.is_bold) for tick in ticks],
+            "ticktext": [_plotly_text(tick.text, tick.is_bold) for tick in ticks],
             "tickfont": {"size": layout.size * _PIXELS},
-            "tickangle": -35 if along == "x" and layout.is_turned else 0,
+            "tickangle": -35 if axis == "x" and layout.is_turned else 0,
             "unifiedhovertitle": {"text": scale.label or " "},
             "showgrid": scale.kind == "number",
             "gridcolor": palette["grid"],
             "zeroline": False,
         }
-        for along, scale, ticks, start, side, size in (
+        for axis, scale, ticks, start, length, total in (
             ("x", spec.x, layout.x_ticks, layout.left, layout.wide, layout.width),
-            ("y", spec.y, layout.y_ticks, bottom, layout.high, high),
+            ("y", spec.y, layout.y_ticks, bottom, layout.high, height),
         )
     }
     texts = [text for text in (layout.title, *layout.texts, layout.caption) if text.text]
-    across = {"x0": MARGIN / layout.width, "x1": 1 - MARGIN / layout.width,
-              "line": {"color": palette["grid"], "width": 1}}  # fmt: skip
+    line = {"x0": MARGIN / layout.width, "x1": 1 - MARGIN / layout.width,
+            "line": {"color": palette["grid"], "width": 1}}  # fmt: skip
     figure = InteractivePicture(traces)
     figure.update_layout(
         template=go.layout.Template(),
         width=round(layout.width * _PIXELS),
-        height=round(high * _PIXELS),
+        height=round(height * _PIXELS),
         margin=dict.fromkeys("lrtb", 0),
         paper_bgcolor=palette["paper"],
         plot_bgcolor=palette["paper"],
@@ -108,11 +108,11 @@ def interactive_form(picture: Any) -> InteractivePicture:
         meta={"kind": spec.kind, "finding": spec.finding},
         showlegend=False,
         shapes=[
-            {"type": "line", "xref": "paper", "yref": "paper", "y0": y, "y1": y, **across}
-            for y in (1 - (at + _TOOLS) / high for at in layout.rules)
+            {"type": "line", "xref": "paper", "yref": "paper", "y0": y, "y1": y, **line}
+            for y in (1 - (rule + _TOOLS) / height for rule in layout.rules)
         ],
-        annotations=[_note(text, layout, palette) for text in texts],
-        **scales,
+        annotations=[_annotation(text, layout, palette) for text in texts],
+        **axes,
     )
     figure._picture = picture
     return figure
@@ -127,11 +127,11 @@ def _traces(
     symbol, is_hollow = _SYMBOLS.get(style.symbol), style.look == "hollow"
     pixels = _PIXELS * layout.zoom
     if mark.kind == "boxes":
-        starts, ends, middles, high = mark.corners(spec, layout.high)
+        starts, ends, middles, height = mark.corners(spec, layout.high)
         face, edge, width = palette.boxes(style, mark.strength)
         pattern = {"shape": _PATTERNS.get(style.look, ""), "fgcolor": edge}
         yield go.Bar, {
-            "orientation": "h", "x": ends - starts, "y": middles, "base": starts, "width": high,
+            "orientation": "h", "x": ends - starts, "y": middles, "base": starts, "width": height,
             "marker": {"color": face, "line": {"color": edge, "width": width}, "pattern": pattern},
         }  # fmt: skip
     elif mark.kind == "line":
@@ -151,16 +151,16 @@ def _traces(
         }  # fmt: skip
     elif mark.kind == "band" and mark.to is not None:
         fill = f"rgba({','.join(map(str, rgb(colour)))},0.16)"
-        gone = np.isnan(mark.y + mark.to)
-        for part in np.split(np.arange(len(mark)), np.flatnonzero(np.diff(gone)) + 1):
-            if not gone[part[0]]:
+        is_gap = np.isnan(mark.y + mark.to)
+        for part in np.split(np.arange(len(mark)), np.flatnonzero(np.diff(is_gap)) + 1):
+            if not is_gap[part[0]]:
                 yield go.Scatter, {
                     "x": [*x[part], *x[part][::-1]], "y": [*mark.to[part], *y[part][::-1]],
                     "mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": fill,
                 }  # fmt: skip
 
 
-def _note(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
+def _annotation(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
     """Return a text of the picture as a plotly annotation at the same position."""
     place = {"x": text.x / layout.width, "xref": "paper", "yref": "paper", "yanchor": "top",
              "y": 1 - (text.y + _TOOLS - 2) / (layout.height + _TOOLS)}  # fmt: skip
@@ -169,11 +169,12 @@ def _note(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
         if "/" not in text.colour:
             place["bgcolor"] = palette["paper"]
     font = {"size": text.size * _PIXELS, "color": palette[text.colour]}
-    return place | {"text": _plain(text.text, text.is_bold), "showarrow": False, "borderpad": 0,
-                    "font": font, "xanchor": text.align, "align": text.align}  # fmt: skip
+    return place | {"text": _plotly_text(text.text, text.is_bold), "showarrow": False,
+                    "borderpad": 0, "font": font, "xanchor": text.align,
+                    "align": text.align}  # fmt: skip
 
 
-def _plain(words: str, is_bold: bool = False) -> str:
+def _plotly_text(text: str, is_bold: bool = False) -> str:
     """Return a text escaped so that plotly shows it literally, with its line breaks."""
-    words = html.escape(words, quote=False).replace("$", "&#36;").replace("\n", "<br>")
-    return f"<b>{words}</b>" if is_bold and words else words
+    text = html.escape(text, quote=False).replace("$", "&#36;").replace("\n", "<br>")
+    return f"<b>{text}</b>" if is_bold and text else text

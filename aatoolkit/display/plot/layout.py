@@ -40,11 +40,11 @@ _ROOM, _LONGEST = 1.03, 600
 
 def families() -> tuple[str, ...]:
     """Return the names of fonts to draw with: the usual ones, then fonts for other scripts."""
-    return (*mpl.rcParams["font.family"], *_installed())
+    return (*mpl.rcParams["font.family"], *_installed_fallbacks())
 
 
 @lru_cache(maxsize=1)
-def _installed() -> tuple[str, ...]:
+def _installed_fallbacks() -> tuple[str, ...]:
     installed = {*font_manager.fontManager.get_font_names()}
     return tuple(name for name in _FALLBACKS.split(", ") if name in installed)
 
@@ -89,35 +89,35 @@ def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
     text = _drawable(text[:_LONGEST])
     if not text or width_of(text, size, is_bold) <= width:
         return text
-    for kept in range(max(int(len(text) * width / width_of(text, size, is_bold)), 2), 2, -1):
-        elided = f"{text[: kept - kept // 2 - 1]}…{text[-(kept // 2) :]}"
-        if width_of(elided, size, is_bold) <= width:
-            return elided
+    for length in range(max(int(len(text) * width / width_of(text, size, is_bold)), 2), 2, -1):
+        shortened = f"{text[: length - length // 2 - 1]}…{text[-(length // 2) :]}"
+        if width_of(shortened, size, is_bold) <= width:
+            return shortened
     return f"{text[:1]}…"
 
 
-def _wrap(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
-    """Return a text wrapped to at most ``most`` lines of ``width`` points; "…" marks a cut."""
-    lines, pieces = [""], []
+def _wrap(text: str, width: float, size: float, max_lines: int, is_bold: bool = False) -> str:
+    """Return a text wrapped to ``max_lines`` lines of ``width`` points at most; "…" marks a cut."""
+    lines, fragments = [""], []
     for word in re.findall(r"\S+\s*", text[:_LONGEST]):
         is_wide = width_of(word.rstrip(), size, is_bold) > width
-        pieces += re.findall("[^/.?&=_-]*[/.?&=_-]*", word) if is_wide else [word]
-    for at, piece in enumerate(pieces):
-        if width_of((lines[-1] + piece).rstrip(), size, is_bold) > width and lines[-1]:
-            if len(lines) == most:
-                lines[-1] += "".join(pieces[at:])
+        fragments += re.findall("[^/.?&=_-]*[/.?&=_-]*", word) if is_wide else [word]
+    for i, fragment in enumerate(fragments):
+        if width_of((lines[-1] + fragment).rstrip(), size, is_bold) > width and lines[-1]:
+            if len(lines) == max_lines:
+                lines[-1] += "".join(fragments[i:])
                 break
             lines.append("")
-        lines[-1] += piece
+        lines[-1] += fragment
     return "\n".join(fitted(line.rstrip(), width, size, is_bold) for line in lines)
 
 
-def _clauses(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
-    """Return a text wrapped to at most ``most`` lines; if it is too long, drop its last clauses."""
-    words = _wrap(text, width, size, most, is_bold)
+def _clauses(text: str, width: float, size: float, max_lines: int, is_bold: bool = False) -> str:
+    """Return a text wrapped to at most ``max_lines`` lines; clauses beyond these are dropped."""
+    wrapped = _wrap(text, width, size, max_lines, is_bold)
     shorter = re.sub("[,.] [^,.]*$", "", text[:_LONGEST])
-    is_whole = "…" not in words or shorter == text
-    return words if is_whole else _clauses(shorter, width, size, most, is_bold)
+    is_whole = "…" not in wrapped or shorter == text
+    return wrapped if is_whole else _clauses(shorter, width, size, max_lines, is_bold)
 
 
 # --- places -----------------------------------------------------------------------------------
@@ -185,150 +185,158 @@ class Layout(NamedTuple):
         return self.size / 9.0
 
 
-def _title(spec: Spec, span: float, large: float, most: int) -> tuple[str, str]:
-    """Return the title in up to ``most`` lines of the width ``span``, and the subtitle.
+def _title_and_subtitle(spec: Spec, width: float, size: float, max_lines: int) -> tuple[str, str]:
+    """Return the title in up to ``max_lines`` lines of the given width, and the subtitle.
 
     If the headline has room, it becomes the title, and ``spec.title`` goes into the subtitle.
-    ``large`` is the size of text.
+    ``size`` is the size of text.
     """
     for headline in (spec.headline, spec.headline.partition("; ")[0]):
-        words = _wrap(headline, span, large, most, True)
-        if words and "…" not in words:
-            return words, f"{spec.title}, {spec.window}".removesuffix(", ")
+        wrapped = _wrap(headline, width, size, max_lines, True)
+        if wrapped and "…" not in wrapped:
+            return wrapped, f"{spec.title}, {spec.window}".removesuffix(", ")
     # A result that would be cut says less than what is shown.
-    return _clauses(spec.title, span, large, most, True), capitalized(spec.window)
+    return _clauses(spec.title, width, size, max_lines, True), capitalized(spec.window)
 
 
 def _legend(
-    entries: Iterable[tuple[str, Style, str]], span: float, small: float, top: float
+    entries: Iterable[tuple[str, Style, str]], width: float, size: float, top: float
 ) -> Iterator[Text]:
     """Yield for each entry of a legend two texts: its sign, and its words to the right of it.
 
     ``entries`` has for each its words, style and kind of mark. A line of the legend is at most
-    ``span`` wide; ``top`` is the position of the first line, ``small`` the size of the letters.
+    ``width`` wide; ``top`` is the position of the first line, ``size`` the size of the letters.
     """
     x = 0.0
-    for words, style, kind in entries:
+    for label, style, kind in entries:
         glyph = style.glyph(kind)
-        sign = width_of(glyph, small * 1.1) + 4
-        words = fitted(words, span - sign, small)
-        wide = sign + width_of(words, small)
-        if x and x + wide > span:
-            x, top = 0.0, top + small * 1.55
-        yield Text(MARGIN + x, top - small * 0.05, glyph, small * 1.1, style.key)
-        yield Text(MARGIN + x + sign, top, words, small)
-        x += wide + 12
+        sign_width = width_of(glyph, size * 1.1) + 4
+        label = fitted(label, width - sign_width, size)
+        entry_width = sign_width + width_of(label, size)
+        if x and x + entry_width > width:
+            x, top = 0.0, top + size * 1.55
+        yield Text(MARGIN + x, top - size * 0.05, glyph, size * 1.1, style.key)
+        yield Text(MARGIN + x + sign_width, top, label, size)
+        x += entry_width + 12
 
 
 class _Column(NamedTuple):
     """A column of words, the width of its signs, and the width of the whole column, in points."""
 
     column: WordColumn
-    sign: float
-    wide: float
+    sign_width: float
+    width: float
 
 
-def _columns(spec: Spec, is_table: bool, room: float, scale: float) -> list[_Column]:
+def _fitting_columns(spec: Spec, is_table: bool, room: float, scale: float) -> list[_Column]:
     """Return the columns of words that have room beside the marks; in a table, in all its width."""
     names, columns = spec.y.names, [*spec.beside]
-    is_named, size, small = any(name.text for name in names), _SIZE * scale, _SMALL * scale
-    if is_table and is_named:
+    has_names, size, small_size = any(name.text for name in names), _SIZE * scale, _SMALL * scale
+    if is_table and has_names:
         columns.insert(0, WordColumn([name.full for name in names]))
-    signs = [(width_of("● ", small) + 1) * bool(column.signs) for column in columns]
-    wides = [
-        14 + max(width_of(column.heading, small),
-                 sign + max(width_of(word, size, column.is_bold) for word in column.words))
-        for column, sign in zip(columns, signs, strict=True)
+    sign_widths = [(width_of("● ", small_size) + 1) * bool(column.signs) for column in columns]
+    widths = [
+        14 + max(width_of(column.heading, small_size),
+                 sign_width + max(width_of(word, size, column.is_bold) for word in column.words))
+        for column, sign_width in zip(columns, sign_widths, strict=True)
     ]  # fmt: skip
     room *= 1.0 if is_table else 0.66 if spec.x.kind == "number" else 0.8
     # The widest yield, then those of few different words, but neither bold ones nor the first.
-    order = sorted(range(len(columns)), key=lambda at: (
-        not columns[at].is_bold, at > 0, is_named or -len({*columns[at].words}), at))  # fmt: skip
+    order = sorted(range(len(columns)), key=lambda i: (
+        not columns[i].is_bold, i > 0, has_names or -len({*columns[i].words}), i))  # fmt: skip
 
-    def free(most: float) -> float:
-        return room - sum(min(wides[at], most) for at in order)
+    def free_width(max_width: float) -> float:
+        return room - sum(min(widths[i], max_width) for i in order)
 
-    while free(min(110.0, room / 2.1 if is_table else room)) < 0:
+    while free_width(min(110.0, room / 2.1 if is_table else room)) < 0:
         order.pop()
-    widest = max((wides[at] for at in order), default=0.0)
-    while free(widest) < 0:
+    widest = max((widths[i] for i in order), default=0.0)
+    while free_width(widest) < 0:
         widest *= 0.97
-    more = min(free(widest) / max(len(order), 1), 4 * size) * is_table
-    return [_Column(columns[at], signs[at], min(wides[at], widest) + more) for at in sorted(order)]
+    extra = min(free_width(widest) / max(len(order), 1), 4 * size) * is_table
+    return [_Column(columns[i], sign_widths[i], min(widths[i], widest) + extra)
+            for i in sorted(order)]  # fmt: skip
 
 
-def _beside(
+def _column_texts(
     columns: Sequence[_Column], cells: Sequence[Sequence[str]], layout: Layout
 ) -> Iterator[Text]:
     """Yield the headings, signs and texts of columns of words; ``cells`` are the wrapped texts."""
-    size, small = layout.size, layout.size * _SMALL / _SIZE
-    at = layout.left + layout.wide + 10 * bool(layout.wide)
-    for (column, sign, wide), words in zip(columns, cells, strict=True):
-        edge, align = at + (wide - 10) * (column.align == "right"), column.align
-        heading = fitted(column.heading, wide - 10, small)
-        yield Text(edge, layout.top - size * 1.7, heading, small, "muted", align=align)
-        for row, word in enumerate(words):
-            middle = layout.top + (row + 0.5) * layout.high / len(words)
+    size, small_size = layout.size, layout.size * _SMALL / _SIZE
+    left = layout.left + layout.wide + 10 * bool(layout.wide)
+    for (column, sign_width, width), texts in zip(columns, cells, strict=True):
+        edge, align = left + (width - 10) * (column.align == "right"), column.align
+        heading = fitted(column.heading, width - 10, small_size)
+        yield Text(edge, layout.top - size * 1.7, heading, small_size, "muted", align=align)
+        for row, text in enumerate(texts):
+            middle = layout.top + (row + 0.5) * layout.high / len(texts)
             for style in filter(None, column.signs[row : row + 1]):
                 glyph = style.glyph("dots")
-                yield Text(edge, middle - small * 0.66, glyph, small * 1.1, style.key)
-            y = middle - _high(word, size) / 2 + size * 0.06
-            yield Text(edge + sign, y, word, size, "ink", column.is_bold, align)
-        at += wide
+                yield Text(edge, middle - small_size * 0.66, glyph, small_size * 1.1, style.key)
+            y = middle - _height_of(text, size) / 2 + size * 0.06
+            yield Text(edge + sign_width, y, text, size, "ink", column.is_bold, align)
+        left += width
 
 
-def _ends(
+def _line_names(
     labels: Iterable[tuple[float, str, Style]], scale: Scale, layout: Layout
 ) -> Iterator[Text]:
     """Yield the names at the right ends of lines, moved apart where they would overlap."""
-    small, y = layout.size * _SMALL / _SIZE, -math.inf
+    size, y = layout.size * _SMALL / _SIZE, -math.inf
     lines = sorted(labels, key=lambda label: -scale.share(label[0]))
-    for below, (value, name, style) in zip(reversed(range(len(lines))), lines, strict=True):
-        at = layout.top + (1 - scale.share(value)) * layout.high - small * 0.6
-        last = layout.top + layout.high - small - below * small * 1.2
-        y, is_own = min(max(at, y + small * 1.2), last), name.endswith("(own)")
-        yield Text(layout.left + layout.wide + 6, y, name, small, style.key, is_own)
+    for count_below, (value, name, style) in zip(reversed(range(len(lines))), lines, strict=True):
+        preferred = layout.top + (1 - scale.share(value)) * layout.high - size * 0.6
+        lowest = layout.top + layout.high - size - count_below * size * 1.2
+        y, is_own = min(max(preferred, y + size * 1.2), lowest), name.endswith("(own)")
+        yield Text(layout.left + layout.wide + 6, y, name, size, style.key, is_own)
 
 
-def _attempt(
+def _try_layout(
     spec: Spec, width: float, height: float | None, lines: int, scale: float, has_caption: bool,
 ) -> tuple[Layout, bool]:  # fmt: skip
     """Return a layout with the given size of text, and whether it fits into the picture.
 
     ``lines`` is the maximum number of lines of the subtitle, ``scale`` the factor of text sizes.
     """
-    size, small, span = _SIZE * scale, _SMALL * scale, width - 2 * MARGIN
+    size = _SIZE * scale
+    small = _SMALL * scale
+    inner = width - 2 * MARGIN
     names, is_table = spec.y.names, bool(spec.y.names) and not spec.marks
     # Above: title, subtitle, legend, and the label of numbers. Names at the ends of lines need
     # room; else they are a legend.
-    large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
-    words, subtitle = _title(spec, span, large, 2 if scale > 0.6 else 1)
-    title, top = Text(MARGIN, MARGIN, words, large, "ink", True), MARGIN + _high(words, large)
-    how = ". ".join(filter(None, [subtitle, spec.how])) * bool(lines)
-    how = _clauses(how, span, small, lines)
-    how *= "…" not in how
-    texts = [Text(MARGIN, top + 2, how, small, "muted")]
-    top += (2 + _high(how, small)) * bool(how) + 7
-    is_direct = span > 230 and len(spec.labels) * small * 1.2 < spec.height
-    labels = [(value, fitted(word, span * 0.3, small), style)
+    title_size = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
+    headline, subtitle = _title_and_subtitle(spec, inner, title_size, 2 if scale > 0.6 else 1)
+    title = Text(MARGIN, MARGIN, headline, title_size, "ink", True)
+    top = MARGIN + _height_of(headline, title_size)
+    how_to_read = ". ".join(filter(None, [subtitle, spec.how])) * bool(lines)
+    how_to_read = _clauses(how_to_read, inner, small, lines)
+    how_to_read *= "…" not in how_to_read
+    texts = [Text(MARGIN, top + 2, how_to_read, small, "muted")]
+    top += (2 + _height_of(how_to_read, small)) * bool(how_to_read) + 7
+    is_direct = inner > 230 and len(spec.labels) * small * 1.2 < spec.height
+    labels = [(value, fitted(word, inner * 0.3, small), style)
               for value, word, style in spec.labels if is_direct]  # fmt: skip
     entries = [*((word, style, "dots") for _, word, style in spec.labels if not is_direct),
                *spec.legend]  # fmt: skip
-    texts += _legend(entries, span, small, top)
+    texts += _legend(entries, inner, small, top)
     top = texts[-1].y + small * 1.55 + 3 if entries else top
-    texts.append(Text(MARGIN, top, fitted(spec.y.label, span, small), small, "muted"))
+    texts.append(Text(MARGIN, top, fitted(spec.y.label, inner, small), small, "muted"))
     has_headings = any(column.heading for column in spec.beside)
     top += size * (1.6 * bool(spec.y.label) + 1.7 * has_headings) + 2
     # Left: names of rows, in several lines where rows are high, or round numbers; numbers below
     # that have neither beside them begin inside of the picture.
-    tall = (height - top - 5 * size) / len(names) if height and names else math.inf
-    deep = int(max(min(tall / size / 1.25, 8 if height else 3), 1))
-    share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
+    row_height = (height - top - 5 * size) / len(names) if height and names else math.inf
+    row_lines = int(max(min(row_height / size / 1.25, 8 if height else 3), 1))
+    name_share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
     # Beside names are marks and the numbers that stand at their ends.
-    numbers = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
-    widest = max((width_of(word, small) for word in numbers), default=0.0)
-    room = min(span * share, 0.75 * span - widest)
-    row_names = [_wrap(name.full, room, size, deep, name.is_own) for name in names if not is_table]
+    mark_words = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
+    widest = max((width_of(word, small) for word in mark_words), default=0.0)
+    names_width = min(inner * name_share, 0.75 * inner - widest)
+    row_names = [
+        _wrap(name.full, names_width, size, row_lines, name.is_own)
+        for name in names
+        if not is_table
+    ]
     y_ticks = tuple(
         Tick(at, text, names[at].is_own) for at, text in enumerate(row_names) if text
     ) or number_ticks(spec.y, 5)
@@ -342,84 +350,97 @@ def _attempt(
         + 8
     )
     # Right: columns of words, or names of lines; and what numbers at the ends of marks leave.
-    right = span + MARGIN - left
-    columns = _columns(spec, is_table, max(right, 1.0), scale)
-    right -= sum(column.wide for column in columns)
+    right = inner + MARGIN - left
+    columns = _fitting_columns(spec, is_table, max(right, 1.0), scale)
+    right -= sum(column.width for column in columns)
     right -= max((width_of(word, small, True) + 9 for _, word, _ in labels), default=0.0)
-    fits = min((
+    fitting = min((
         (right - mark.shift - width_of(word, small)) / share
         for mark in spec.marks if mark.shift and not spec.x.names
         for at, word in zip(mark.x, mark.words, strict=False)
         for share in [spec.x.share(float(at))] if 0.02 < share < math.inf
     ), default=right)  # fmt: skip
-    fits = min(fits, right - (9 if has_numbers and not columns else 2))
-    wide = max(fits, 0.35 * right, 1.0) * bool(spec.marks)
+    fitting = min(fitting, right - (9 if has_numbers and not columns else 2))
+    marks_width = max(fitting, 0.35 * right, 1.0) * bool(spec.marks)
     # Below: the names of columns or round numbers, the label, and the caption.
-    x_ticks, is_turned = _x_ticks(spec.x, wide, size, min(size * 16, (height or 999) * 0.45))
+    x_ticks, is_turned = _x_ticks(spec.x, marks_width, size, min(size * 16, (height or 999) * 0.45))
     if is_turned:
         # Turned names end below their column, and begin inside of the picture.
-        room = max((0.84 * width_of(t.text, size, t.is_bold) + MARGIN - left - wide * share)
-                   / (1.0 - share) for t in x_ticks for share in [spec.x.share(t.at)])  # fmt: skip
-        left, wide = left + max(room, 0.0), wide - max(room, 0.0)
+        overhang = max((0.84 * width_of(t.text, size, t.is_bold) + MARGIN
+                        - left - marks_width * share) / (1.0 - share) for t in x_ticks
+                       for share in [spec.x.share(t.at)])  # fmt: skip
+        left, marks_width = left + max(overhang, 0.0), marks_width - max(overhang, 0.0)
     longest = max((width_of(t.text, size, t.is_bold) for t in x_ticks), default=0.0)
-    under = longest * 0.58 * is_turned + max((_high(t.text, size) for t in x_ticks), default=-5) + 5
-    under += size * 1.5 * bool(spec.x.label)
+    labels_height = (
+        longest * 0.58 * is_turned
+        + max((_height_of(t.text, size) for t in x_ticks), default=-5)
+        + 5
+    )
+    labels_height += size * 1.5 * bool(spec.x.label)
     # Where words are enlarged, the caption is not: it would lose reasons.
-    caption, note = "", min(small, _SMALL)
+    caption, note_size = "", min(small, _SMALL)
     for text in spec.caption if has_caption else ():
-        longer = f"{caption} · {text}" if caption else fitted(text, span, note)
-        caption = longer if width_of(longer, note) <= span else caption
-    below = under + _high(caption, note) + (8 if caption else 2) + 5
+        longer = f"{caption} · {text}" if caption else fitted(text, inner, note_size)
+        caption = longer if width_of(longer, note_size) <= inner else caption
+    height_below = labels_height + _height_of(caption, note_size) + (8 if caption else 2) + 5
     # Rows are as high as their words, or as a picture of a given height allows.
-    cells = [[_wrap(word, room - 10 - sign, size, deep, column.is_bold) for word in column.words]
+    cells = [[_wrap(word, room - 10 - sign, size, row_lines, column.is_bold)
+              for word in column.words]
              for column, sign, room in columns]  # fmt: skip
     rows = zip_longest([t.text for t in y_ticks], *cells, fillvalue="")
-    depths = [1 + max(text.count("\n") for text in texts_of_row) for texts_of_row in rows]
-    deepest = max(depths, default=1)
-    tall = height or top + spec.height * (0.6 + 0.4 * deepest) + below
-    high = max(tall - top - below, 12.0)
+    line_counts = [1 + max(text.count("\n") for text in texts_of_row) for texts_of_row in rows]
+    most_lines = max(line_counts, default=1)
+    total_height = height or top + spec.height * (0.6 + 0.4 * most_lines) + height_below
+    marks_height = max(total_height - top - height_below, 12.0)
     if spec.x.kind == "none" and names:
         # A few rows of words stay together.
-        high = min(high, max(1.8 * scale, deepest * size / 15) * spec.height)
-    label = fitted(spec.x.label, span + MARGIN - left, small)
-    texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
-    rules = [top + row * high / len(names) for row in range(len(names) + 1) if has_headings]
-    ending = Text(MARGIN, tall - below + under + 8, caption, note, "muted")
+        marks_height = min(marks_height, max(1.8 * scale, most_lines * size / 15) * spec.height)
+    label = fitted(spec.x.label, inner + MARGIN - left, small)
+    texts.append(
+        Text(left, top + marks_height + labels_height - size * 1.35, label, small, "muted")
+    )
+    rules = [top + row * marks_height / len(names) for row in range(len(names) + 1) if has_headings]
+    caption_text = Text(
+        MARGIN, total_height - height_below + labels_height + 8, caption, note_size, "muted"
+    )
     least = min(70.0, spec.height * 0.6)
     if names:
-        least = len(names) * size * max(1.5 * has_headings, 1.12 + 0.2 * lines, 1.16 * deepest)
-    has_height = not height or high >= least
+        least = len(names) * size * max(1.5 * has_headings, 1.12 + 0.2 * lines, 1.16 * most_lines)
+    has_height = not height or marks_height >= least
     drawn = [tick.text for tick in (*x_ticks, *y_ticks)]
     drawn += chain(*cells) if is_table and len(names) > 1 else ()
-    is_few = len(columns) < len(spec.beside) + (is_table and names[0].text != "")
-    is_cut = any("…" in text for text in drawn) or not has_height or (is_few and scale > 1)
-    layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks, size,
-                    is_turned, title, ending, texts, rules, is_cut)  # fmt: skip
-    texts += chain(_beside(columns, cells, layout), _ends(labels, spec.y, layout),
-                   *(_words(mark, spec, layout, span, right) for mark in spec.marks))  # fmt: skip
-    return layout, has_height and (not spec.marks or fits >= 0.35 * right)
+    lacks_columns = len(columns) < len(spec.beside) + (is_table and names[0].text != "")
+    is_cut = any("…" in text for text in drawn) or not has_height or (lacks_columns and scale > 1)
+    layout = Layout(width, total_height, left, top, marks_width, marks_height, x_ticks, y_ticks,
+                    size, is_turned, title, caption_text, texts, rules, is_cut)  # fmt: skip
+    texts += chain(_column_texts(columns, cells, layout), _line_names(labels, spec.y, layout),
+                   *(_mark_texts(mark, spec, layout, inner, right)
+                     for mark in spec.marks))  # fmt: skip
+    return layout, has_height and (not spec.marks or fitting >= 0.35 * right)
 
 
-def _words(mark: Mark, spec: Spec, layout: Layout, span: float, right: float) -> Iterator[Text]:
+def _mark_texts(
+    mark: Mark, spec: Spec, layout: Layout, inner: float, right: float
+) -> Iterator[Text]:
     """Yield the texts of a mark; an ellipsis replaces the middle of a text that is too wide.
 
-    Yield nothing if the mark's texts do not fit into the cells of a heat map. ``span`` is the width
-    between the margins, ``right`` the width of the marks and of the texts beside them.
+    Yield nothing if the mark's texts do not fit into the cells of a heat map. ``inner`` is the
+    width between the margins, ``right`` the width of the marks and of the texts beside them.
     """
-    small, scale, strength = layout.size * _SMALL / _SIZE, spec.x, mark.strength
+    size, scale, strength = layout.size * _SMALL / _SIZE, spec.x, mark.strength
     if strength is not None:
-        most = max((width_of(word, small) for word in mark.words), default=0.0)
-        if layout.high / len(spec.y.names) < small * 1.1 or layout.wide / len(scale.names) < most:
+        widest = max((width_of(word, size) for word in mark.words), default=0.0)
+        if layout.high / len(spec.y.names) < size * 1.1 or layout.wide / len(scale.names) < widest:
             return  # numbers in cells that are lower or narrower than these would meet
-    for at, word in enumerate(mark.words):
-        x = float(scale.within(mark.x[at])[0])
-        colour = mark.style.key if strength is None else f"on/{strength[at]}"
+    for i, word in enumerate(mark.words):
+        x = float(scale.within(mark.x[i])[0])
+        colour = mark.style.key if strength is None else f"on/{strength[i]}"
         room = right - layout.wide * scale.share(x) - mark.shift + 1
         if strength is None:
-            word = _wrap(word, room if mark.shift else span, small, 1 if mark.shift else 4)
+            word = _wrap(word, room if mark.shift else inner, size, 1 if mark.shift else 4)
         if word:
-            yield Text(mark.shift, 0, word, small, colour, False,
-                       "left" if mark.shift else "center", (x, float(mark.y[at])))  # fmt: skip
+            yield Text(mark.shift, 0, word, size, colour, False,
+                       "left" if mark.shift else "center", (x, float(mark.y[i])))  # fmt: skip
 
 
 _EASES = (
@@ -435,18 +456,18 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layo
     It is the first that fits: with less text, or smaller text, if there is not enough room.
     """
     # On a large figure, which is looked at from afar, text is larger.
-    large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
+    scale = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     if spec.x.kind == "none" and spec.y.names and 3 * spec.height < (height or 0):
-        large *= 1.4  # a few rows of words fill their room
-    for ease in ((2, large, True), *_EASES):
-        layout, has_room = _attempt(spec, width, height, *ease)
+        scale *= 1.4  # a few rows of words fill their room
+    for settings in ((2, scale, True), *_EASES):
+        layout, has_room = _try_layout(spec, width, height, *settings)
         # Smaller text is better than names that are cut, as long as it can be read.
-        if has_room and (not layout.is_cut or ease[1] < 0.85):
+        if has_room and (not layout.is_cut or settings[1] < 0.85):
             return layout
     return layout
 
 
-def _high(text: str, size: float) -> float:
+def _height_of(text: str, size: float) -> float:
     return (text.count("\n") + 1) * size * _LINE if text else 0.0
 
 
@@ -454,54 +475,55 @@ def _high(text: str, size: float) -> float:
 
 
 def _x_ticks(
-    scale: Scale, width: float, size: float, longest: float
+    scale: Scale, width: float, size: float, max_width: float
 ) -> tuple[tuple[Tick, ...], bool]:
     """Return the labels below the area of marks, and whether they are rotated."""
     if scale.kind == "names" and not scale.days:
         # As many names of columns as have room, in two lines or turned where they are long.
         names, pitch = scale.names, width / max(len(scale.names), 1)
         labels = [_wrap(name.full, pitch - 6, size, 2, name.is_own) for name in names]
-        is_turned, every = any("…" in label for label in labels), 1
+        is_turned, step = any("…" in label for label in labels), 1
         if is_turned:
             # Turned lines are closer to each other than columns are.
-            every = math.ceil(2 * size / pitch)
-            deep = int(max(min(pitch / size / 2, 3), 1))
-            labels = [_wrap(name.full, longest, size, deep, name.is_own) for name in names]
+            step = math.ceil(2 * size / pitch)
+            max_lines = int(max(min(pitch / size / 2, 3), 1))
+            labels = [_wrap(name.full, max_width, size, max_lines, name.is_own) for name in names]
         ticks = tuple(Tick(at, text, names[at].is_own) for at, text in enumerate(labels))
-        return ticks[::every], is_turned
-    for most in (9, 7, 6, 5, 4, 3, 2):
-        ticks = _time_ticks(scale, most) if scale.days else number_ticks(scale, most)
+        return ticks[::step], is_turned
+    for max_ticks in (9, 7, 6, 5, 4, 3, 2):
+        ticks = _time_ticks(scale, max_ticks) if scale.days else number_ticks(scale, max_ticks)
         min_distance = max((width_of(t.text, size) for t in ticks), default=0.0) + 8
-        places = sorted(width * scale.share(t.at) for t in ticks)
-        if all(right - left >= min_distance for left, right in pairwise(places)):
+        positions = sorted(width * scale.share(t.at) for t in ticks)
+        if all(right - left >= min_distance for left, right in pairwise(positions)):
             return ticks, False
     return ticks[:1], False
 
 
-def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Return at most about ``most`` ticks at round numbers; for ranks at whole numbers from 1."""
+def number_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
+    """Return about ``max_ticks`` ticks at most, at round numbers; ranks at whole numbers from 1."""
     if scale.kind != "number":
         return ()
     (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK and scale.low > 0
-    steps = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=scale.is_whole or is_rank)
-    room = (high - low) * 1e-6
-    values = [float(n) for n in steps.tick_values(low, high) if low - room <= n <= high + room]
+    locator = MaxNLocator(max_ticks, steps=[1, 2, 2.5, 5, 10], integer=scale.is_whole or is_rank)
+    slack = (high - low) * 1e-6
+    values = [float(n) for n in locator.tick_values(low, high) if low - slack <= n <= high + slack]
     if is_rank:
         values = [1.0, *(value for value in values if value > 1.5)]
     return tuple(Tick(value, tick(value, scale.unit)) for value in values)
 
 
-def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Return at most ``most`` ticks at evenly spaced times, labelled by month, day or hour."""
-    places = scale.days if scale.kind == "time" else range(len(scale.days))
+def _time_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
+    """Return at most ``max_ticks`` ticks at evenly spaced times, labelled by month, day or hour."""
+    positions = scale.days if scale.kind == "time" else range(len(scale.days))
     moments = [(pd.Timestamp(0) + pd.Timedelta(days=day)).round("min") for day in scale.days]
     is_long = scale.days[-1] - scale.days[0] > 300
     # Hours are written only where several are on one day.
-    is_daily = len({when.date() for when in moments}) == len(moments)
+    is_daily = len({moment.date() for moment in moments}) == len(moments)
     return tuple(
-        Tick(at, f"{when:{form}}")
-        for at, when in [*zip(places, moments, strict=True)][:: math.ceil(len(moments) / most)]
-        for form in [
-            "%b %Y" if is_long else "%d %b" if is_daily or when == when.normalize() else "%H:%M"
+        Tick(position, f"{moment:{pattern}}")
+        for position, moment in [*zip(positions, moments, strict=True)][
+            :: math.ceil(len(moments) / max_ticks)]
+        for pattern in [
+            "%b %Y" if is_long else "%d %b" if is_daily or moment == moment.normalize() else "%H:%M"
         ]
     )  # fmt: skip

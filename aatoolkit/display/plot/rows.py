@@ -20,11 +20,11 @@ from aatoolkit.display.plot.data import (
     Numbers,
     Options,
     PlotData,
+    missing_reasons,
     one_row_per_mark,
     whiskers,
-    whys_missing,
 )
-from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec, some, strokes
+from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec, floats, line_segments
 from aatoolkit.display.plot.style import (
     BLANK,
     INK,
@@ -82,34 +82,36 @@ def row_panel(
     If there are more rows in ``total``, the title says that these are the first, or the last if the
     first column of ``by`` holds times. ``over`` are further marks, drawn above the cells.
     """
-    shapes: dict[tuple[str, Style], list[Cell]] = {}
+    cells_by_shape: dict[tuple[str, Style], list[Cell]] = {}
     written = []
     for cell in cells:
         if cell.why:
-            style = style_without(cell.why)
+            style = missing_style(cell.why)
             cell = Cell(cell.row, FAR, style, -FAR, NAN, NAN, cell.why, cell.why, cell.tip, at=-FAR)
-        shapes.setdefault((cell.kind, cell.style), []).append(cell)
+        cells_by_shape.setdefault((cell.kind, cell.style), []).append(cell)
         if cell.words:
             written.append(cell)
     marks = []
-    for (form, style), group in shapes.items():
-        is_dot, valid = form == "dots", [cell for cell in group if cell.x == cell.x]
+    for (shape, style), group in cells_by_shape.items():
+        is_dot, measured = shape == "dots", [cell for cell in group if cell.x == cell.x]
         # Lines are over boxes, and below dots.
-        low, high, rows = (some([getattr(c, n) for c in group]) for n in ("low", "high", "row"))
-        layers = [strokes(low, high, rows, rows, *((style, 2.0) if is_dot else (INK, 1.1)))]
-        starts, ends = some([cell.start for cell in valid]), some([cell.x for cell in valid])
+        low, high, rows = (floats([getattr(c, n) for c in group]) for n in ("low", "high", "row"))
+        layers = [line_segments(low, high, rows, rows, *((style, 2.0) if is_dot else (INK, 1.1)))]
+        starts, ends = floats([c.start for c in measured]), floats([c.x for c in measured])
         layers.append(Mark(
-            form, ends if is_dot else starts, some([cell.row for cell in valid]), style,
+            shape, ends if is_dot else starts, floats([cell.row for cell in measured]), style,
             to=None if is_dot else ends, size=8.0 if is_dot else 0.66,
-            tips=[cell.tip for cell in valid],
+            tips=[cell.tip for cell in measured],
         ))  # fmt: skip
         marks += [mark for mark in (layers if is_dot else layers[::-1]) if len(mark)]
     if x.kind == "number" and min(x.low, x.high) < 0 < max(x.low, x.high):
-        marks.append(strokes(0, 0, -FAR, FAR, MUTED, 0.9))
+        marks.append(line_segments(0, 0, -FAR, FAR, MUTED, 0.9))
     if written:
-        ends = some([np.nanmax([c.x, c.start, c.high]) if c.at != c.at else c.at for c in written])
+        ends = floats(
+            [np.nanmax([c.x, c.start, c.high]) if c.at != c.at else c.at for c in written]
+        )
         marks.append(Mark(
-            "words", ends, some([cell.row for cell in written]), words=[c.words for c in written],
+            "words", ends, floats([c.row for c in written]), words=[c.words for c in written],
             shift=9.0 if written[0].kind == "dots" else 5.0,
         ))  # fmt: skip
     is_time = bool(by) and data.kinds[by[0]] == "time"
@@ -120,65 +122,67 @@ def row_panel(
     )  # fmt: skip
 
 
-def style_without(reason: str) -> Style:
+def missing_style(reason: str) -> Style:
     """Return the style of a box or dot without a number; if it was not measured, it is hatched."""
     return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
 
 
 def names_of(data: PlotData, labels: Iterable[str]) -> list[Name]:
     """Return a `Name` for each row: its label, and whether it is about the own brand or site."""
-    return [Name(label, bool(is_own)) for label, is_own in zip(labels, data.own(), strict=True)]
+    return [
+        Name(label, bool(is_own)) for label, is_own in zip(labels, data.is_own_row(), strict=True)
+    ]
 
 
-def reach(values: Numbers, unit: str | None = None, room: float = 1.02, **more: Any) -> Scale:
+def scale_for(values: Numbers, unit: str | None = None, margin: float = 1.02, **more: Any) -> Scale:
     """Return a scale that includes 0 and all of ``values``; without numbers it has no ticks.
 
-    ``room`` is the factor by which the scale is longer than the largest number.
+    ``margin`` is the factor by which the scale is longer than the largest number.
     """
     finite = values[np.isfinite(values)]
-    most, least = finite.max(initial=0.0), finite.min(initial=0.0)
-    most = most or (-least / 20 if least else 1.0)
-    return Scale(least * 1.05, most * room, "number" if len(finite) else "none", unit, **more)
+    top, bottom = finite.max(initial=0.0), finite.min(initial=0.0)
+    top = top or (-bottom / 20 if bottom else 1.0)
+    return Scale(bottom * 1.05, top * margin, "number" if len(finite) else "none", unit, **more)
 
 
 def tips_of(
-    data: PlotData, name: str, labels: Sequence[Name], ends: Bounds | None = None
+    data: PlotData, name: str, labels: Sequence[Name], bounds: Bounds | None = None
 ) -> list[str]:
     """Return a tooltip per row: lines with label, number, interval, counts and availability."""
-    values, whys = data.values(name).tolist(), whys_missing(data, name)
-    sizes = dict.fromkeys([*data.parts(name), data.sample(name)])
-    counts = [(humanize(size), data.values(size)) for size in sizes if size and size != name]
-    codes, tooltips = data.cells(name).codes.tolist(), []
-    states = [
+    values, reasons = data.values(name).tolist(), missing_reasons(data, name)
+    columns = dict.fromkeys([*data.rule_columns(name), data.sample_column(name)])
+    counts = [(humanize(size), data.values(size)) for size in columns if size and size != name]
+    state_codes, tooltips = data.cells(name).codes.tolist(), []
+    state_texts = [
         ": ".join(filter(None, (STATUS_WORDS[state.status], state.reason)))
         for state in data.cells(name).states
     ]
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
-        lines = [label.full, f"{humanize(name)}: {whys[row] or number(value, unit)}"]
-        if ends and not np.isnan(ends.low[row] + ends.high[row]):
-            low, high = float(ends.low[row]), float(ends.high[row])
+        lines = [label.full, f"{humanize(name)}: {reasons[row] or number(value, unit)}"]
+        if bounds and not np.isnan(bounds.low[row] + bounds.high[row]):
+            low, high = float(bounds.low[row]), float(bounds.high[row])
             lines.append(f"interval: {number(low, unit)} to {number(high, unit)}")
         for size, amounts in counts:
             n = float(amounts[row])
             lines.append(f"{size}: {'not measured' if n != n else number(n)}")
-        lines.append(states[codes[row]])
+        lines.append(state_texts[state_codes[row]])
         tooltips.append("\n".join(filter(None, lines)))
     return tooltips
 
 
-def sizes_of(data: PlotData, name: str | None) -> list[str]:
+def size_texts(data: PlotData, name: str | None) -> list[str]:
     """Return the sample size of each row as text, such as ``n=20``; "" if it is not known.
 
     ``name`` is the column of sample sizes, or None if there is none.
     """
     sample_sizes = data.values(name).tolist() if name else [NAN] * len(data)
-    return ["" if n != n else f"n={number(n)}" for n in sample_sizes]
+    return ["" if size != size else f"n={number(size)}" for size in sample_sizes]
 
 
 def _bar_labels(words: Iterable[str], data: PlotData, y: str) -> list[str]:
     """Return the labels to write beside bars; the label of a rate has its sample size added."""
-    sizes = sizes_of(data, data.sample(y) if data.unit(y) == FRACTION else None)
-    return [f"{word}  ({n})" if n else word for word, n in zip(words, sizes, strict=True)]
+    sizes = size_texts(data, data.sample_column(y) if data.unit(y) == FRACTION else None)
+    return [f"{word}  ({size})" if size else word for word, size in zip(words, sizes, strict=True)]
 
 
 def quoted(name: str) -> str:
@@ -198,10 +202,10 @@ _PAIRS = (
 def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
     """Yield pairs of numeric columns whose names belong together, such as before and after."""
     for name in data.numbers:
-        for prefix, other in _PAIRS:
-            second = other + name.removeprefix(prefix)
-            if name.startswith(prefix) and second in data.numbers:
-                yield name, second
+        for prefix, partner_prefix in _PAIRS:
+            partner = partner_prefix + name.removeprefix(prefix)
+            if name.startswith(prefix) and partner in data.numbers:
+                yield name, partner
 
 
 def bars(data: PlotData, options: Options) -> Spec | None:
@@ -218,50 +222,52 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         (data.kinds[x] == "number" or data.is_bare_key(x)) and not (options.x or options.kind)
     ):
         return None  # numbers of several units have no scale; places and identifiers say nothing
-    rows, by = data, [x, *data.apart(x)]
+    rows, by = data, [x, *data.varying_context(x)]
     # Many rows of one brand are no ranking of brands; what each brand has is.
     if options.x or (x in data.keys and len(data.keys) > 1):
         rows = one_row_per_mark(data, by, [y])
     elif data.is_repeated(y):
         rows = one_row_per_mark(data, [*by, *data.keys], [y])
     # Beside those with a number a few are drawn that have none.
-    is_time, top = rows.kinds[x] == "time", options.most(15)
-    measured = len(rows) if is_time else int((~np.isnan(rows.values(y))).sum())
+    is_time, top = rows.kinds[x] == "time", options.max_rows(15)
+    measured_count = len(rows) if is_time else int((~np.isnan(rows.values(y))).sum())
     order = rows.best_first(y, x)
-    kept = order[:measured][rows.shown(x, top)]
-    without = order[measured:]
-    hidden = len(without) - len(without := without[: max(top - len(kept), min(top // 2, 3))])
-    others = REST if rows.own().any() else OWN
-    rows = rows.sorted_by([*kept, *without])
-    ends, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
+    drawn = order[:measured_count][rows.shown_slice(x, top)]
+    missing = order[measured_count:]
+    hidden_count = len(missing) - len(missing := missing[: max(top - len(drawn), min(top // 2, 3))])
+    other_style = REST if rows.is_own_row().any() else OWN
+    rows = rows.rows_at([*drawn, *missing])
+    bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, rows.row_labels(x))
     # A very wide interval goes on beyond the scale, and does not squeeze all others.
-    limit = max(1.5 * np.nanmax([*values, 0]), 2 * np.quantile(np.nan_to_num(ends.high), 0.75))
-    words = [
+    limit = max(1.5 * np.nanmax([*values, 0]), 2 * np.quantile(np.nan_to_num(bounds.high), 0.75))
+    bar_texts = [
         f"→ {word}" if end > limit else word
-        for end, word in zip(ends.high, _bar_labels(numbers(values, unit), rows, y), strict=True)
+        for end, word in zip(bounds.high, _bar_labels(numbers(values, unit), rows, y), strict=True)
     ]
-    highs = np.minimum(ends.high, limit)
-    details = zip(values, ends.low, highs, words,
-                  whys_missing(rows, y), tips_of(rows, y, names, ends), strict=True)  # fmt: skip
-    hues = styles_for(rows.text(x)) if rows.has_engines(x) else {}
-    styles = [hues.get(word) or (OWN if name.is_own else others)
-              for name, word in zip(names, rows.text(x), strict=True)]  # fmt: skip
+    clipped = np.minimum(bounds.high, limit)
+    details = zip(values, bounds.low, clipped, bar_texts,
+                  missing_reasons(rows, y), tips_of(rows, y, names, bounds),
+                  strict=True)  # fmt: skip
+    engine_styles = styles_for(rows.texts(x)) if rows.has_engines(x) else {}
+    styles = [engine_styles.get(word) or (OWN if name.is_own else other_style)
+              for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
     cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
-    what, part = data.measure(y), first_of(len(kept), measured, is_last=is_time)
-    headline = leader(names, values, unit, what)
-    headline *= not is_time and rows.stands_out(y, values == values[0], ends)
+    measure, title_end = data.measure(y), first_of(len(drawn), measured_count, is_last=is_time)
+    headline = leader_headline(names, values, unit, measure)
+    headline *= not is_time and rows.stands_out(y, values == values[0], bounds)
     return row_panel(
-        "bars", rows, data.title(what, rows.row_noun(x)) + part, names, cells,
-        reach(np.concatenate([values, highs]), unit, label=rows.axis_label(y),
-              is_whole=rows.is_count(y)),
-        [y], headline=headline, by=by, bounds=ends.result,
-        n=f"{hidden} more without a number" * bool(hidden),
-        how=f"Lines: {in_words(ends.method.partition(';')[0])}" * (not np.isnan(ends.low).all()),
+        "bars", rows, data.title(measure, rows.row_noun(x)) + title_end, names, cells,
+        scale_for(np.concatenate([values, clipped]), unit, label=rows.axis_label(y),
+                  is_whole=rows.is_count(y)),
+        [y], headline=headline, by=by, bounds=bounds.result,
+        n=f"{hidden_count} more without a number" * bool(hidden_count),
+        how=f"Lines: {in_words(bounds.method.partition(';')[0])}"
+        * (not np.isnan(bounds.low).all()),
     )  # fmt: skip
 
 
-def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> str:
+def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, measure: str) -> str:
     """Return a headline such as "Acme has the highest mention rate, 40%; Globex 30%".
 
     ``values`` are sorted, the best first. The part after the semicolon is about the user's own
@@ -270,13 +276,13 @@ def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) 
     """
     if (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
-    most = f"{'best' if unit == RANK else 'most' if what.endswith('s') else 'highest'} {what}"
-    own = [f"; {quoted(name.text)} {number(float(n), unit)}"
-           for name, n in zip(names, values, strict=True)
-           if name.is_own and n < values[0]]  # fmt: skip
+    best = f"{'best' if unit == RANK else 'most' if measure.endswith('s') else 'highest'} {measure}"
+    own_notes = [f"; {quoted(name.text)} {number(float(n), unit)}"
+                 for name, n in zip(names, values, strict=True)
+                 if name.is_own and n < values[0]]  # fmt: skip
     return (
-        f"{quoted(names[0].text)} has the {most.strip()}, {number(values[0], unit)}"
-        f"{''.join(own[:1])}"
+        f"{quoted(names[0].text)} has the {best.strip()}, {number(values[0], unit)}"
+        f"{''.join(own_notes[:1])}"
     )
 
 
@@ -286,10 +292,10 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     They are the columns in ``y``, else the first pair. Return None if there is no such pair.
     """
     # Between single prompts the widest change is mostly chance.
-    is_chance = "prompt_id" in data.keys and not options.kind
+    is_by_prompt = "prompt_id" in data.keys and not options.kind
     pairs = (pair for pair in pairs_of(data)
              if {*map(data.unit, pair)} == {FRACTION}
-             and not (is_chance and pair[0].startswith("previous_")))  # fmt: skip
+             and not (is_by_prompt and pair[0].startswith("previous_")))  # fmt: skip
     x, pair = options.x or data.label_column, options.y or next(pairs, ())
     if x is None or len(pair) != 2 or not data.has_one_row_per(x):
         return None
@@ -299,36 +305,36 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     is_gap = not (is_time or before.startswith(("previous", "before")))
     negative_gaps = -np.abs(data.values(now) - data.values(before))
     order = np.argsort(negative_gaps, kind="stable") if is_gap else data.best_first(now, x)
-    rows = data.sorted_by(order[data.shown(x, options.most(15))])
-    unit, first, second = rows.unit(now), rows.values(before), rows.values(now)
-    names, whys = names_of(rows, rows.row_labels(x)), whys_missing(rows, now)
+    rows = data.rows_at(order[data.shown_slice(x, options.max_rows(15))])
+    unit, earlier, later = rows.unit(now), rows.values(before), rows.values(now)
+    names, reasons = names_of(rows, rows.row_labels(x)), missing_reasons(rows, now)
     tips = [tips_of(rows, name, names) for name in pair]
     has_own = any(name.is_own for name in names)
-    inks = [OWN if name.is_own or not has_own else MUTED for name in names]
-    moves = [signed(n, unit) if n == n else "only one measured" for n in second - first]
+    styles = [OWN if name.is_own or not has_own else MUTED for name in names]
+    change_texts = [signed(n, unit) if n == n else "only one measured" for n in later - earlier]
     cells = []
-    for row, (a, b, words) in enumerate(
-        zip(first, second, _bar_labels(moves, rows, now), strict=True)
+    for row, (old, new, words) in enumerate(
+        zip(earlier, later, _bar_labels(change_texts, rows, now), strict=True)
     ):
-        why = whys[row] * bool(a != a and b != b)
+        reason = reasons[row] * bool(old != old and new != new)
         cells += [
-            Cell(row, a, REST, 0.0, a, b, "", "", tips[0][row], "dots"),
-            Cell(row, b, inks[row], 0.0, NAN, NAN, words, why, tips[1][row], "dots",
-                 at=float(np.fmax(a, b))),
+            Cell(row, old, REST, 0.0, old, new, "", "", tips[0][row], "dots"),
+            Cell(row, new, styles[row], 0.0, NAN, NAN, words, reason, tips[1][row], "dots",
+                 at=float(np.fmax(old, new))),
         ]  # fmt: skip
-    what, other, headline = humanize(now), humanize(before), ""
+    now_name, before_name, headline = humanize(now), humanize(before), ""
     # The widest gap, or that of the own brand.
-    owned = [row for row, name in enumerate(names) if name.is_own]
-    for row in [0] if is_gap else owned[:1]:
-        if np.isfinite(second[row] - first[row]):
-            headline = f"{quoted(names[row].text)}: {what} {number(second[row], unit)}, {other} "
-            headline += f"{number(first[row], unit)} ({moves[row]})"
-    title = data.title(f"{what} and {other}", data.row_noun(x))
-    scale = reach(np.concatenate([first, second]), unit, 1.03)
+    own_rows = [row for row, name in enumerate(names) if name.is_own]
+    for row in [0] if is_gap else own_rows[:1]:
+        if np.isfinite(later[row] - earlier[row]):
+            headline = f"{quoted(names[row].text)}: {now_name} {number(later[row], unit)}, "
+            headline += f"{before_name} {number(earlier[row], unit)} ({change_texts[row]})"
+    title = data.title(f"{now_name} and {before_name}", data.row_noun(x))
+    scale = scale_for(np.concatenate([earlier, later]), unit, 1.03)
     return row_panel(
         "gap", rows, title, names, cells, scale, (now, before), total=len(data),
-        legend=[(what, MUTED if has_own else OWN, "dots"), (other, REST, "dots")],
-        headline=headline, by=[x, *data.apart(x)],
+        legend=[(now_name, MUTED if has_own else OWN, "dots"), (before_name, REST, "dots")],
+        headline=headline, by=[x, *data.varying_context(x)],
     )  # fmt: skip
 
 
@@ -348,71 +354,74 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     ]
     if x is None or len(columns) < 2 or not data.has_one_row_per(x):
         return None
-    sample = data.sample(columns[0])
+    sample = data.sample_column(columns[0])
     order = data.best_first(sample or columns[0], x)
-    rows = data.sorted_by(order[data.shown(x, options.most(15))])
+    rows = data.rows_at(order[data.shown_slice(x, options.max_rows(15))])
     parts = pd.DataFrame({name.removesuffix("_share"): rows.values(name) for name in columns})
     sums = parts.sum(axis=1, skipna=False)
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
         return None
     names = names_of(rows, rows.row_labels(x))
-    own = [f"{names[at].text}: " + ", ".join(f"{part} {number(n, FRACTION)}"
-                                            for part, n in parts.iloc[at].items())
-           for at in np.flatnonzero(sums.notna()) if names[at].is_own]  # fmt: skip
+    own_texts = [f"{names[row].text}: " + ", ".join(f"{part} {number(share, FRACTION)}"
+                                                    for part, share in parts.iloc[row].items())
+                 for row in np.flatnonzero(sums.notna()) if names[row].is_own]  # fmt: skip
     return _stacked_bars(
-        "shares", rows, columns, [x, *data.apart(x)],
+        "shares", rows, columns, [x, *data.varying_context(x)],
         f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, parts))}",
-        parts, names, sizes_of(rows, sample), FRACTION, whys_missing(rows, columns[0]),
-        n=f"n: {humanize(sample)}" if sample else "", headline="".join(own[:1]), total=len(data),
+        parts, names, size_texts(rows, sample), FRACTION, missing_reasons(rows, columns[0]),
+        n=f"n: {humanize(sample)}" if sample else "", headline="".join(own_texts[:1]),
+        total=len(data),
     )  # fmt: skip
 
 
 def _stacked_bars(
     kind: str, data: PlotData, columns: Sequence[str], by: Sequence[str], title: str,
     parts: pd.DataFrame, names: Sequence[Name], totals: Sequence[str], unit: str | None,
-    whys: Sequence[str], **more: Any,
+    reasons: Sequence[str], **more: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of stacked bars: a row of boxes for each row of the frame ``parts``.
 
-    ``totals`` are written beside the rows; ``whys`` say why a row has no boxes.
+    ``totals`` are written beside the rows; ``reasons`` say why a row has no boxes.
     """
-    pieces, filled = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
-    styles = styles_for(pieces) | {p: style_without(p) for p in pieces if p in _LACKING}
+    levels, sizes = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
+    styles = styles_for(levels) | {p: missing_style(p) for p in levels if p in _LACKING}
     cells = []
-    for row, (name, why, total, values) in enumerate(zip(names, whys, totals, filled, strict=True)):
-        words = [f"{p} {number(n, unit)}" for p, n in zip(pieces, values, strict=True)]
+    for row, (name, why, total, values) in enumerate(
+        zip(names, reasons, totals, sizes, strict=True)
+    ):
+        words = [f"{p} {number(n, unit)}" for p, n in zip(levels, values, strict=True)]
         ends = values.cumsum()
         cells += [
-            Cell(row, end, styles[piece], end - n, words=total if end == ends[-1] else "",
+            Cell(row, end, styles[level], end - n, words=total if end == ends[-1] else "",
                  tip=f"{name.full}\n{word}\nof {total}")
-            for piece, n, end, word in zip(pieces, values, ends, words, strict=True) if n > 0
+            for level, n, end, word in zip(levels, values, ends, words, strict=True) if n > 0
         ] or [Cell(row, NAN, why=why, tip=f"{name.full}\n{why}")]  # fmt: skip
-    has_parts = (filled > 0).sum(axis=1).max(initial=0) > 1
-    scale = reach(
-        filled.sum(axis=1), unit, 1.0 if unit == FRACTION else 1.02, is_whole=unit is None
+    has_parts = (sizes > 0).sum(axis=1).max(initial=0) > 1
+    scale = scale_for(
+        sizes.sum(axis=1), unit, 1.0 if unit == FRACTION else 1.02, is_whole=unit is None
     )
     return row_panel(
         kind, data, title, names, cells, scale, columns, by=by,
-        legend=[(humanize(p), styles[p], "boxes") for p in pieces if has_parts], **more,
+        legend=[(humanize(p), styles[p], "boxes") for p in levels if has_parts], **more,
     )  # fmt: skip
 
 
 def counts(data: PlotData, options: Options) -> Spec | None:
     """Return bars that count rows by a column, in segments by another; None if no column fits."""
-    x = options.x or _grouping(data)
+    x = options.x or _grouping_column(data)
     if options.y or x is None or data.kinds[x] in ("list", "number"):
         return None
-    by = options.color or (None if options.x else _grouping(data, x))
+    by = options.color or (None if options.x else _grouping_column(data, x))
     is_chosen = bool(options.kind or options.x)
     is_small = data.metadata.key and len(data) <= _FEW_ROWS
     if is_small and not (is_chosen or by):
         return None
-    columns = [*data.apart(x, by), x, *filter(None, [by])]
+    columns = [*data.varying_context(x, by), x, *filter(None, [by])]
     # Rows that a join repeated are no number of the things that they were rows of.
     if any(map(data.is_repeated, columns)):
         return None
-    names = data.row_labels(x, by, words=_levels(data, x))
-    rows = pd.DataFrame({"x": names, "by": names})
+    labels = data.row_labels(x, by, texts=_levels(data, x))
+    rows = pd.DataFrame({"x": labels, "by": labels})
     if by or not data.has_engines(x):  # whose bars have each a colour of its own
         rows["by"] = _levels(data, by) if by else "rows"
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
@@ -426,53 +435,53 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     levels.sort(key=lambda level: (level in _LACKING, level == NOT_GIVEN, level[:4] == "not "))
     order = np.lexsort([-table[levels[0]], -totals])
     table = table.sort_index() if data.kinds[x] == "time" else table.iloc[order]
-    kept = table[levels][data.shown(x, options.most(12))]
+    shown = table[levels][data.shown_slice(x, options.max_rows(12))]
     if len(levels) > len(SERIES):
-        few = len(SERIES) - 1
-        kept = kept.iloc[:, :few].assign(**{REST_LEVEL: kept.iloc[:, few:].sum(axis=1)})
-    own_names = {*rows["x"][data.own()]} if x in ("brand", "advertiser") else {}
-    noun, what, totals = data.table_words or "rows", data.row_noun(x), kept.sum(axis=1)
-    first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
+        limit = len(SERIES) - 1
+        shown = shown.iloc[:, :limit].assign(**{REST_LEVEL: shown.iloc[:, limit:].sum(axis=1)})
+    own_names = {*rows["x"][data.is_own_row()]} if x in ("brand", "advertiser") else {}
+    noun, row_noun, totals = data.table_words or "rows", data.row_noun(x), shown.sum(axis=1)
+    top_name, top_count, headline = quoted(str(shown.index[0])), int(totals.iloc[0]), ""
     if by and are_states(levels):
-        sums = (f"{int(table[level].sum()):,} {humanize(str(level))}" for level in levels)
-        headline = f"{capitalized(noun)}: {', '.join(sums)}"
-    elif most > totals.iloc[1:].max() and first != BLANK and data.kinds[x] != "time":
-        headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
+        level_counts = (f"{int(table[level].sum()):,} {humanize(str(level))}" for level in levels)
+        headline = f"{capitalized(noun)}: {', '.join(level_counts)}"
+    elif top_count > totals.iloc[1:].max() and top_name != BLANK and data.kinds[x] != "time":
+        headline = f"{top_name} has the most {noun}, {top_count:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],
-        data.title(f"Number of {noun}", what, by), kept,
-        [Name(str(n), n in own_names) for n in kept.index], [number(float(n)) for n in totals],
-        None, [""] * len(kept), n=f"n = {len(data):,}", headline=headline, total=len(table),
+        data.title(f"Number of {noun}", row_noun, by), shown,
+        [Name(str(n), n in own_names) for n in shown.index], [number(float(n)) for n in totals],
+        None, [""] * len(shown), n=f"n = {len(data):,}", headline=headline, total=len(table),
     )  # fmt: skip
 
 
 def _levels(data: PlotData, name: str) -> list[str]:
     """Return a column's values in words; a missing one is "not measured" or "no value given"."""
-    words = data.labels(name)
+    texts = data.labels(name)
     if data.kinds[name] == "flag":
         noun = humanize(name.removeprefix("is_"))
         flags = {"true": noun, "false": f"not {noun}"}
-        words = [flags.get(word.lower(), word) for word in words]
-    for row, why in enumerate(whys_missing(data, name)):
-        if why:
-            words[row] = NOT_MEASURED if why == NOT_MEASURED else NOT_GIVEN
-    return words
+        texts = [flags.get(text.lower(), text) for text in texts]
+    for row, reason in enumerate(missing_reasons(data, name)):
+        if reason:
+            texts[row] = NOT_MEASURED if reason == NOT_MEASURED else NOT_GIVEN
+    return texts
 
 
-def _grouping(data: PlotData, but: str = "") -> str | None:
+def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
     """Return the column to group rows by: the engine or brand, else a category, else None.
 
-    With ``but``, the column that rows are already grouped by, return a second one: a category.
+    With ``excluded``, the column that rows are already grouped by, return a second one: a category.
     """
     names = [
         name for name, kind in data.kinds.items()
-        if kind in ("word", "flag") and name not in ("own", but)
+        if kind in ("word", "flag") and name not in ("own", excluded)
         and 1 < data.frame[name].nunique() <= 12
     ]  # fmt: skip
-    stated = [n for n in names if data.kinds[n] == "flag" or data.is_category(n)]
-    if but:
+    categories = [n for n in names if data.kinds[n] == "flag" or data.is_category(n)]
+    if excluded:
         # Segments are what is found of each row, not another part of its key; whose a row is,
         # its mark says.
-        return next(iter(sorted(stated, key=data.keys.__contains__)), None)
-    names = [n for n in ("engine", "brand") if n in names] + stated + names
+        return next(iter(sorted(categories, key=data.keys.__contains__)), None)
+    names = [n for n in ("engine", "brand") if n in names] + categories + names
     return next((name for name in names if data.keys != [name]), None)

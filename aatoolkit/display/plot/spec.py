@@ -71,7 +71,7 @@ class Scale:
     def within(self, values: Any) -> Numbers:
         """Return values, clipped to the ends of the scale."""
         low, high = sorted((self.low, self.high))
-        return np.clip(some(values), low, high)
+        return np.clip(floats(values), low, high)
 
     def share(self, value: float) -> float:
         """Return the position of a value on the scale: 0 at the low end, 1 at the high end."""
@@ -132,31 +132,31 @@ class Mark:
         ``height`` is the height of the area of marks in points.
         """
         starts, ends = (spec.x.within(part) for part in (self.x, self.to))
-        tall = abs(spec.y.high - spec.y.low)
+        y_range = abs(spec.y.high - spec.y.low)
         if np.isinf(self.size):
-            return starts, ends, np.full(len(self), (spec.y.low + spec.y.high) / 2), tall
+            return starts, ends, np.full(len(self), (spec.y.low + spec.y.high) / 2), y_range
         # Few rows in much room are far apart, not fat.
-        fat = 1.0 if self.size >= 1 else min(1.0, 2 * PITCH * tall / height)
-        return starts, ends, self.y, self.size * fat
+        max_height = 1.0 if self.size >= 1 else min(1.0, 2 * PITCH * y_range / height)
+        return starts, ends, self.y, self.size * max_height
 
 
-def some(values: npt.ArrayLike) -> Numbers:
+def floats(values: npt.ArrayLike) -> Numbers:
     """Return one or several numbers as an array of floats."""
     return np.atleast_1d(np.asarray(values, np.float64))
 
 
-def strokes(
-    x: npt.ArrayLike, to: npt.ArrayLike, y: npt.ArrayLike, end: npt.ArrayLike, style: Style,
+def line_segments(
+    x0: npt.ArrayLike, x1: npt.ArrayLike, y0: npt.ArrayLike, y1: npt.ArrayLike, style: Style,
     size: float,
 ) -> Mark:  # fmt: skip
-    """Return a mark of straight lines from (``x``, ``y``) to (``to``, ``end``).
+    """Return a mark of straight lines from (``x0``, ``y0``) to (``x1``, ``y1``).
 
-    Lines with a NaN in ``x`` or ``to`` are left out.
+    Lines with a NaN in ``x0`` or ``x1`` are left out.
     """
-    pairs = np.transpose(np.broadcast_arrays(*map(some, (x, to, np.nan, y, end, np.nan))))
-    starts_to_ends = pairs[~np.isnan(pairs[:, :2]).any(axis=1)]
-    across, down = starts_to_ends[:, :3].ravel(), starts_to_ends[:, 3:].ravel()
-    return Mark("line", across, down, replace(style, symbol=""), size=size)
+    segments = np.transpose(np.broadcast_arrays(*map(floats, (x0, x1, np.nan, y0, y1, np.nan))))
+    drawn = segments[~np.isnan(segments[:, :2]).any(axis=1)]
+    xs, ys = drawn[:, :3].ravel(), drawn[:, 3:].ravel()
+    return Mark("line", xs, ys, replace(style, symbol=""), size=size)
 
 
 # --- panels and pictures ----------------------------------------------------------------------
@@ -242,70 +242,75 @@ class Spec:
     @property
     def finding(self) -> str:
         """The picture in words: its title and headline, and the texts of its marks or rows."""
-        said: dict[str, list[str]] = {}
+        facts_of: dict[str, list[str]] = {}
         for mark in self.marks:
             for tip in mark.tips:
                 label, fact = f"{tip}\n".split("\n")[:2]
                 if self.x.kind in ("time", "names"):
-                    label, _, at = label.rpartition(", ")
-                    fact = f"{at} {fact}"
-                said.setdefault(label, []).append(fact.replace(": ", " "))
-        for row, name in enumerate(self.y.names if not said else ()):
+                    label, _, position = label.rpartition(", ")
+                    fact = f"{position} {fact}"
+                facts_of.setdefault(label, []).append(fact.replace(": ", " "))
+        for row, name in enumerate(self.y.names if not facts_of else ()):
             words = [f"{c.heading} {c.words[row]}".strip() for c in self.beside if c.words[row]]
-            said[name.full or str(row + 1)] = words
-        texts = [f"{label}: {some_of([*dict.fromkeys(facts)], 6)}" for label, facts in said.items()]
-        notes = [word for mark in self.marks if not said for word in mark.words]
-        parts = filter(None, [self.headline, *notes, some_of(texts, 12, "; ")])
-        return visible(f"{self.title}: {'; '.join(parts)}")
+            facts_of[name.full or str(row + 1)] = words
+        texts = [f"{label}: {some_of([*dict.fromkeys(facts)], 6)}"
+                 for label, facts in facts_of.items()]  # fmt: skip
+        notes = [word for mark in self.marks if not facts_of for word in mark.words]
+        sentences = filter(None, [self.headline, *notes, some_of(texts, 12, "; ")])
+        return visible(f"{self.title}: {'; '.join(sentences)}")
 
     def explain(
         self, mark: Any = None, column: str | None = None, *, within: Any = None
     ) -> Explanation:
         """Explain the number of a mark (bar, dot or cell); see `Picture.explain`."""
         frame, bounds, explainer = self.data.frame, self.bounds, Explainer(within)
-        row = self._row(mark)
+        row = self._row_selector(mark)
         if self.kind == "counts":
-            return self._count(row, explainer)
+            return self._explain_count(row, explainer)
         if bounds is None or column in frame or column not in bounds:
             return explainer.explain(frame, row, column or next(iter(self.columns), None))
         # The end of an interval stands in another frame: in the same row, or named by its keys.
         if isinstance(row, Mapping):
-            rows = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
-            if len(rows) != 1:
+            matches = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
+            if len(matches) != 1:
                 return explainer.explain(frame, row, self.columns[0])
-            row = rows[0]
-        keys = [name for name in self._labels if name in bounds]
-        place = {name: frame[name].iloc[row] for name in keys} if row is not None else {}
-        return explainer.explain(bounds, place or row, column)
+            row = matches[0]
+        keys = [name for name in self._label_columns if name in bounds]
+        key_values = {name: frame[name].iloc[row] for name in keys} if row is not None else {}
+        return explainer.explain(bounds, key_values or row, column)
 
     @property
-    def _labels(self) -> list[str]:
+    def _label_columns(self) -> list[str]:
         """The names of the columns whose values identify a mark: label columns and key columns."""
         names = (*(self.by or (self.data.label_column or "",)), *self.data.keys)
         return [*dict.fromkeys(filter(None, names))]
 
-    def _row(self, mark: Any) -> Any:
+    def _row_selector(self, mark: Any) -> Any:
         if mark is None or isinstance(mark, Mapping | int):
             return mark
-        word = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
-        texts = {name: [*map(str, self.data.frame[name])] for name in self._labels}
-        for name, words in texts.items():
+        label = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
+        texts_by_column = {name: [*map(str, self.data.frame[name])] for name in self._label_columns}
+        for name, words in texts_by_column.items():
             # The text of a time begins with its day.
-            if {word, f"{word} 00:00:00"} & {*words}:
-                return {name: word}
-        names = ", ".join(dict.fromkeys(text for words in texts.values() for text in words[:4]))
-        raise ItemNotFound(f"no mark is named {word!r}; there are {names} …", key=mark)
+            if {label, f"{label} 00:00:00"} & {*words}:
+                return {name: label}
+        examples = ", ".join(
+            dict.fromkeys(text for words in texts_by_column.values() for text in words[:4])
+        )
+        raise ItemNotFound(f"no mark is named {label!r}; there are {examples} …", key=mark)
 
-    def _count(self, row: Any, explainer: Explainer) -> Explanation:
+    def _explain_count(self, row: Any, explainer: Explainer) -> Explanation:
         """Explain the number of rows that a mark counts; each row is a child of the explanation."""
         frame, columns = self.data.frame, self.columns
         if not isinstance(row, Mapping):
-            words = f"a mark counts rows: name it by {' and '.join(columns)}"
-            raise ArgumentError(words, argument="mark")
+            message = f"a mark counts rows: name it by {' and '.join(columns)}"
+            raise ArgumentError(message, argument="mark")
         matches = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
-        words = " and ".join(f"{name} is {value}" for name, value in row.items())
+        conditions = " and ".join(f"{name} is {value}" for name, value in row.items())
         return Explanation(
             len(matches), "rows", row, operation="count",
-            formula=f"{len(matches):,} of {len(frame):,} rows where {words}", rows=len(matches),
-            children=tuple(explainer.explain(frame, at, columns[0]) for at in matches[:_MOST_ROWS]),
+            formula=f"{len(matches):,} of {len(frame):,} rows where {conditions}",
+            rows=len(matches),
+            children=tuple(explainer.explain(frame, match, columns[0]) for match in
+                           matches[:_MOST_ROWS]),
         )  # fmt: skip

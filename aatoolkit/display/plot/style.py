@@ -151,12 +151,12 @@ class Palette(dict[str, str]):
         ``blue/tint`` is a lighter blue, ``ramp/0.5`` the colour of a cell of strength 0.5, and
         ``on/0.5`` the colour of a text on that cell.
         """
-        name, _, part = name.partition("/")
+        name, _, variant = name.partition("/")
         if name == "on":
-            return "#000000" if luminance(self[f"ramp/{part}"]) > 0.18 else "#fefefe"
+            return "#000000" if luminance(self[f"ramp/{variant}"]) > 0.18 else "#fefefe"
         if name == "ramp":
-            return _ramp_colour(self.ramp, float(part))
-        return _ramp_colour((self["paper"], self[name]), _LIGHTER[part])
+            return _ramp_colour(self.ramp, float(variant))
+        return _ramp_colour((self["paper"], self[name]), _LIGHTER[variant])
 
     def boxes(
         self, style: Style, strength: Iterable[float] | None
@@ -166,7 +166,7 @@ class Palette(dict[str, str]):
         With ``strength``, as for cells of a heat map, there is a list of fill colours, one per box.
         """
         if strength is not None:
-            return [self[f"ramp/{share}"] for share in strength], self["paper"], 0.5
+            return [self[f"ramp/{value}"] for value in strength], self["paper"], 0.5
         if style.look in _LACKING:
             return self["lack"], self["hatch"], 0.0
         return self[style.key], self["paper"], 0.6
@@ -174,9 +174,9 @@ class Palette(dict[str, str]):
 
 def _ramp_colour(ramp: Sequence[str], share: float) -> str:
     """Return the colour at the position ``share`` of a colour ramp: 0 is its start, 1 its end."""
-    places = np.linspace(0, 1, len(ramp))
-    parts = zip(*map(rgb, ramp), strict=True)
-    return "#" + "".join(f"{round(np.interp(share, places, part)):02x}" for part in parts)
+    positions = np.linspace(0, 1, len(ramp))
+    channels = zip(*map(rgb, ramp), strict=True)
+    return "#" + "".join(f"{round(np.interp(share, positions, part)):02x}" for part in channels)
 
 
 def luminance(colour: str) -> float:
@@ -189,14 +189,14 @@ def rgb(colour: str) -> tuple[int, ...]:
     return tuple(bytes.fromhex(colour[1:]))
 
 
-def _state(level: str) -> str:
+def _state_name(level: str) -> str:
     return level.lower().replace(" ", "_")
 
 
 def are_states(levels: Iterable[str]) -> bool:
     """Return whether at least half of the values are states, such as ``passed`` or ``unknown``."""
-    stated = [_state(level) in _STYLE_OF for level in levels]
-    return 2 * sum(stated) >= max(len(stated), 1)
+    is_state = [_state_name(level) in _STYLE_OF for level in levels]
+    return 2 * sum(is_state) >= max(len(is_state), 1)
 
 
 def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Style]:
@@ -211,35 +211,35 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     True
     """
     # What remains is named last.
-    names = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
-    stated = [level for level in names if _state(level) in _STYLE_OF]
-    stated = stated if states or len(stated) > 1 else []
-    engines = {name: style for name in names for style in [engine_style(name)] if style}
-    chosen = dict(engines)
-    for level in stated:
+    ordered = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
+    state_levels = [level for level in ordered if _state_name(level) in _STYLE_OF]
+    state_levels = state_levels if states or len(state_levels) > 1 else []
+    engines = {name: style for name in ordered for style in [engine_style(name)] if style}
+    styles = dict(engines)
+    for level in state_levels:
         # Two states of one meaning differ by their shade.
-        style = _STYLE_OF[_state(level)]
+        style = _STYLE_OF[_state_name(level)]
         shades = [replace(style, look=look) for look in (style.look, *_LIGHTER)]
-        chosen[level] = next((s for s in shades if s not in chosen.values()), style)
-    for level in names:
+        styles[level] = next((shade for shade in shades if shade not in styles.values()), style)
+    for level in ordered:
         if level in (REST_LEVEL, BLANK) or level.startswith(("not ", "not_")):
-            chosen.setdefault(level, REST)
-    taken = {style.colour for style in chosen.values()}
-    free = [style for style in SERIES if style.colour not in taken] or SERIES
+            styles.setdefault(level, REST)
+    used = {style.colour for style in styles.values()}
+    unused = [style for style in SERIES if style.colour not in used] or SERIES
     # An engine without a colour of its own has not that of another.
-    turns = cycle([REST] if states else GREYS if engines else free)
-    return {level: chosen.get(level) or next(turns) for level in names}
+    remaining = cycle([REST] if states else GREYS if engines else unused)
+    return {level: styles.get(level) or next(remaining) for level in ordered}
 
 
 def engine_style(name: str) -> Style | None:
     """Return the style that an engine has in all pictures; None if ``name`` is no known engine."""
-    engines, code = zip(ENGINES, SERIES, strict=True), re.sub("[ _]", "-", f"-{name.lower()}")
+    engines, slug = zip(ENGINES, SERIES, strict=True), re.sub("[ _]", "-", f"-{name.lower()}")
     # A crawler such as ChatGPT-User is no engine.
     return next(
         (
             style
             for engine, style in engines
-            if code.endswith(f"-{engine}") or name.startswith(f"{engine}-")
+            if slug.endswith(f"-{engine}") or name.startswith(f"{engine}-")
         ),
         None,
     )
@@ -263,17 +263,17 @@ def in_words(text: str) -> str:
     return _COLUMN.sub(lambda match: humanize(match[0].lower().removesuffix("_id")), text)
 
 
-def source_facts(sources: tuple[Source, ...]) -> list[str]:
+def source_phrases(sources: tuple[Source, ...]) -> list[str]:
     """Return the source of a frame as phrases: host, section, and time at which it was fetched."""
     hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
     if len(sources) != 1:
         return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]
     (source,) = sources
-    fetched, stale = moment(source.fetched_at)[:16], ", expired cache" * bool(source.stale)
-    return [hosts, source.section or "", fetched and f"fetched {fetched} UTC{stale}"]
+    fetched, stale_note = fetch_time(source.fetched_at)[:16], ", expired cache" * bool(source.stale)
+    return [hosts, source.section or "", fetched and f"fetched {fetched} UTC{stale_note}"]
 
 
-def moment(fetched_at: str | None) -> str:
+def fetch_time(fetched_at: str | None) -> str:
     """Return the time at which a response was fetched as text, without T and time zone."""
     return (fetched_at or "")[:19].replace("T", " ")
 
@@ -293,7 +293,7 @@ def describe_scope(query: str | None) -> str:
     """Return the window and the filters of a query string in words."""
     filters = parse_qs(query or "")
     window = [f"last {days} days" for days in filters.pop("days", [])[:1]]
-    return ", ".join([*window, *(f"{name} {', '.join(v)}" for name, v in filters.items())])
+    return ", ".join([*window, *(f"{name} {', '.join(texts)}" for name, texts in filters.items())])
 
 
 def first_of(count: int, total: int, *, is_last: bool = False) -> str:

@@ -20,22 +20,22 @@ from aatoolkit.display.plot.data import (
     CONTEXT,
     Options,
     PlotData,
+    missing_reasons,
     shares_of_range,
     whiskers,
-    whys_missing,
 )
 from aatoolkit.display.plot.rows import (
     FAR,
     NAN,
     Cell,
+    missing_style,
     names_of,
     pairs_of,
-    reach,
     row_panel,
-    sizes_of,
-    style_without,
+    scale_for,
+    size_texts,
 )
-from aatoolkit.display.plot.spec import NONE, Mark, Name, Spec, WordColumn, some, strokes
+from aatoolkit.display.plot.spec import NONE, Mark, Name, Spec, WordColumn, floats, line_segments
 from aatoolkit.display.plot.style import (
     BAD,
     BLANK,
@@ -82,33 +82,33 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     row has its own unit.
     """
     is_single = len(data) == 1 and not options.x
-    cards, sides = (_row_cards if is_single else key_figures)(data, options)
+    cards, columns = (_row_cards if is_single else key_figures)(data, options)
     if not cards:
         return None
-    if data.overall.status == Status.UNAVAILABLE:
+    if data.overall_availability.status == Status.UNAVAILABLE:
         return empty(data.first(0), options)
-    title, kept = capitalized(data.table_words or "figures"), cards[: options.most(12)]
+    title, drawn = capitalized(data.table_words or "figures"), cards[: options.max_rows(12)]
     # A change in points is one of a rate.
-    headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in kept
+    headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in drawn
                           if change.endswith("pp")][:2])  # fmt: skip
     if is_single:
         title = ": ".join(filter(None, [data.row_name, title]))
-        verdict = data.text("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
+        verdict = data.texts("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
         leads = [
             f"{card.label} {card.value}" for card in cards if "%" in card.value or not cards[1:]
         ]
         headline = capitalized(verdict) or "".join(leads[:1])
-    labels, *texts = zip(*kept, strict=True)
-    courses = []
+    labels, *texts = zip(*drawn, strict=True)
+    day_lines = []
     # The courses by day are those of the whole, and not of one of its parts.
-    for row, card in enumerate(kept if data.keys == ["metric"] else ()):
+    for row, card in enumerate(drawn if data.keys == ["metric"] else ()):
         # A line of a few numbers in the row, which breaks where there is none.
-        heights = row + 0.3 - 0.6 * shares_of_range(data.course(card.measure))
+        heights = row + 0.3 - 0.6 * shares_of_range(data.daily_values(card.measure))
         if heights.size:
-            courses.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
-    how = "Lines: by day. " * bool(courses)
+            day_lines.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
+    how_to_read = "Lines: by day. " * bool(day_lines)
     if any(texts[2]) and not data.is_result:
-        how += "The interval takes what is counted for independent"
+        how_to_read += "The interval takes what is counted for independent"
     beside = [
         WordColumn(words, heading, "right", heading == "value")
         for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
@@ -117,8 +117,8 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     if "verdict" in data.kinds and not is_single:
         headline = _state_counts(data, "verdict")
     return row_panel(
-        "figures", data, title, [*map(Name, labels)], (), NONE, sides, total=len(cards),
-        beside=beside, over=courses, how=how.removesuffix(". "), headline=headline,
+        "figures", data, title, [*map(Name, labels)], (), NONE, columns, total=len(cards),
+        beside=beside, over=day_lines, how=how_to_read.removesuffix(". "), headline=headline,
     )  # fmt: skip
 
 
@@ -126,27 +126,28 @@ def _cards(
     data: PlotData,
     labels: Sequence[str],
     name: str,
-    before: str = "",
+    earlier_column: str = "",
     *,
-    ends: Bounds | None = None,
+    intervals: Bounds | None = None,
 ) -> list[Card]:
     """Return a card for each row: its number in the column ``name``, and its change.
 
-    ``before`` is the column of earlier numbers; without it there is no change.
+    ``earlier_column`` is the column of earlier numbers; without it there is no change.
     """
-    bounds = ends or whiskers(data, name)
+    bounds = intervals or whiskers(data, name)
     return [
         Card(
             label + " (1 is best)" * (unit == RANK),
             why or number(value, unit),
-            signed(value - was, unit) if value + was == value + was else "",
+            signed(value - earlier, unit) if value + earlier == value + earlier else "",
             f"{number(low, unit)} to {number(high, unit)}" if low + high == low + high else "",
-            size,
+            sample,
         )
-        for label, value, was, unit, size, why, low, high in zip(
-            labels, data.values(name), data.values(before) if before else some([NAN] * len(data)),
-            data.units(name), sizes_of(data, data.sample(name)), whys_missing(data, name),
-            bounds.low, bounds.high, strict=True,
+        for label, value, earlier, unit, sample, why, low, high in zip(
+            labels, data.values(name),
+            data.values(earlier_column) if earlier_column else floats([NAN] * len(data)),
+            data.units(name), size_texts(data, data.sample_column(name)),
+            missing_reasons(data, name), bounds.low, bounds.high, strict=True,
         )
     ]  # fmt: skip
 
@@ -154,39 +155,39 @@ def _cards(
 def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
     """Return a card for each number of a frame with a single row, and the names of the columns."""
     is_result = data.is_result and not options.y
-    names = options.y or [
+    columns = options.y or [
         n for n in data.numbers if not (is_result and n.rpartition("_")[2] in _OF_RESULTS)
     ]
     # Of a result, the interval is that of the number before it.
-    order = [*data.kinds]
-    of = order[order.index("low") - 1] if is_result and "low" in order else ""
+    names = [*data.kinds]
+    estimate = names[names.index("low") - 1] if is_result and "low" in names else ""
     cards = []
-    for name in names:
-        ends = whiskers(data, name)
-        if name == of:
-            ends = replace(ends, low=data.values("low"), high=data.values("high"))
-        cards += _cards(data, [capitalized(humanize(name))], name, ends=ends)
-    return cards, names
+    for name in columns:
+        intervals = whiskers(data, name)
+        if name == estimate:
+            intervals = replace(intervals, low=data.values("low"), high=data.values("high"))
+        cards += _cards(data, [capitalized(humanize(name))], name, intervals=intervals)
+    return cards, columns
 
 
 def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
     """Return a card for each row, and the columns drawn; none unless each row has its own unit."""
-    x, sides = options.x or data.label_column, options.y
-    if not sides:
+    x, columns = options.x or data.label_column, options.y
+    if not columns:
         # The number and the one before; of metrics without one, the number alone.
         alone = tuple(n for n in data.numbers if data.unit_column(n) and "control" not in n)[:1]
-        sides = next(pairs_of(data), alone)
-    if x is None or len(sides) not in (1, 2) or (options.y and not options.kind):
+        columns = next(pairs_of(data), alone)
+    if x is None or len(columns) not in (1, 2) or (options.y and not options.kind):
         return [], ()
-    now = sides[-1]
-    is_of_units = data.unit_column(now) is not None or x == "metric" or options.kind
+    now_column = columns[-1]
+    is_of_units = data.unit_column(now_column) is not None or x == "metric" or options.kind
     if not is_of_units or not data.has_one_row_per(x):
         return [], ()
     labels = [*map(capitalized, data.row_labels(x))]
     if "metric" in data.kinds and x != "metric":
         labels = [f"{label} · {metric}"
                   for label, metric in zip(labels, data.labels("metric"), strict=True)]  # fmt: skip
-    return _cards(data, labels, now, *sides[:-1]), sides[::-1]
+    return _cards(data, labels, now_column, *columns[:-1]), columns[::-1]
 
 
 # --- tables of states and of text -------------------------------------------------------------
@@ -202,12 +203,16 @@ def states(data: PlotData, options: Options) -> Spec | None:
     is_nameless = data.is_bare_key(x) or bool(data.frame[x].isna().any())
     if not options.kind and (len(data) > _ROWS or data.measures or is_nameless):
         return None
-    others = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT, *APART)]
-    stated = [n for n in others if data.kinds[n] == "flag" or data.has_states(n)]
-    if not stated:
+    other_columns = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT, *APART)]
+    state_columns = [n for n in other_columns if data.kinds[n] == "flag" or data.has_states(n)]
+    if not state_columns:
         return None
-    more = [n for n in others if n not in stated and (data.is_category(n) or n in data.numbers)]
-    columns = [*stated, *more][: _COLUMNS - 1]
+    more = [
+        n
+        for n in other_columns
+        if n not in state_columns and (data.is_category(n) or n in data.numbers)
+    ]
+    columns = [*state_columns, *more][: _COLUMNS - 1]
     title = data.table_words or ", ".join(map(humanize, columns))
     return _table(
         "verdicts", data, options, columns, f"{title} by {humanize(data.row_noun(x))}", x,
@@ -217,8 +222,10 @@ def states(data: PlotData, options: Options) -> Spec | None:
 
 def _state_counts(data: PlotData, name: str) -> str:
     """Return a text such as "Result: 5 passed, 2 failed": how often each state occurs."""
-    often = Counter(_words(data, name).words).most_common(4)
-    return capitalized(f"{humanize(name)}: {', '.join(f'{n} {state}' for state, n in often)}")
+    state_counts = Counter(_word_column(data, name).words).most_common(4)
+    return capitalized(
+        f"{humanize(name)}: {', '.join(f'{count} {state}' for state, count in state_counts)}"
+    )
 
 
 def stages(data: PlotData, options: Options) -> Spec | None:
@@ -239,26 +246,26 @@ def _table(
 
     ``x`` is the column that names the rows, if there is one.
     """
-    rows = data.first(options.most(_ROWS if x else _TEXT_ROWS))
+    rows = data.first(options.max_rows(_ROWS if x else _TEXT_ROWS))
     names = names_of(rows, rows.row_labels(x) if x else [""] * len(rows))
     return row_panel(
         kind, rows, capitalized(title), names, (), NONE, columns, total=len(data),
-        headline=capitalized(headline), beside=[_words(rows, name) for name in columns],
+        headline=capitalized(headline), beside=[_word_column(rows, name) for name in columns],
     )  # fmt: skip
 
 
-def _words(data: PlotData, name: str) -> WordColumn:
+def _word_column(data: PlotData, name: str) -> WordColumn:
     """Return a column as a `WordColumn`: its texts, with a coloured sign before each state."""
-    words, whys, texts = data.text(name), whys_missing(data, name), cell_texts(data, name)
+    words, reasons, shown = data.texts(name), missing_reasons(data, name), cell_texts(data, name)
     styles = styles_for(words, states=True) if data.has_states(name) else {}
     if data.kinds[name] == "flag":
         styles = {"True": OWN, "False": REST}
-    signs = [style_without(why) if why else styles.get(word)
-             for why, word in zip(whys, words, strict=True)] if styles else ()  # fmt: skip
-    texts = [(why if signs else "–") if why else text
-             for why, text in zip(whys, texts, strict=True)]  # fmt: skip
+    signs = [missing_style(reason) if reason else styles.get(word)
+             for reason, word in zip(reasons, words, strict=True)] if styles else ()  # fmt: skip
+    shown = [(reason if signs else "–") if reason else text
+             for reason, text in zip(reasons, shown, strict=True)]  # fmt: skip
     align = "right" if data.kinds[name] == "number" else "left"
-    return WordColumn(texts, column_title(name), align, signs=signs)
+    return WordColumn(shown, column_title(name), align, signs=signs)
 
 
 def empty(data: PlotData, options: Options) -> Spec:
@@ -281,27 +288,27 @@ def empty(data: PlotData, options: Options) -> Spec:
         title = title or capitalized(", ".join(map(humanize, columns))) or "No columns"
         if len(data) == 1 and columns:
             # A single row is a list of its columns.
-            values = [_words(data, name).words[0] for name in columns]
+            texts = [_word_column(data, name).words[0] for name in columns]
             return row_panel(
                 "table", data, title, [Name(column_title(name)) for name in columns], (), NONE,
-                columns, beside=[WordColumn(values, "value")],
+                columns, beside=[WordColumn(texts, "value")],
             )  # fmt: skip
         # Of names alone it is said how many there are.
         if columns == data.keys != []:
             title = f"{title}: {counted(len(data), humanize(data.row_noun(columns[0])))}"
         return _table("table", data, options, columns, title)
-    state = data.overall
-    is_empty = ", with no rows" * (state.status != Status.UNAVAILABLE)
-    words = (
-        f"{capitalized(STATUS_WORDS[state.status])}{is_empty}. "
-        f"{in_words(joined(state.reason or ''))}".strip()
+    availability = data.overall_availability
+    rows_note = ", with no rows" * (availability.status != Status.UNAVAILABLE)
+    message = (
+        f"{capitalized(STATUS_WORDS[availability.status])}{rows_note}. "
+        f"{in_words(joined(availability.reason or ''))}".strip()
     )
-    is_lacking = state.status in (Status.PARTIAL, Status.UNAVAILABLE)
-    style = UNMEASURED if is_lacking else NO_NUMBER
-    far, middle = some(FAR), some(0.5)
+    is_unmeasured = availability.status in (Status.PARTIAL, Status.UNAVAILABLE)
+    style = UNMEASURED if is_unmeasured else NO_NUMBER
+    end, middle = floats(FAR), floats(0.5)
     marks = [
-        Mark("boxes", -far, middle, style, to=far, size=FAR),
-        Mark("words", middle, middle, words=[words], shift=0),
+        Mark("boxes", -end, middle, style, to=end, size=FAR),
+        Mark("words", middle, middle, words=[message], shift=0),
     ]
     return Spec("empty", data, (), title or "No rows", NONE, NONE, marks, height=90.0)
 
@@ -376,85 +383,88 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         x = next((name[:-4] for name in data.kinds if name.endswith("_low")), "")
         if data.numbers or f"{x}_high" not in data.kinds:
             return None
-        least, most = f"{x}_low", f"{x}_high"
-        plot = plot._replace(low=least, high=most, title=plot.title.format(humanize(x)),
-                             words=f"{{{least}}} to {{{most}}}")  # fmt: skip
+        low_name, high_name = f"{x}_low", f"{x}_high"
+        plot = plot._replace(low=low_name, high=high_name, title=plot.title.format(humanize(x)),
+                             words=f"{{{low_name}}} to {{{high_name}}}")  # fmt: skip
     needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick]), *plot.needs}
     is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")
     if options.is_chosen or not is_of_verb or not needed <= data.kinds.keys():
         return None
-    unit, others = data.unit(plot.value or plot.low), len(data)
+    unit, undrawn_count = data.unit(plot.value or plot.low), len(data)
     if "unit" in data.kinds and plot.needs:
         # Changes in several units have no scale in common.
-        units = np.array(data.text("unit"), object)
-        unit = Counter(units).most_common(1)[0][0]
-        data = data.sorted_by(np.flatnonzero(units == unit))
-    others -= len(data)
-    rows = data.first(options.most(20))
+        row_units = np.array(data.texts("unit"), object)
+        unit = Counter(row_units).most_common(1)[0][0]
+        data = data.rows_at(np.flatnonzero(row_units == unit))
+    undrawn_count -= len(data)
+    rows = data.first(options.max_rows(20))
     texts = {name: cell_texts(rows, name) for name in rows.kinds}
     for name in {"measure", "name"} & texts.keys():
         texts[name] = [*map(in_words, texts[name])]
     verdicts = texts.get("verdict") or ["no interval"] * len(rows)
-    is_unsaid = np.array(verdicts) == "cannot say"
+    is_undecided = np.array(verdicts) == "cannot say"
     value, low, high, tick = (
-        np.where(is_unsaid, NAN, rows.values(name) if name else NAN)
+        np.where(is_undecided, NAN, rows.values(name) if name else NAN)
         for name in (plot.value, plot.low, plot.high, plot.tick)
     )  # fmt: skip
     if plot.is_change:
         texts[plot.value] = [signed(n, unit) for n in value]
     keys = [n for n in rows.metadata.key or rows.keys[:2] if n in rows.kinds and n != "verdict"]
-    several = [*filter(rows.varies, keys)] or keys
-    columns = zip(*(texts[name] for name in plot.names or several), strict=True)
+    naming_columns = [*filter(rows.varies, keys)] or keys
+    columns = zip(*(texts[name] for name in plot.names or naming_columns), strict=True)
     # Without a name are all prompts, and the group without a topic: only that one is (none).
     labels = [plot.join.join(word for word in dict.fromkeys(row)
                              if word != BLANK or not (plot.names or "all prompts" in row))
               or plot.nothing for row in columns]  # fmt: skip
     labels = labels or [f"row {row + 1}" if len(rows) > 1 else plot.nothing
                         for row in range(len(rows))]  # fmt: skip
-    cells, words = [], []
+    cells, row_texts = [], []
     for row, verdict in enumerate(verdicts):
         ends = value[row], low[row], high[row]
         text = plot.words.format(**{name: column[row] for name, column in texts.items()})
         style = VERDICTS.get(verdict, BAD) if plot.colour == "verdict" else OWN
         if unit == RANK and plot.is_change and verdict in ("up", "down"):
             # A higher position is worse.
-            style, worth = (BAD, "worse") if verdict == "up" else (GOOD, "better")
-            text += f", which is {worth}"
+            style, judgement = (BAD, "worse") if verdict == "up" else (GOOD, "better")
+            text += f", which is {judgement}"
         if plot.colour == "certain" and ends[1] != ends[2]:
             style = REST
-        why = "" if np.isfinite(ends).any() else verdict.partition(" (")[0]
-        words.append(text * (not why))
-        cells.append(Cell(row, ends[0], style, 0.0, *ends[1:], kind="dots", why=why,
-                          tip=f"{labels[row]}\n{why or text}"))  # fmt: skip
-    headline = f"{labels[0]}: {words[0] or cells[0].why}".replace("  ", ", ")
+        reason = "" if np.isfinite(ends).any() else verdict.partition(" (")[0]
+        row_texts.append(text * (not reason))
+        cells.append(Cell(row, ends[0], style, 0.0, *ends[1:], kind="dots", why=reason,
+                          tip=f"{labels[row]}\n{reason or text}"))  # fmt: skip
+    headline = f"{labels[0]}: {row_texts[0] or cells[0].why}".replace("  ", ", ")
     headline *= plot.has_lead or len(rows) == 1
     headline = capitalized(headline) if plot.names or "measure" in texts else headline
     if plot.needs and len(rows) > 1:
-        count = sum(verdict in ("up", "down") for verdict in verdicts)
-        headline = f"{count} of {len(rows)}" if count else "Nothing is"
+        change_count = sum(verdict in ("up", "down") for verdict in verdicts)
+        headline = f"{change_count} of {len(rows)}" if change_count else "Nothing is"
         headline += " shown to have changed"
-        headline = "It cannot be said what changed" if is_unsaid.all() else headline
+        headline = "It cannot be said what changed" if is_undecided.all() else headline
     elif not plot.names and not keys and verdicts[0] != "no interval":
         headline = capitalized(verdicts[0].partition(" (")[0])
     measures = {*texts.get("measure", ())}
-    by = [humanize(n) for n in several if n != "measure"]
+    by_texts = [humanize(n) for n in naming_columns if n != "measure"]
     title = plot.title.format(
-        by=f" by {' and '.join(by)}" * bool(by),
+        by=f" by {' and '.join(by_texts)}" * bool(by_texts),
         measure=measures.pop() if len(measures) == 1 else "measures",
     )  # fmt: skip
-    parts, middle = np.concatenate([value, low, high, tick]), np.arange(len(rows))
+    all_numbers = np.concatenate([value, low, high, tick])
+    row_positions = np.arange(len(rows))
     label = plot.axis + ", lower is better" * (unit == RANK and plot.is_change)
-    of = {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit
-    scale = reach(parts, of, 1.04, label=label, is_whole=unit == RANK)
-    declared = data.column(plot.low) if plot.low else None
-    level = re.search(r"\d+%", declared.doc if declared else "")
-    assumption = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
+    scale_unit = (
+        {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit
+    )
+    scale = scale_for(all_numbers, scale_unit, 1.04, label=label, is_whole=unit == RANK)
+    low_column = data.column(plot.low) if plot.low else None
+    level_match = re.search(r"\d+%", low_column.doc if low_column else "")
+    assumption_match = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
         kind, rows, title, names_of(rows, labels), cells, scale,
         [plot.value or plot.low], total=len(data),
-        headline=headline, beside=[WordColumn(words)],
-        over=[strokes(tick, tick, middle - 0.28, middle + 0.28, INK, 1.6)],
-        how=plot.how.format(level=f"{level[0]} " if level else "")
-        + (f". The test {assumption[0]}" if assumption else ""),
-        n=f"not drawn, in other units: {counted(others, 'change')}" * bool(others),
+        headline=headline, beside=[WordColumn(row_texts)],
+        over=[line_segments(tick, tick, row_positions - 0.28, row_positions + 0.28, INK, 1.6)],
+        how=plot.how.format(level=f"{level_match[0]} " if level_match else "")
+        + (f". The test {assumption_match[0]}" if assumption_match else ""),
+        n=f"not drawn, in other units: {counted(undrawn_count, 'change')}" * bool(undrawn_count),
     )  # fmt: skip

@@ -20,12 +20,12 @@ from aatoolkit.display.plot.data import (
     Options,
     PlotData,
     days_of,
-    moments_between,
+    filled_times,
+    missing_reasons,
     one_row_per_mark,
     whiskers,
-    whys_missing,
 )
-from aatoolkit.display.plot.rows import leader, reach, style_without, tips_of
+from aatoolkit.display.plot.rows import leader_headline, missing_style, scale_for, tips_of
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
 from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, in_words, styles_for
 from aatoolkit.frame.cell_status import COVERAGE
@@ -55,56 +55,60 @@ class _Table(NamedTuple):
     total: tuple[int, ...]
 
 
-def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) -> _Table:
+def _pivot(
+    data: PlotData, x: str, y: str, by: str | None, max_rows: int, max_columns: int
+) -> _Table:
     """Return a pivot table of ``y``, with rows by ``by`` and columns by ``x``, the best ones first.
 
-    ``top`` and ``most`` are the maximum numbers of rows and columns. If ``x`` holds times or
+    ``max_rows`` and ``max_columns`` limit the rows and the columns. If ``x`` holds times or
     categories, its columns are in their own order, and all are kept.
     """
     is_time, is_rank = data.kinds[x] == "time", data.unit(y) == RANK
-    across = data.moments(x) if is_time else pd.Series(data.text(x))
-    labels = data.row_labels(by, x, words=data.text(by)) if by else ""
-    places = pd.DataFrame({"by": labels, "x": across, "row": range(len(data))})
-    places = places.dropna(subset="x").drop_duplicates(["by", "x"])
-    table = places.pivot(index="by", columns="x", values="row")
-    numbers_ = np.append(data.values(y), np.nan)
+    x_values = data.moments(x) if is_time else pd.Series(data.texts(x))
+    labels = data.row_labels(by, x, texts=data.texts(by)) if by else ""
+    positions = pd.DataFrame({"by": labels, "x": x_values, "row": range(len(data))})
+    positions = positions.dropna(subset="x").drop_duplicates(["by", "x"])
+    table = positions.pivot(index="by", columns="x", values="row")
+    y_values = np.append(data.values(y), np.nan)
 
     def ranked(rows: pd.DataFrame) -> list[Any]:
         # Of counts all are compared: a mean is of the listed cells alone.
-        values = pd.DataFrame(numbers_[rows.fillna(-1).to_numpy(np.int64)], rows.index)
-        means = values.sum(axis=1, min_count=1) if data.adds(y) else values.mean(axis=1)
-        return [*means.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
+        values = pd.DataFrame(y_values[rows.fillna(-1).to_numpy(np.int64)], rows.index)
+        scores = values.sum(axis=1, min_count=1) if data.is_additive(y) else values.mean(axis=1)
+        return [*scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
 
-    keys, columns = ranked(table)[:top], [*table.columns]
-    if by and data.apart(by, x):  # those of one host, or of one window, stand together
+    keys, columns = ranked(table)[:max_rows], [*table.columns]
+    if by and data.varying_context(by, x):  # those of one host, or of one window, stand together
         keys.sort(key=lambda key: key.partition(" · ")[0])
     if is_time:
-        columns = [*moments_between(across)]
+        columns = [*filled_times(x_values)]
     elif data.is_category(x):
         levels = [*map(str, data.frame[x].cat.categories)]
         columns.sort(key=lambda c: levels.index(c) if c in levels else len(levels))
     else:
-        columns = ranked(table.loc[keys].T)[:most]
+        columns = ranked(table.loc[keys].T)[:max_columns]
     rows = table.reindex(index=keys, columns=columns).fillna(-1).to_numpy(np.int64)
-    return _Table(rows, numbers_[rows], keys, columns, table.shape)
+    return _Table(rows, y_values[rows], keys, columns, table.shape)
 
 
-def _names(data: PlotData, name: str | None, keys: Sequence[Any], *but: str | None) -> list[Name]:
+def _key_names(
+    data: PlotData, name: str | None, keys: Sequence[Any], *excluded: str | None
+) -> list[Name]:
     """Return a `Name` for each of ``keys``: its label, and whether it is an own brand or site.
 
     ``name`` is the column that ``keys`` are from.
     """
     if name is None or data.kinds[name] == "time":  # which has ticks
         return [Name("")] * len(keys)
-    words = data.row_labels(name, *but, words=data.text(name))
-    texts = dict(zip(words, data.row_labels(name, *but), strict=True))
-    is_own_row = pd.Series(data.own())
-    is_own = is_own_row.groupby(words).all() & (name not in APART)
-    return [Name(texts.get(key, key), bool(is_own.get(key))) for key in keys]
+    keys_of_rows = data.row_labels(name, *excluded, texts=data.texts(name))
+    labels = dict(zip(keys_of_rows, data.row_labels(name, *excluded), strict=True))
+    is_own_row = pd.Series(data.is_own_row())
+    own_keys = is_own_row.groupby(keys_of_rows).all() & (name not in APART)
+    return [Name(labels.get(key, key), bool(own_keys.get(key))) for key in keys]
 
 
-def _moment(when: pd.Timestamp) -> str:
-    return str(when).removesuffix(" 00:00:00")[:16]
+def _time_text(moment: pd.Timestamp) -> str:
+    return str(moment).removesuffix(" 00:00:00")[:16]
 
 
 def _years_text(moments: Sequence[pd.Timestamp]) -> str:
@@ -115,8 +119,8 @@ def _years_text(moments: Sequence[pd.Timestamp]) -> str:
     """
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return ""
-    form = "%Y" if all(when == when.normalize() for when in moments) else "%d %b %Y"
-    return "–".join(dict.fromkeys(f"{when:{form}}" for when in (moments[0], moments[-1])))
+    pattern = "%Y" if all(moment == moment.normalize() for moment in moments) else "%d %b %Y"
+    return "–".join(dict.fromkeys(f"{moment:{pattern}}" for moment in (moments[0], moments[-1])))
 
 
 # --- lines ------------------------------------------------------------------------------------
@@ -138,103 +142,105 @@ class _Line(NamedTuple):
 
 def lines(data: PlotData, options: Options) -> Spec | None:
     """Return lines of the most informative number over time; None if the data do not fit."""
-    x = options.x or next(iter(data.times), None)
+    x = options.x or next(iter(data.time_keys), None)
     if x is None or data.kinds[x] != "time":
         return None
-    others = [name for name in data.keys if name not in (*data.times, x)]
-    by = options.color or (others[0] if len(others) == 1 and not options.x else None)
-    ys = options.y or tuple([*data.measures, *data.numbers][:1])
-    if not ys or (by and len(ys) > 1) or len({data.unit(name) for name in ys}) > 1:
+    other_keys = [name for name in data.keys if name not in (*data.time_keys, x)]
+    by = options.color or (other_keys[0] if len(other_keys) == 1 and not options.x else None)
+    columns = options.y or tuple([*data.measures, *data.numbers][:1])
+    if not columns or (by and len(columns) > 1) or len({data.unit(name) for name in columns}) > 1:
         return None
-    original, marks, y = data, [x, *filter(None, [by])], ys[0]
-    is_wanted = options.kind or options.color
-    limit = len(SERIES) if is_wanted else _MOST_LINES
-    most = min(options.top or limit, limit)
-    if data.apart(by):
+    ungrouped, mark_columns, y = data, [x, *filter(None, [by])], columns[0]
+    is_chosen = options.kind or options.color
+    limit = len(SERIES) if is_chosen else _MOST_LINES
+    max_lines = min(options.top or limit, limit)
+    if data.varying_context(by):
         return None  # hosts and windows are never added up
     # Rows of one time are never drawn as one of them.
-    freq = "W" * (not options.x and _is_noisy(data, x, y, marks))
+    freq = "W" * (not options.x and _is_noisy(data, x, y, mark_columns))
     # Of many days not even three lines can be told apart.
-    most_names = 2 if data.frame[x].nunique() > _DAYS else most
-    is_many = by and data.frame[by].nunique() > most_names
-    if is_many and not (is_wanted or freq):
-        return heatmap(data, replace(options, kind="heatmap", y=ys[:1]))
-    data = one_row_per_mark(data, marks, ys, freq)
+    max_names = 2 if data.frame[x].nunique() > _DAYS else max_lines
+    is_many = by and data.frame[by].nunique() > max_names
+    if is_many and not (is_chosen or freq):
+        return heatmap(data, replace(options, kind="heatmap", y=columns[:1]))
+    data = one_row_per_mark(data, mark_columns, columns, freq)
     if data.frame[x].isna().all():
         return None
-    tables = [_table(data, x, name, by, len(data), 0) for name in ys[: len(SERIES)]]
-    ends = [whiskers(data, name, original, marks) for name in ys]
+    tables = [_pivot(data, x, name, by, len(data), 0) for name in columns[: len(SERIES)]]
+    intervals = [whiskers(data, name, ungrouped, mark_columns) for name in columns]
     series = [
         _Line(name if by else Name(humanize(column)), column, rows, values, bounds)
-        for column, table, bounds in zip(ys, tables, ends, strict=False)
+        for column, table, bounds in zip(columns, tables, intervals, strict=False)
         for name, rows, values in zip(
-            _names(data, by, table.keys, x), table.rows, table.values, strict=True
+            _key_names(data, by, table.keys, x), table.rows, table.values, strict=True
         )
     ]
     # A series that was never measured has no line: the caption names it.
-    is_lacking = np.array([*(why == NOT_MEASURED for why in whys_missing(data, y)), True])
-    lacking = [line.name.text for line in series if by and is_lacking[line.rows].all()]
-    total = len(series) - len(lacking) if by else len(ys)
-    at = days_of(pd.DatetimeIndex(tables[0].columns))
-    series = _set_styles(sorted(series, key=lambda line: not line.name.is_own)[:most])
+    is_missing = np.array([*(reason == NOT_MEASURED for reason in missing_reasons(data, y)), True])
+    unmeasured = [line.name.text for line in series if by and is_missing[line.rows].all()]
+    total = len(series) - len(unmeasured) if by else len(columns)
+    x_days = days_of(pd.DatetimeIndex(tables[0].columns))
+    series = _set_styles(sorted(series, key=lambda line: not line.name.is_own)[:max_lines])
     unit, noun, moments = data.unit(y), humanize(data.time_noun(x)), tables[0].columns
-    step = float(min(np.diff(at), default=1.0))
+    step = float(min(np.diff(x_days), default=1.0))
     gaps = np.isnan([line.values for line in series]).all(axis=0)
-    panels, legend, reached = [], [], [np.empty(0)]
+    marks, legend, drawn = [], [], [np.empty(0)]
     if gaps.any():
-        why = NOT_MEASURED if data.is_known else NOT_GIVEN
-        panels.append(Mark("boxes", at[gaps] - step / 2, 0 * at[gaps], style_without(why),
-                           to=at[gaps] + step / 2, size=np.inf))  # fmt: skip
-        legend.append((why, style_without(why), "boxes"))
+        reason = NOT_MEASURED if data.is_known else NOT_GIVEN
+        marks.append(Mark("boxes", x_days[gaps] - step / 2, 0 * x_days[gaps], missing_style(reason),
+                          to=x_days[gaps] + step / 2, size=np.inf))  # fmt: skip
+        legend.append((reason, missing_style(reason), "boxes"))
     measured = [line for line in series if not np.isnan(line.values).all()]
     # One band at a time: the first one's, which is the own one's.
     banded = next((line for line in measured[:1] if line.ends.method), None)
-    days = [*map(_moment, moments)]
+    day_labels = [*map(_time_text, moments)]
     for line in series:
         low, high = (np.where(line.rows >= 0, end[line.rows], np.nan)
                      for end in (line.ends.low, line.ends.high))  # fmt: skip
-        reached += [line.values, low, high]
+        drawn += [line.values, low, high]
         if line is banded:
-            panels.append(Mark("band", at, low, line.style, to=high))
-        panels += _marks_of_line(data, line, at, days)
-    if any(mark.style.look == "hollow" for mark in panels):
+            marks.append(Mark("band", x_days, low, line.style, to=high))
+        marks += _marks_of_line(data, line, x_days, day_labels)
+    if any(mark.style.look == "hollow" for mark in marks):
         legend.insert(0, ("part of the period", replace(series[0].style, look="hollow"), "dots"))
-    title = data.title(", ".join(map(data.measure, ys)), noun, by) + first_of(len(series), total)
-    scale = reach(np.concatenate(reached), unit, 1.08, is_whole=all(map(data.is_count, ys)),
-                  label=data.axis_label(y) * (len(ys) == 1))  # fmt: skip
+    title = data.title(", ".join(map(data.measure, columns)), noun, by) + first_of(
+        len(series), total
+    )
+    scale = scale_for(np.concatenate(drawn), unit, 1.08, is_whole=all(map(data.is_count, columns)),
+                      label=data.axis_label(y) * (len(columns) == 1))  # fmt: skip
     if unit == RANK:
         scale = replace(scale, low=scale.high / 1.08 + 0.5, high=0.5)
     # Not what was measured before the last point.
-    best = 1 if unit == RANK else -1
-    last = sorted((best * line.values[-1], line.name.text)
-                  for line in measured if line.values[-1] == line.values[-1])  # fmt: skip
-    words = some_of([f"{name} {number(float(best * n), unit)}" for n, name in last])
-    of = f" of {banded.name.text}" if banded and len(series) > 1 else ""
+    sign = 1 if unit == RANK else -1
+    last_values = sorted((sign * line.values[-1], line.name.text)
+                         for line in measured if line.values[-1] == line.values[-1])  # fmt: skip
+    last_text = some_of([f"{name} {number(float(sign * n), unit)}" for n, name in last_values])
+    subject = f" of {banded.name.text}" if banded and len(series) > 1 else ""
     return Spec(
-        "line", data, ys, title,
-        Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=_years_text(moments),
-              days=tuple(at.tolist())), scale, panels,
-        headline=f"Last {noun}: {words}" if words else "",
-        n=(f"{some_of(lacking)}: {NOT_MEASURED} · " * bool(lacking)
-           + _sample(data, y, slice(None)) * (len(measured) < 2)).strip(" ·"),
-        how=f"Band{of}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
-        height=175.0, by=marks, bounds=ends[0].result,
+        "line", data, columns, title,
+        Scale(float(x_days[0]) - step / 2, float(x_days[-1]) + step / 2, "time",
+              label=_years_text(moments), days=tuple(x_days.tolist())), scale, marks,
+        headline=f"Last {noun}: {last_text}" if last_text else "",
+        n=(f"{some_of(unmeasured)}: {NOT_MEASURED} · " * bool(unmeasured)
+           + _sample_text(data, y, slice(None)) * (len(measured) < 2)).strip(" ·"),
+        how=f"Band{subject}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
+        height=175.0, by=mark_columns, bounds=intervals[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
-                 " ".join(filter(None, [line.name.full, _sample(data, y, line.rows)])), line.style)
-                for line in measured if len(series) > 1],
+                 " ".join(filter(None, [line.name.full, _sample_text(data, y, line.rows)])),
+                 line.style) for line in measured if len(series) > 1],
     )  # fmt: skip
 
 
-def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
+def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bool:
     """Return whether a rate has so few answers on single days that it is better drawn by week."""
-    sample = data.sample(y)
-    if sample is None or not data.is_rate(y) or data.time_noun(x) != "day":
+    size_column = data.sample_column(y)
+    if size_column is None or not data.is_rate(y) or data.time_noun(x) != "day":
         return False
-    sizes = pd.Series(data.values(sample))
+    sizes = pd.Series(data.values(size_column))
     # One day in ten is enough to make a zigzag of a line.
     is_small = bool(sizes[sizes > 0].quantile(0.1) < _NOISY)
     is_long = data.frame[x].nunique() >= _DAYS
-    return is_small and is_long and not data.frame.duplicated([*marks]).any()
+    return is_small and is_long and not data.frame.duplicated([*mark_columns]).any()
 
 
 def _set_styles(series: Sequence[_Line]) -> list[_Line]:
@@ -247,22 +253,24 @@ def _set_styles(series: Sequence[_Line]) -> list[_Line]:
             for line in series]  # fmt: skip
 
 
-def _marks_of_line(data: PlotData, line: _Line, at: Numbers, days: Sequence[str]) -> list[Mark]:
+def _marks_of_line(
+    data: PlotData, line: _Line, x_days: Numbers, day_labels: Sequence[str]
+) -> list[Mark]:
     rows = line.rows.tolist()
-    names = [", ".join(filter(None, [line.name.text, day])) for day in days]
-    size = 1.0 if len(at) > 150 else 2.4 if line.name.is_own else 1.8
-    tips = _tips(data, line.column, rows, names, line.ends)
-    mark = Mark("line", at, line.values, line.style, size=size, tips=tips)
+    names = [", ".join(filter(None, [line.name.text, day])) for day in day_labels]
+    size = 1.0 if len(x_days) > 150 else 2.4 if line.name.is_own else 1.8
+    tips = _row_tips(data, line.column, rows, names, line.ends)
+    line_mark = Mark("line", x_days, line.values, line.style, size=size, tips=tips)
     # Parts of a period are hollow.
-    name = line.column + COVERAGE
-    coverage = data.values(name) if name in data.frame else np.ones(len(data))
-    part = ~np.isnan(line.values) & (coverage[line.rows] < 1)
-    style = replace(line.style, look="hollow")
-    dots = Mark("dots", at[part], line.values[part], style, size=4.5)
-    return [mark, dots] if part.any() else [mark]
+    coverage_column = line.column + COVERAGE
+    coverage = data.values(coverage_column) if coverage_column in data.frame else np.ones(len(data))
+    is_partial = ~np.isnan(line.values) & (coverage[line.rows] < 1)
+    hollow = replace(line.style, look="hollow")
+    dots = Mark("dots", x_days[is_partial], line.values[is_partial], hollow, size=4.5)
+    return [line_mark, dots] if is_partial.any() else [line_mark]
 
 
-def _tips(
+def _row_tips(
     data: PlotData, y: str, rows: Sequence[int], names: Sequence[str], ends: Bounds
 ) -> list[str]:
     """Return a tooltip for each of ``rows``, which are positions in the data.
@@ -274,15 +282,15 @@ def _tips(
     return [tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)]
 
 
-def _sample(data: PlotData, y: str, rows: Any) -> str:
+def _sample_text(data: PlotData, y: str, rows: Any) -> str:
     """Return the sample sizes of a rate in ``rows`` as a text: ``n=20–30``; "" if none is known."""
-    name = data.sample(y)
-    if name is None or data.unit(y) != FRACTION:
+    size_column = data.sample_column(y)
+    if size_column is None or data.unit(y) != FRACTION:
         return ""
-    sizes = np.append(data.values(name), 0.0)[rows]
+    sizes = np.append(data.values(size_column), 0.0)[rows]
     sizes = sizes[sizes > 0]
-    ends = [number(float(n)) for n in (min(sizes, default=0.0), max(sizes, default=0.0))]
-    return f"n={'–'.join(dict.fromkeys(ends))}" * bool(len(sizes))
+    extremes = [number(float(n)) for n in (min(sizes, default=0.0), max(sizes, default=0.0))]
+    return f"n={'–'.join(dict.fromkeys(extremes))}" * bool(len(sizes))
 
 
 # --- heat maps --------------------------------------------------------------------------------
@@ -300,12 +308,12 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
     if options.x and not options.color and not options.kind:
         return None
     # Metrics by name, and positions, do not fit bars but fit cells.
-    placed = [n for n in data.numbers if data.unit(n) == RANK or data.unit_column(n)]
-    named = [*filter(data.unit_column, placed)]
-    y = next(iter(options.y or [*named, *data.measures, *placed]), None)
-    times = data.times[:1]
-    words = [name for name in data.keys if data.kinds[name] != "time"]
-    keys = [*words[-(2 - len(times)) :], *times]
+    ranks_and_metrics = [n for n in data.numbers if data.unit(n) == RANK or data.unit_column(n)]
+    with_unit_column = [*filter(data.unit_column, ranks_and_metrics)]
+    y = next(iter(options.y or [*with_unit_column, *data.measures, *ranks_and_metrics]), None)
+    times = data.time_keys[:1]
+    word_keys = [name for name in data.keys if data.kinds[name] != "time"]
+    keys = [*word_keys[-(2 - len(times)) :], *times]
     x = options.x or next((name for name in reversed(keys) if name != options.color), None)
     by = options.color or next((name for name in keys if name != x), None)
     if by in APART and not times and not options.is_chosen:
@@ -317,24 +325,24 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
             return None
         # What each x has only one of tells bars apart; it makes no rows of cells.
         is_flat = data.frame.groupby(x, observed=True)[by].nunique().le(1).all()
-        is_pair = len(data.keys) == 2 + len(data.apart(x, by))
-        is_complete = is_pair and (is_last or y in placed or data.column(y) is None)
-        fits = options.x or (len(data.keys) > 1 if data.adds(y) else is_complete)
+        is_pair = len(data.keys) == 2 + len(data.varying_context(x, by))
+        is_complete = is_pair and (is_last or y in ranks_and_metrics or data.column(y) is None)
+        fits = options.x or (len(data.keys) > 1 if data.is_additive(y) else is_complete)
         # Rows of one name cannot be told apart.
-        is_nameless = any(data.is_bare_key(n) or len({*data.labels(n)}) < len({*data.text(n)})
+        is_nameless = any(data.is_bare_key(n) or len({*data.labels(n)}) < len({*data.texts(n)})
                           for n in (x, by))  # fmt: skip
         if is_nameless or is_flat or not data.varies(x) or not fits:
             return None
     if data.is_mixed(y):
         return None
-    original, marks = data, [*data.apart(x, by), *filter(None, [by]), x]
-    data = one_row_per_mark(original, marks, [y])
-    table = _table(data, x, y, by, options.most(24 if marks[2:] else 15),
-                   options.most(_MOST_COLUMNS))  # fmt: skip
-    return _cells(data, table, x, y, by, whiskers(data, y, original, marks))
+    ungrouped, mark_columns = data, [*data.varying_context(x, by), *filter(None, [by]), x]
+    data = one_row_per_mark(ungrouped, mark_columns, [y])
+    table = _pivot(data, x, y, by, options.max_rows(24 if mark_columns[2:] else 15),
+                   options.max_rows(_MOST_COLUMNS))  # fmt: skip
+    return _heatmap(data, table, x, y, by, whiskers(data, y, ungrouped, mark_columns))
 
 
-def _cells(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: Bounds) -> Spec:
+def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: Bounds) -> Spec:
     """Return the `Spec` of a heat map, whose cells are darker for larger values or better ranks."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
     columns, is_rank, what = table.columns, unit == RANK, data.measure(y)
@@ -342,38 +350,42 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: 
         what = data.labels("metric")[0]
     # At a time that no row has, nothing was measured.
     absent = np.where((rows < 0).all(axis=0) & is_time, NOT_MEASURED, NOT_LISTED)
-    whys = np.where(rows < 0, absent, np.array([*whys_missing(data, y), ""], object)[rows])
-    reasons = sorted({*whys[whys != ""]}, key=lambda word: (word != NOT_MEASURED, word))
+    reasons = np.where(rows < 0, absent, np.array([*missing_reasons(data, y), ""], object)[rows])
+    legend_reasons = sorted(
+        {*reasons[reasons != ""]}, key=lambda text: (text != NOT_MEASURED, text)
+    )
     finite = values[~np.isnan(values)]
     low = float(min([*finite, *([] if is_rank else [0.0])], default=0.0))
     high = max(float(max(finite, default=low)), low + 1e-9)
     strength = (values - low) / (high - low)
     strength = (1 - strength if is_rank else strength).ravel()
-    names_x, names_y = _names(data, x, columns, *APART), _names(data, by, table.keys, x)
-    heads = [_moment(column) if is_time else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
-             for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
-    named = [", ".join(filter(None, (row.text, head))) for row in names_y for head in heads]
-    texts = [f"{name}\n{why}" if row < 0 else name
-            for name, why, row in zip(named, whys.flat, rows.flat, strict=True)]  # fmt: skip
-    is_written = values.size <= _WRITTEN and len(columns) <= 12
+    names_x, names_y = _key_names(data, x, columns, *APART), _key_names(data, by, table.keys, x)
+    headings = [_time_text(column) if is_time
+                else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
+                for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
+    cell_names = [", ".join(filter(None, (row.text, head))) for row in names_y for head in headings]
+    tip_labels = [f"{name}\n{reason}" if row < 0 else name
+                  for name, reason, row in
+                  zip(cell_names, reasons.flat, rows.flat, strict=True)]  # fmt: skip
+    has_numbers = values.size <= _WRITTEN and len(columns) <= 12
     pairs = zip(numbers(values.flat, unit), values.flat, strict=True)
-    down, right = np.indices(values.shape).reshape(2, -1).astype(float)
-    words = [word if n == n and is_written else "" for word, n in pairs]
-    legend = [(why, style_without(why), "boxes") for why in reasons]
-    tips, marks = np.array(_tips(data, y, rows.ravel().tolist(), texts, ends), object), []
-    for why, style in (("", OWN), *((why, style) for why, style, _ in legend)):
-        part = whys.ravel() == why
+    cell_y, cell_x = np.indices(values.shape).reshape(2, -1).astype(float)
+    words = [word if n == n and has_numbers else "" for word, n in pairs]
+    legend = [(reason, missing_style(reason), "boxes") for reason in legend_reasons]
+    tips, marks = np.array(_row_tips(data, y, rows.ravel().tolist(), tip_labels, ends), object), []
+    for reason, style in (("", OWN), *((reason, style) for reason, style, _ in legend)):
+        mask = reasons.ravel() == reason
         marks.append(Mark(
-            "boxes", right[part] - 0.5, down[part], style, to=right[part] + 0.5, size=1.0,
-            tips=[*tips[part]], strength=None if why else strength[part],
+            "boxes", cell_x[mask] - 0.5, cell_y[mask], style, to=cell_x[mask] + 0.5, size=1.0,
+            tips=[*tips[mask]], strength=None if reason else strength[mask],
         ))  # fmt: skip
-    marks.append(Mark("words", right, down, words=words, strength=strength, shift=0.0))
-    if not is_written:
+    marks.append(Mark("words", cell_x, cell_y, words=words, strength=strength, shift=0.0))
+    if not has_numbers:
         legend = [(number(n, unit), Style(f"ramp/{float(share)}"), "boxes")
                   for n, share in ((low, is_rank), (high, not is_rank))] + legend  # fmt: skip
-    order = np.argsort((1 if is_rank else -1) * values, axis=None, kind="stable")[:2]
-    best = values.flat[order]
-    headline = leader([Name(named[at]) for at in order], best, unit, what)
+    best_two = np.argsort((1 if is_rank else -1) * values, axis=None, kind="stable")[:2]
+    best = values.flat[best_two]
+    headline = leader_headline([Name(cell_names[i]) for i in best_two], best, unit, what)
     headline *= data.stands_out(y, data.values(y) == best[0], ends)
     return Spec(
         "heatmap", data, (y,),
@@ -383,7 +395,8 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: 
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
         Scale(len(names_y) - 0.5, -0.5, "names", names=tuple(names_y)), marks,
         headline=headline, how="Stronger is better" * is_rank,
-        height=PITCH * len(names_y), legend=legend, by=[*filter(None, [by]), x, *data.apart(x, by)],
+        height=PITCH * len(names_y), legend=legend,
+        by=[*filter(None, [by]), x, *data.varying_context(x, by)],
         n=f"{len(columns)} of {table.total[1]} columns are drawn, those with most"
         * (len(columns) < table.total[1] and not is_time),
     )  # fmt: skip

@@ -8,10 +8,10 @@ from functools import lru_cache
 import pandas as pd
 
 from aatoolkit.display.plot.data import PlotData
-from aatoolkit.display.plot.style import column_title, describe_scope, moment
+from aatoolkit.display.plot.style import column_title, describe_scope, fetch_time
 from aatoolkit.display.plot.tables import cell_texts
-from aatoolkit.display.report.html import attribute, fold, text
-from aatoolkit.display.report.words import chapter_of, path_words, plain, unit_words
+from aatoolkit.display.report.html import attribute, escape, fold
+from aatoolkit.display.report.words import chapter_of, path_words, plain_words, unit_words
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, ValuePlace
 
 
@@ -40,36 +40,35 @@ class TableEvidence:
     data: PlotData
     rows: dict[int, tuple[str, dict[str, Explanation]]] = field(default_factory=dict)
 
-    def link(self, at: int, column: str, label: str, words: str) -> str:
+    def add_link(self, row: int, column: str, label: str, link_text: str) -> str:
         """Explain a number, keep the explanation as evidence, and return an HTML link to it.
 
-        ``at`` is the position of the number's row, ``label`` the name of the row, and ``words`` the
-        text of the link.
+        ``row`` is the position of the row, ``label`` its name.
         """
-        explanation = self.explainer.explain(self.frame, self.frame.index[at], column)
-        if at not in self.rows:
+        explanation = self.explainer.explain(self.frame, self.frame.index[row], column)
+        if row not in self.rows:
             keys = [name for name in explanation.row if name in self.data.kinds and name != "_row"]
-            others = (words_of(self.data, name)[at] for name in keys)
-            self.rows[at] = ", ".join(dict.fromkeys([label, *others])), {}
-        self.rows[at][1][column] = explanation
-        missing = attribute("aria-label", "missing" * (words == "–"))
-        return f'<a href="#{self.evidence_of(at, column)}"{missing}>{text(words)}</a>'
+            key_texts = (readable_texts(self.data, name)[row] for name in keys)
+            self.rows[row] = ", ".join(dict.fromkeys([label, *key_texts])), {}
+        self.rows[row][1][column] = explanation
+        aria_label = attribute("aria-label", "missing" * (link_text == "–"))
+        return f'<a href="#{self.evidence_of(row, column)}"{aria_label}>{escape(link_text)}</a>'
 
-    def anchor(self, at: int) -> str:
+    def anchor(self, row: int) -> str:
         """Return the HTML id of a row, for links back from its evidence; "" without evidence."""
-        return f"r{self.number}-{at}" if at in self.rows else ""
+        return f"r{self.number}-{row}" if row in self.rows else ""
 
-    def evidence_of(self, at: int, column: str) -> str:
-        """Return the HTML id of the evidence of a number in row ``at``; "" without evidence."""
-        _, numbers = self.rows.get(at, ("", {}))
-        return f"e{self.number}-{at}-{[*numbers].index(column)}" if column in numbers else ""
+    def evidence_of(self, row: int, column: str) -> str:
+        """Return the HTML id of the evidence of a number in a row; "" without evidence."""
+        _, numbers = self.rows.get(row, ("", {}))
+        return f"e{self.number}-{row}-{[*numbers].index(column)}" if column in numbers else ""
 
 
 @lru_cache(maxsize=8)
-def words_of(data: PlotData, name: str) -> list[str]:
+def readable_texts(data: PlotData, name: str) -> list[str]:
     """Return the values of a column as texts; underscores in identifiers become spaces."""
-    words = cell_texts(data, name)
-    return [word.replace("_", " ") for word in words] if name.endswith("_id") else words
+    texts = cell_texts(data, name)
+    return [text.replace("_", " ") for text in texts] if name.endswith("_id") else texts
 
 
 class SectionEvidence:
@@ -80,7 +79,9 @@ class SectionEvidence:
         self.tables: dict[str, TableEvidence] = {}
         self._responses: dict[CitedResponse, str] = {}
 
-    def of_table(self, name: str, title: str, frame: pd.DataFrame, data: PlotData) -> TableEvidence:
+    def add_table(
+        self, name: str, title: str, frame: pd.DataFrame, data: PlotData
+    ) -> TableEvidence:
         """Add a `TableEvidence` for a table, and return it; it makes the links of the numbers."""
         number = f"{self._number}-{len(self.tables) + 1}"
         self.tables[name] = TableEvidence(title, frame, number, self._explainer, data)
@@ -91,74 +92,74 @@ class SectionEvidence:
         tables = [table for table in self.tables.values() if table.rows]
         if not tables:
             return ""
-        folds = "\n".join(map(self._table, tables))  # collects the responses
+        folds = "\n".join(map(self._table_html, tables))  # collects the responses
         responses = "".join(
-            f'<p id="{anchor}">{response_words(response)}</p>'
+            f'<p id="{anchor}">{response_html(response)}</p>'
             for response, anchor in self._responses.items()
         )
         return fold("Where these numbers come from", f"\n{responses}\n{folds}", "why")
 
-    def _table(self, table: TableEvidence) -> str:
+    def _table_html(self, table: TableEvidence) -> str:
         """Return the evidence of one table as HTML: what its columns mean, then its rows."""
         meanings = {
             name: (explanation.meaning, f" Unit: {unit}." if unit else "")
-            for _, numbers in table.rows.values()
-            for name, explanation in numbers.items()
+            for _, explanations in table.rows.values()
+            for name, explanation in explanations.items()
             for unit in [unit_words(explanation.unit)]
             if explanation.meaning
         }
         definitions = "".join(
-            f"<dt>{text(column_title(name))}</dt><dd>{text(plain(meaning) + unit, 400)}</dd>"
-            for name, (meaning, unit) in meanings.items()
+            f"<dt>{escape(column_title(name))}</dt><dd>{escape(plain_words(doc) + unit, 400)}</dd>"
+            for name, (doc, unit) in meanings.items()
         )
-        rows = "\n".join(self._row(table, at) for at in sorted(table.rows))
-        return fold(text(table.title), f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
+        rows = "\n".join(self._row_html(table, row) for row in sorted(table.rows))
+        return fold(escape(table.title), f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
 
-    def _row(self, table: TableEvidence, at: int) -> str:
+    def _row_html(self, table: TableEvidence, row: int) -> str:
         """Return the evidence of one row as HTML: links to its responses, then each number."""
-        label, explanations = table.rows[at]
+        label, explanations = table.rows[row]
         sources = dict.fromkeys(
             response for explanation in explanations.values() for response in explanation.sources
         )
         for response in sources:
             self._responses.setdefault(response, f"a{self._number}-{len(self._responses) + 1}")
         links = " and ".join(
-            f'<a href="#{self._responses[response]}">{words}</a>'
+            f'<a href="#{self._responses[response]}">{link_text}</a>'
             for number, response in enumerate(sources, 1)
-            for words in ["the response" if len(sources) == 1 else f"response {number}"]
+            for link_text in ["the response" if len(sources) == 1 else f"response {number}"]
         )
         numbers = "".join(
-            f'<span id="{table.evidence_of(at, name)}">{text(column_title(name))} '
-            f"{known_of(explanation)}</span>"
-            for name, explanation in explanations.items()
+            f'<span id="{table.evidence_of(row, row_link)}">{escape(column_title(row_link))} '
+            f"{explanation_html(explanation)}</span>"
+            for row_link, explanation in explanations.items()
         )
-        name = f'<a href="#{table.anchor(at)}">{text(label, 120)}</a>'
-        return f"<li><p>{name}{' in ' * bool(links)}{links}:</p>{numbers}</li>"
+        row_link = f'<a href="#{table.anchor(row)}">{escape(label, 120)}</a>'
+        return f"<li><p>{row_link}{' in ' * bool(links)}{links}:</p>{numbers}</li>"
 
 
-def known_of(explanation: Explanation) -> str:
+def explanation_html(explanation: Explanation) -> str:
     """Return the explanation of one number as HTML: its value, path, formula and notes."""
     value, place = explanation.value, explanation.place
-    exact = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
+    value_text = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
     parts = []
     if value is None:
-        exact = "missing"
-        parts = [plain(explanation.missing or "the response has no value here")]
+        value_text = "missing"
+        parts = [plain_words(explanation.missing or "the response has no value here")]
     if place is not None:
-        parts.append(_place_words(place, exact))
+        parts.append(_place_text(place, value_text))
     if explanation.formula:
-        parts.append(f"= {plain(explanation.formula)}")
-    state = explanation.availability or ""
-    if value is not None and state.startswith("partial"):
-        parts.append(plain(state.replace("partial", "measured in part", 1)))
-    parts += map(plain, explanation.notes)
+        parts.append(f"= {plain_words(explanation.formula)}")
+    availability = explanation.availability or ""
+    if value is not None and availability.startswith("partial"):
+        parts.append(plain_words(availability.replace("partial", "measured in part", 1)))
+    parts += map(plain_words, explanation.notes)
     if explanation.end:
-        parts.append(f"the trail ends here: {plain(explanation.end)}")
-    words = "; ".join(part.rstrip(". ") for part in dict.fromkeys(parts))
-    return f"<b>{text(exact)}</b>{text(f': {words}.' if words else '.', 700)}"
+        parts.append(f"the trail ends here: {plain_words(explanation.end)}")
+    notes = "; ".join(part.rstrip(". ") for part in dict.fromkeys(parts))
+    return f"<b>{escape(value_text)}</b>{escape(f': {notes}.' if notes else '.', 700)}"
 
 
-def _place_words(place: ValuePlace, exact: str) -> str:
+def _place_text(place: ValuePlace, exact: str) -> str:
     """Return a text that says where a value is in its response: its JSON path and its bytes.
 
     ``exact`` is the value as text; if the response spells it differently, the text says so.
@@ -166,23 +167,23 @@ def _place_words(place: ValuePlace, exact: str) -> str:
     where = path_words(place.path)
     if place.start is None:
         return f"looked for at {where}"
-    spelled = f", spelled {place.text}" if place.text and place.text != exact else ""
-    return f"read at {where}, bytes {place.start:,} to {place.end:,}{spelled}"
+    spelling = f", spelled {place.text}" if place.text and place.text != exact else ""
+    return f"read at {where}, bytes {place.start:,} to {place.end:,}{spelling}"
 
 
-def response_words(response: CitedResponse) -> str:
+def response_html(response: CitedResponse) -> str:
     """Return a sentence about a response as HTML: its section, host, filters, time and hash."""
-    fetched = moment(response.fetched_at)
+    fetched = fetch_time(response.fetched_at)
     parts = (
-        f"the response for <b>{text(chapter_of(response.section or 'all sections').title)}</b>",
-        response.host and f"about {text(response.host)}",
-        response.scope and text(describe_scope(response.scope)),
-        fetched and f"sent {text(fetched)} UTC",
+        f"the response for <b>{escape(chapter_of(response.section or 'all sections').title)}</b>",
+        response.host and f"about {escape(response.host)}",
+        response.scope and escape(describe_scope(response.scope)),
+        fetched and f"sent {escape(fetched)} UTC",
         response.status and f"with status {response.status}",
         response.stale and "taken from a cache after it had expired",
-        response.sha256 and f"SHA-256 <code>{text(response.sha256)}</code>",
+        response.sha256 and f"SHA-256 <code>{escape(response.sha256)}</code>",
     )
-    checked = (
+    checked_note = (
         " Its bytes were checked against it when this page was made." if response.checked else ""
     )
-    return f"From {', '.join(part for part in parts if part)}.{checked}"
+    return f"From {', '.join(part for part in parts if part)}.{checked_note}"

@@ -30,17 +30,17 @@ _FONT = "font-family:DejaVu Sans,Verdana,sans-serif"
 """The font of each text of a picture, and how it is written once: fonts of measured widths."""
 
 
-def text(words: object, most: int = 160) -> str:
-    r"""Return untrusted text as HTML: escaped, and cut to at most ``most`` characters.
+def escape(text: object, max_length: int = 160) -> str:
+    r"""Return untrusted text as HTML: escaped, and cut to at most ``max_length`` characters.
 
     Examples
     --------
-    >>> text("<b>\u202e")
+    >>> escape("<b>\u202e")
     '&lt;b&gt;\\u202e'
     """
-    safe = visible(str(words))
-    cut = f"{safe[: most - 1]}…" if len(safe) > most else safe
-    return html.escape(cut)
+    shown = visible(str(text))
+    shortened = f"{shown[: max_length - 1]}…" if len(shown) > max_length else shown
+    return html.escape(shortened)
 
 
 def attribute(name: str, value: str) -> str:
@@ -54,9 +54,9 @@ def attribute(name: str, value: str) -> str:
     return f' {name}="{html.escape(value)}"' if value else ""
 
 
-def fold(head: str, inside: str, kind: str = "") -> str:
+def fold(head: str, inside: str, css_class: str = "") -> str:
     """Return a foldable HTML element: a click on ``head`` shows ``inside``; both are HTML."""
-    return f"<details{attribute('class', kind)}><summary>{head}</summary>{inside}</details>"
+    return f"<details{attribute('class', css_class)}><summary>{head}</summary>{inside}</details>"
 
 
 def bullets(items: Sequence[str]) -> str:
@@ -64,20 +64,20 @@ def bullets(items: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""
 
 
-def grid(caption: str, name: str, heads: Sequence[str], rows: Iterable[str]) -> str:
+def grid(caption: str, name: str, header_cells: Sequence[str], rows: Iterable[str]) -> str:
     """Return an HTML table; if it is wide, it can be scrolled, also by keyboard.
 
-    ``caption`` is HTML; ``name`` is text for screen readers. ``heads`` are the ``<th>`` elements of
-    the columns, ``rows`` the ``<tr>`` elements.
+    ``caption`` is HTML; ``name`` is text for screen readers. ``header_cells`` are the ``<th>``
+    elements of the columns, ``rows`` the ``<tr>`` elements.
     """
     body = "\n".join(rows)
     table = (
-        f"<table><caption>{caption}</caption><thead><tr>{''.join(heads)}</tr></thead>\n"
+        f"<table><caption>{caption}</caption><thead><tr>{''.join(header_cells)}</tr></thead>\n"
         f"<tbody>{body}</tbody></table>"
     )
-    kind = "wide many" if len(heads) > _MANY else "wide"
+    css_class = "wide many" if len(header_cells) > _MANY else "wide"
     label = attribute("aria-label", name[:80])
-    return f'<div class="{kind}" role="region" tabindex="0"{label}>{table}</div>'
+    return f'<div class="{css_class}" role="region" tabindex="0"{label}>{table}</div>'
 
 
 def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:
@@ -92,58 +92,58 @@ def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) ->
     columns
         The columns to show. If at most half of them exist, other columns are chosen.
     """
-    part, title = evidence.data, evidence.title
-    heads = _heads(data, columns)
-    labels = [f"row {at}" for at in range(1, len(part) + 1)]
-    has_labels = data.kinds[heads[0]] in ("word", "time")
+    shown, title = evidence.data, evidence.title
+    shown_columns = _columns_to_show(data, columns)
+    labels = [f"row {at}" for at in range(1, len(shown) + 1)]
+    has_labels = data.kinds[shown_columns[0]] in ("word", "time")
     if has_labels:
-        labels = cell_texts(part, heads[0])
-    cells = [_cells(part, column, labels, evidence) for column in heads[has_labels:]]
+        labels = cell_texts(shown, shown_columns[0])
+    cells = [_cells(shown, column, labels, evidence) for column in shown_columns[has_labels:]]
     if has_labels:
-        cells = [[f'<th scope="row">{text(label)}</th>' for label in labels], *cells]
+        cells = [[f'<th scope="row">{escape(label)}</th>' for label in labels], *cells]
     rows = (
         f"<tr{attribute('id', evidence.anchor(at))}>{''.join(row)}</tr>"
         for at, row in enumerate(zip(*cells, strict=True))
     )
-    of = f"first {len(part):,} of {len(data):,} rows" if len(part) < len(data) else "all rows"
-    caption = f"<b>{text(title)}</b> ({of})"
-    return grid(caption, title, [_head(data, head) for head in heads], rows)
+    extent = f"first {len(shown):,} of {len(data):,} rows" if len(shown) < len(data) else "all rows"
+    caption = f"<b>{escape(title)}</b> ({extent})"
+    return grid(caption, title, [_header_cell(data, head) for head in shown_columns], rows)
 
 
-def _heads(data: PlotData, columns: Sequence[str]) -> list[str]:
+def _columns_to_show(data: PlotData, columns: Sequence[str]) -> list[str]:
     """Return the names of the columns to show: the column that labels rows, then the others."""
-    label, heads = data.label_column, [name for name in columns if name in data.kinds]
-    if 2 * len(heads) <= len(columns):
+    label, shown = data.label_column, [name for name in columns if name in data.kinds]
+    if 2 * len(shown) <= len(columns):
         hidden = ["_row", *(key for key in data.keys if f"_{key}".endswith("_id") and key != label)]
-        heads = [name for name in data.kinds if name not in hidden]
-        best = [*dict.fromkeys([*data.keys, *data.measures[:_MANY], *heads])][:_MOST]
-        heads = [name for name in heads if name in best]
-    return [*dict.fromkeys([*filter(None, [label]), *heads])]
+        shown = [name for name in data.kinds if name not in hidden]
+        preferred = [*dict.fromkeys([*data.keys, *data.measures[:_MANY], *shown])][:_MOST]
+        shown = [name for name in shown if name in preferred]
+    return [*dict.fromkeys([*filter(None, [label]), *shown])]
 
 
-def _head(data: PlotData, name: str) -> str:
+def _header_cell(data: PlotData, name: str) -> str:
     unit = unit_words(data.unit(name))
     is_named = unit.rpartition(" ")[2].rstrip("s") in name  # such as requests
-    small = f"<small>{text(unit, 40)}</small>" if unit and not is_named else ""
-    head = f"{text(column_title(name), 60)}{small}"
+    unit_note = f"<small>{escape(unit, 40)}</small>" if unit and not is_named else ""
+    head = f"{escape(column_title(name), 60)}{unit_note}"
     return f'<th class="{data.kinds[name]}" scope="col">{head}</th>'
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
-    kind, lacking = data.kinds[name], data.frame[name].isna()
-    words = cell_texts(data, name)
+    kind, is_missing = data.kinds[name], data.frame[name].isna()
+    texts = cell_texts(data, name)
     if kind == "number":
         return [
-            f'<td class="number">{evidence.link(at, name, label, word)}</td>'
-            for at, (label, word) in enumerate(zip(labels, words, strict=True))
+            f'<td class="number">{evidence.add_link(row, name, label, text)}</td>'
+            for row, (label, text) in enumerate(zip(labels, texts, strict=True))
         ]
     return [
-        _DASH if lacks else f'<td class="{kind}">{text(word)}</td>'
-        for word, lacks in zip(words, lacking, strict=True)
+        _DASH if lacks else f'<td class="{kind}">{escape(text)}</td>'
+        for text, lacks in zip(texts, is_missing, strict=True)
     ]
 
 
-def spark(values: Numbers) -> str:
+def sparkline(values: Numbers) -> str:
     """Return a small line chart as SVG, with gaps at missing numbers."""
     heights = 2 + (_HIGH - 4) * (1 - shares_of_range(values))
     path, pen = "", "M"
@@ -166,9 +166,9 @@ def image(svg: str, alt: str) -> str:
     light, dark = (
         ";".join(f"--{name}:{colours[name]}" for name in _PAPER) for colours in (LIGHT, DARK)
     )
-    themes = f"svg{{{light};{_FONT}}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}"
-    start, _, rest = svg[svg.index("<svg") :].partition(">")
-    svg = f"{start}><style>{themes}</style>{rest}"
+    css = f"svg{{{light};{_FONT}}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}"
+    start, _, content = svg[svg.index("<svg") :].partition(">")
+    svg = f"{start}><style>{css}</style>{content}"
     source = " ".join(_FAMILY.sub("", svg).replace("%", "%25").replace("#", "%23").split())
     source = source.replace("&", "&amp;").replace("'", "&#x27;")
-    return f"<img alt=\"{text(alt, 700)}\" src='data:image/svg+xml,{source}'>"
+    return f"<img alt=\"{escape(alt, 700)}\" src='data:image/svg+xml,{source}'>"

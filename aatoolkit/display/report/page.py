@@ -15,25 +15,25 @@ import pandas as pd
 from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
-from aatoolkit.display.plot.style import describe_scope, moment
+from aatoolkit.display.plot.style import describe_scope, fetch_time
 from aatoolkit.display.plot.tables import key_figures
 from aatoolkit.display.report.evidence import SectionEvidence
 from aatoolkit.display.report.html import (
     attribute,
     bullets,
+    escape,
     fold,
     grid,
     image,
-    spark,
+    sparkline,
     table_of,
-    text,
 )
 from aatoolkit.display.report.style import STYLE
 from aatoolkit.display.report.words import (
     Chapter,
     chapter_of,
     in_reading_order,
-    plain,
+    plain_words,
     state_words,
     title_of,
 )
@@ -109,173 +109,180 @@ def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None)
 
 
 class _Page:
-    def __init__(self, dataset: Dataset, rows: int) -> None:
-        self._dataset, self._rows = dataset, rows
-        self._order = in_reading_order(dataset)
+    def __init__(self, dataset: Dataset, max_rows: int) -> None:
+        self._dataset, self._max_rows = dataset, max_rows
+        self._names = in_reading_order(dataset)
         self._explainer = Explainer(dataset)
-        self._plotted: dict[int, PlotData] = {}
+        self._data_by_id: dict[int, PlotData] = {}
         self._evidence: dict[str, SectionEvidence] = {}
 
     def html(self, before: Dataset | None, title: str | None) -> str:
-        mains = (self._data(tables.main).metadata.sources for tables in self._dataset.values())
-        sources = [*dict.fromkeys(source for sources in mains for source in sources)]
+        per_table = (self._data(tables.main).metadata.sources for tables in self._dataset.values())
+        sources = [*dict.fromkeys(source for sources in per_table for source in sources)]
         hosts = dict.fromkeys(source.host or "unknown host" for source in sources)
         # The sections first: the summary links to the evidence of their numbers.
-        sections = [self._section(name, at) for at, name in enumerate(self._order)]
+        sections = [self._section_html(name, number) for number, name in enumerate(self._names)]
         contents = (
-            f'<li><a href="#s{at}">{text(chapter_of(name).title)}</a></li>'
-            for at, name in enumerate(self._order)
+            f'<li><a href="#s{number}">{escape(chapter_of(name).title)}</a></li>'
+            for number, name in enumerate(self._names)
         )
         return _PAGE.format(
-            host=text(", ".join(hosts) or "the brand"),
-            title=text(title or ", ".join(hosts) or "No responses"),
+            host=escape(", ".join(hosts) or "the brand"),
+            title=escape(title or ", ".join(hosts) or "No responses"),
             style=STYLE,
-            notes=text(" ".join(_notes(sources))),
-            summary=self._summary(before),
+            notes=escape(" ".join(_source_sentences(sources))),
+            summary=self._summary_html(before),
             contents="".join(contents),
             sections="\n".join(sections),
-            measured=self._measured(),
+            measured=self._availability_html(),
         )
 
     def _data(self, frame: pd.DataFrame) -> PlotData:
         """Return a frame of the dataset as `PlotData`, which has the roles of its columns."""
-        if id(frame) not in self._plotted:
-            self._plotted[id(frame)] = plot_data(frame)
-        return self._plotted[id(frame)]
+        if id(frame) not in self._data_by_id:
+            self._data_by_id[id(frame)] = plot_data(frame)
+        return self._data_by_id[id(frame)]
 
     # -- a section -----------------------------------------------------------------------------
 
-    def _section(self, name: str, at: int) -> str:
+    def _section_html(self, name: str, number: int) -> str:
         tables, chapter = self._dataset[name], chapter_of(name)
-        evidence = self._evidence[name] = SectionEvidence(at, self._explainer)
+        evidence = self._evidence[name] = SectionEvidence(number, self._explainer)
         docs = {declared.name: declared.doc for declared in tables.declaration or ()}
         titles = {table: title_of(table, docs.get(table, "")) for table in tables}
-        state = state_words(tables._state(next(iter(titles))))
-        picture = self._picture(tables, chapter)
-        opened = {table: names for table, names in chapter.tables.items() if table in tables}
-        opened = opened or {next(iter(titles)): []}
+        availability = state_words(tables._state(next(iter(titles))))
+        picture = self._picture_html(tables, chapter)
+        unfolded = {table: columns for table, columns in chapter.tables.items() if table in tables}
+        unfolded = unfolded or {next(iter(titles)): []}
         body = [
-            f'<section aria-labelledby="s{at}"><h2 id="s{at}">{text(chapter.title)}</h2>',
-            f'<p class="note">{text(state, 600)}</p>',
+            f'<section aria-labelledby="s{number}"><h2 id="s{number}">{escape(chapter.title)}</h2>',
+            f'<p class="note">{escape(availability, 600)}</p>',
             picture,
         ]
-        further = []
-        for table in dict.fromkeys([*opened, *titles]):
-            head = f"{text(titles[table])}, {counted(tables.rows[table], 'row')}"
-            lack = state_words(tables._state(table))
+        folded = []
+        for table in dict.fromkeys([*unfolded, *titles]):
+            head = f"{escape(titles[table])}, {counted(tables.rows[table], 'row')}"
+            status = state_words(tables._state(table))
             if tables.rows[table]:
                 data = self._data(tables[table])
-                most = self._rows if table in opened else self._rows // 2 or 1
-                of = evidence.of_table(table, titles[table], tables[table], data.first(most))
-                rows = table_of(of, data, opened.get(table, []))
+                limit = self._max_rows if table in unfolded else self._max_rows // 2 or 1
+                shown = evidence.add_table(table, titles[table], tables[table], data.first(limit))
+                html = table_of(shown, data, unfolded.get(table, []))
                 numbers = [data.values(name) for name in data.numbers]
-                if table not in opened or (numbers and np.isnan(numbers).all()):
-                    further.append(fold(head, rows))
+                if table not in unfolded or (numbers and np.isnan(numbers).all()):
+                    folded.append(fold(head, html))
                 else:  # below a picture it is folded on screens, and open on paper
-                    body.append(fold(f"Table: {head}", rows, "table") if picture else rows)
-            elif table in opened and lack != state:
-                body.append(f'<p class="note">{text(titles[table])}: {text(lack, 600)}</p>')
-        more = fold(f"Further tables ({len(further)})", "".join(further), "more") if further else ""
+                    body.append(fold(f"Table: {head}", html, "table") if picture else html)
+            elif table in unfolded and status != availability:
+                body.append(f'<p class="note">{escape(titles[table])}: {escape(status, 600)}</p>')
+        more = fold(f"Further tables ({len(folded)})", "".join(folded), "more") if folded else ""
         # The folds before the evidence, which is of their numbers too.
         return "\n".join(filter(None, [*body, evidence.html(), more, "</section>"]))
 
-    def _picture(self, tables: Tables, chapter: Chapter) -> str:
+    def _picture_html(self, tables: Tables, chapter: Chapter) -> str:
         """Return the picture of a section as HTML; empty if there is nothing to draw."""
         from aatoolkit.display.plot.draw import picture_of
 
-        names = [chapter.picture]
+        candidates = [chapter.picture]
         if chapter.picture not in tables:
             # Of what nobody described, a course over time says most, and the main table next.
-            courses = (n for n in tables if tables.rows[n] > 1 and self._data(tables[n]).times)
-            names = [*courses, next(iter(tables))]
-        for name in names:
+            timed = (n for n in tables if tables.rows[n] > 1 and self._data(tables[n]).time_keys)
+            candidates = [*timed, next(iter(tables))]
+        for name in candidates:
             picture = picture_of(self._data(tables[name]), _WIDE)
             if picture is not None:
                 return f"<figure>{image(picture.svg(), picture.finding)}</figure>"
         return ""
 
-    def _measured(self) -> str:
+    def _availability_html(self) -> str:
         """Return an HTML list of what was measured: each availability, with its sections."""
         sections: dict[str, list[str]] = {}
-        for name in self._order:
+        for name in self._names:
             tables = self._dataset[name]
             counts = Counter(map(state_words, map(tables._state, tables)))
-            for words, count in sorted(counts.items()):
-                part = f" ({count} of {len(tables)} tables)" * (count < len(tables))
-                sections.setdefault(words, []).append(chapter_of(name).title + part)
+            for availability, count in sorted(counts.items()):
+                extent = f" ({count} of {len(tables)} tables)" * (count < len(tables))
+                sections.setdefault(availability, []).append(chapter_of(name).title + extent)
         return bullets(
-            [f"{text(words, 400)} <small>{text(', '.join(titles), 1000)}</small>"
-             for words, titles in sections.items()]
+            [f"{escape(availability, 400)} <small>{escape(', '.join(titles), 1000)}</small>"
+             for availability, titles in sections.items()]
         )  # fmt: skip
 
     # -- the summary ---------------------------------------------------------------------------
 
-    def _summary(self, before: Dataset | None) -> str:
+    def _summary_html(self, before: Dataset | None) -> str:
         since = "the earlier dataset" if before else "the window before"
-        rows = []
+        comparisons = []
         failed = [
-            f"<b>{text(chapter_of(name).title)}</b> failed: {text(error, 400)}"
+            f"<b>{escape(chapter_of(name).title)}</b> failed: {escape(error, 400)}"
             for name, error in self._dataset.errors.items()
         ]
         try:
-            rows = [*self._dataset.compare(before).to_dict("records")]
+            comparisons = [*self._dataset.compare(before).to_dict("records")]
         except AAToolkitError as error:
-            failed.append(f"What changed cannot be said: {text(plain(str(error)), 400)}")
-        moved = {at: row for at, row in enumerate(rows, 1) if row["verdict"] in ("up", "down")}
-        untested = [_name(row) for row in rows if row["verdict"] == "cannot say"]
+            failed.append(f"What changed cannot be said: {escape(plain_words(str(error)), 400)}")
+        changed = {
+            n: row for n, row in enumerate(comparisons, 1) if row["verdict"] in ("up", "down")
+        }
+        untested = [_figure_name(row) for row in comparisons if row["verdict"] == "cannot say"]
         head = ""
-        if moved:
+        if changed:
             head = f"Shown to have changed since {since}:"
-        elif len(untested) < len(rows):
-            head = (f"None of {counted(len(rows) - len(untested), 'compared figure')} is shown to "
-                    f"have changed since {since}: what is seen may be chance.")  # fmt: skip
-        lack = f"It cannot be said whether {some_of(untested)} changed." if untested else ""
+        elif len(untested) < len(comparisons):
+            head = (f"None of {counted(len(comparisons) - len(untested), 'compared figure')} is "
+                    f"shown to have changed since {since}: what is seen may be chance."
+                    )  # fmt: skip
+        note = f"It cannot be said whether {some_of(untested)} changed." if untested else ""
         return "".join([
-            self._cards(rows, before is None, since),
-            f"<p><b>{text(head, 300)}</b></p>" if head else "",
-            bullets([f'{text(capitalized(_name(row)), 200)}: <a href="#c{at}">'
-                     f"{text('{} to {}, {}'.format(*_texts(row)))}</a>"
-                     for at, row in moved.items()]),
-            f"<p>{text(lack, 400)}</p>" if lack else "",
+            self._cards_html(comparisons, before is None, since),
+            f"<p><b>{escape(head, 300)}</b></p>" if head else "",
+            bullets([f'{escape(capitalized(_figure_name(row)), 200)}: <a href="#c{n}">'
+                     f"{escape('{} to {}, {}'.format(*_number_texts(row)))}</a>"
+                     for n, row in changed.items()]),
+            f"<p>{escape(note, 400)}</p>" if note else "",
             bullets(failed),
             '<p><a href="#measured">What was measured</a></p>',
-            _comparisons(rows, since) if rows else "",
+            _comparisons_html(comparisons, since) if comparisons else "",
         ])  # fmt: skip
 
-    def _cards(self, rows: Sequence[Mapping[Any, Any]], has_previous: bool, since: str) -> str:
+    def _cards_html(
+        self, comparisons: Sequence[Mapping[Any, Any]], has_previous: bool, since: str
+    ) -> str:
         """Return the key figures as HTML cards, each with value, trend line, change and verdict.
 
-        ``rows`` are comparisons. ``has_previous`` says that changes are since the previous window;
+        ``has_previous`` says that changes are since the previous window;
         ``since`` is that window or the earlier dataset in words.
         """
         cards = []
-        for name in self._order:
+        for name in self._names:
             for table, frame in self._dataset[name].items():
                 data = self._data(frame)
-                figures, sides = key_figures(data, Options())
-                for at, figure in enumerate(figures):
-                    if np.isnan(data.values(sides[0])[at]):
+                figures, columns = key_figures(data, Options())
+                for row, card in enumerate(figures):
+                    if np.isnan(data.values(columns[0])[row]):
                         continue
-                    anchor = self._evidence[name].tables[table].evidence_of(at, sides[0])
+                    anchor = self._evidence[name].tables[table].evidence_of(row, columns[0])
                     href = attribute("href", f"#{anchor}" * bool(anchor))
-                    measure = figure.measure
-                    tested = (row for row in rows if row["measure"] == measure and (
-                        row["subject"] in _SUBJECTS or measure == "share_of_voice"))  # fmt: skip
-                    row = next(tested, {})
-                    change = figure.change.replace("pp", "points")
+                    measure = card.measure
+                    matching = (result for result in comparisons
+                                if result["measure"] == measure and (
+                                    result["subject"] in _SUBJECTS
+                                    or measure == "share_of_voice"))  # fmt: skip
+                    result = next(matching, {})
+                    change = card.change.replace("pp", "points")
                     if not has_previous:
-                        moved = row.get("change", pd.NA)
-                        change = "" if pd.isna(moved) else _signed(moved, str(row["unit"]))
-                    verdict = _VERDICTS.get(str(row.get("verdict")), "not tested")
-                    small = text(f"{change}: {verdict}" if change else "")
+                        value = result.get("change", pd.NA)
+                        change = "" if pd.isna(value) else _signed(value, str(result["unit"]))
+                    verdict = _VERDICTS.get(str(result.get("verdict")), "not tested")
+                    small = escape(f"{change}: {verdict}" if change else "")
                     cards.append(
-                        f"<div><dt>{text(figure.label)}</dt><dd><a{href}>{text(figure.value)}</a>"
-                        f"<small>{small}</small>{spark(data.course(measure))}</dd></div>"
+                        f"<div><dt>{escape(card.label)}</dt><dd><a{href}>{escape(card.value)}</a>"
+                        f"<small>{small}</small>{sparkline(data.daily_values(measure))}</dd></div>"
                     )
                 if cards:
                     note = f"Changes are since {since}. Each number leads to where it comes from."
                     return (
-                        f'<p class="note">{text(note)}</p><dl class="cards">{"".join(cards)}</dl>'
+                        f'<p class="note">{escape(note)}</p><dl class="cards">{"".join(cards)}</dl>'
                     )
         return '<p class="note">No key figure has a value; the sections say why.</p>'
 
@@ -293,52 +300,54 @@ def _signed(change: float, unit: str | None) -> str:
     return signed(change, unit).replace("pp", "points")
 
 
-def _texts(row: Mapping[Any, Any]) -> list[str]:
+def _number_texts(row: Mapping[Any, Any]) -> list[str]:
     """Return the numbers of a comparison as texts: before, now, change, interval and p-value."""
     unit = None if pd.isna(row["unit"]) else str(row["unit"])
     before, after, change, low, high, p = pd.to_numeric(
         [row[name] for name in ("before", "after", "change", "low", "high", "p_adjusted")]
     )
     interval = f"{_signed(low, unit)} to {_signed(high, unit)}".replace(" points to", " to")
-    tested = ["–", "–"] if np.isnan(p) else [interval, p_value(p)]
-    ends = [number(end, unit, exact=True) for end in (before, after)]
-    return [*ends, _signed(change, unit), *tested]
+    test_texts = ["–", "–"] if np.isnan(p) else [interval, p_value(p)]
+    before_and_after = [number(value, unit, exact=True) for value in (before, after)]
+    return [*before_and_after, _signed(change, unit), *test_texts]
 
 
-def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
+def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> str:
     """Return an HTML table of all comparisons, with verdicts, sample sizes and methods.
 
     ``since`` names in words what the numbers are compared with.
     """
-    lines = []
-    for at, row in enumerate(rows, 1):
+    table_rows = []
+    for i, row in enumerate(comparisons, 1):
         reasons, verdict = str(row["why"]).split("; "), str(row["verdict"])
         if verdict != "cannot say":  # what comes first is in other columns
             del reasons[:2]
         if not pd.isna(row["n"]):
             n_before, n = map(number, pd.to_numeric([row["n_before"], row["n"]]))
             reasons.append(f"n = {n_before} before, {n} now")
-        facts = [reason.rstrip(". ") for reason in (*reasons, str(row["method"] or "")) if reason]
-        words = f"{_VERDICTS[verdict]}: {plain('; '.join(facts))}"
-        numbers = "".join(f'<td class="number">{text(words)}</td>' for words in _texts(row))
-        lines.append(
-            f'<tr id="c{at}"><th scope="row">{text(capitalized(_name(row)), 200)}</th>'
-            f'{numbers}<td class="words">{text(words, 700)}</td></tr>'
+        notes = [reason.rstrip(". ") for reason in (*reasons, str(row["method"] or "")) if reason]
+        verdict_text = f"{_VERDICTS[verdict]}: {plain_words('; '.join(notes))}"
+        number_cells = "".join(
+            f'<td class="number">{escape(text)}</td>' for text in _number_texts(row)
         )
-    head = f"Comparisons with {since} ({len(rows)}), and how they were computed"
+        table_rows.append(
+            f'<tr id="c{i}"><th scope="row">{escape(capitalized(_figure_name(row)), 200)}</th>'
+            f'{number_cells}<td class="words">{escape(verdict_text, 700)}</td></tr>'
+        )
+    heading = f"Comparisons with {since} ({len(comparisons)}), and how they were computed"
     note = (
         "Shown to be up or down: an adjusted p-value below 5%. When nothing changes, up to one "
         "page in twenty still names something. Intervals are each for its row alone."
     )
-    heads = [
+    header_cells = [
         f'<th scope="col">{name}</th>'
         for name in ("What", "Before", "Now", "Change", "95% interval", "Adjusted p", "Verdict")
     ]
-    table = grid("<b>Comparisons</b>", head, heads, lines)
-    return fold(head, f'<p class="note">{note}</p>{table}')
+    table = grid("<b>Comparisons</b>", heading, header_cells, table_rows)
+    return fold(heading, f'<p class="note">{note}</p>{table}')
 
 
-def _name(row: Mapping[Any, Any]) -> str:
+def _figure_name(row: Mapping[Any, Any]) -> str:
     subject, name = str(row["subject"]), "" if pd.isna(row["name"]) else str(row["name"])
     measure = humanize(str(row["measure"]))
     if subject == "key figure":
@@ -351,15 +360,15 @@ def _name(row: Mapping[Any, Any]) -> str:
 # -- head and foot -----------------------------------------------------------------------------
 
 
-def _notes(sources: Sequence[Source]) -> Iterator[str]:
+def _source_sentences(sources: Sequence[Source]) -> Iterator[str]:
     """Yield sentences on the sources: their windows and filters, and when they were fetched."""
     for scope, start, end in dict.fromkeys(
         (source.scope or "", source.window_start, source.window_end) for source in sources
     ):
-        days = f"{start} to {end}" if start else ""
-        if words := " · ".join(filter(None, [days, describe_scope(scope)])):
-            yield f"{capitalized(words)}."
-    if fetched := sorted(moment(source.fetched_at) for source in sources if source.fetched_at):
+        window = f"{start} to {end}" if start else ""
+        if scope_text := " · ".join(filter(None, [window, describe_scope(scope)])):
+            yield f"{capitalized(scope_text)}."
+    if fetched := sorted(fetch_time(source.fetched_at) for source in sources if source.fetched_at):
         yield f"Fetched {fetched[-1][:16]} UTC."
     if any(source.stale for source in sources):
         yield "Some responses came from a cache after they had expired."

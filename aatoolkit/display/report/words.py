@@ -85,9 +85,9 @@ crawlability crawlability_checks   Technical state of the site
 
 def _chapters() -> Iterator[tuple[str, Chapter]]:
     for block in re.split(r"\n(?! )", _DECLARED.strip()):
-        head, *tables = block.splitlines()
-        section, picture, title = head.split(None, 2)
-        columns = {table: names for table, *names in map(str.split, tables)}
+        first_line, *table_lines = block.splitlines()
+        section, picture, title = first_line.split(None, 2)
+        columns = {table: names for table, *names in map(str.split, table_lines)}
         yield section, Chapter(title, columns, picture)
 
 
@@ -133,12 +133,12 @@ def title_of(table: str, doc: str = "") -> str:
     >>> title_of("share_of_shelf")
     'Share of shelf'
     """
-    rows = _ROWS.match(doc)
-    if rows is None or rows[1] == "id":
+    match = _ROWS.match(doc)
+    if match is None or match[1] == "id":
         return capitalized(humanize(table))
-    if rows[1] == "fetch":
-        return capitalized(rows[2] or "in all")
-    return f"By {' '.join(map(humanize, rows[1].split()))}"
+    if match[1] == "fetch":
+        return capitalized(match[2] or "in all")
+    return f"By {' '.join(map(humanize, match[1].split()))}"
 
 
 _QUOTED = re.compile(r"`+([^`]*)`+")
@@ -166,19 +166,19 @@ def unit_words(unit: str | None) -> str:
     return unit if words is None else words
 
 
-def plain(words: str) -> str:
+def plain_words(text: str) -> str:
     """Return a text in which code, names of columns and JSON paths are replaced by plain words.
 
     Examples
     --------
-    >>> plain("The action; refers to `impact_actions`.")
+    >>> plain_words("The action; refers to `impact_actions`.")
     'The action; refers to impact actions.'
-    >>> plain("4 prompt_id on both sides; df.aa.explain() says more")
+    >>> plain_words("4 prompt_id on both sides; df.aa.explain() says more")
     '4 prompts on both sides'
-    >>> plain("as $.rows[0].hitCount, which is no Int64")
+    >>> plain_words("as $.rows[0].hitCount, which is no Int64")
     'as “rows” › entry 1 › “hitCount”, which is no whole number'
     """
-    unquoted = _COUNTED.sub(r"\1s", _CALL.sub("", words))
+    unquoted = _COUNTED.sub(r"\1s", _CALL.sub("", text))
     unquoted = _QUOTED.sub(lambda match: humanize(match[1]), unquoted)
     unquoted = _PATH.sub(lambda match: path_words(match[0]), unquoted)
     unquoted = _DTYPE.sub(lambda match: DTYPES[match[0]].words, unquoted)
@@ -193,7 +193,7 @@ def path_words(path: str) -> str:
     >>> path_words("$.brands[0].mentionRate")
     '“brands” › entry 1 › “mentionRate”'
     """
-    words = [
+    steps = [
         f"“{step.name}”"
         if isinstance(step, Field)
         else f"entry {step.number + 1}"
@@ -201,7 +201,7 @@ def path_words(path: str) -> str:
         else "all entries"
         for step in parse_path(path.removesuffix("~"))
     ]
-    return " › ".join(words) or "the whole response"
+    return " › ".join(steps) or "the whole response"
 
 
 def state_words(state: str) -> str:
@@ -212,8 +212,8 @@ def state_words(state: str) -> str:
     >>> state_words("◐ partial: NOT_ASKED until Monday")
     '◐ Measured in part: not asked until Monday'
     """
-    mark, _, words = state.partition(" ")
-    status = next((s for s in Status if words.startswith(humanize(s))), Status.UNKNOWN)
-    return plain(
-        f"{mark} {capitalized(STATUS_WORDS[status])}{words.removeprefix(humanize(status))}"
+    sign, _, detail = state.partition(" ")
+    status = next((s for s in Status if detail.startswith(humanize(s))), Status.UNKNOWN)
+    return plain_words(
+        f"{sign} {capitalized(STATUS_WORDS[status])}{detail.removeprefix(humanize(status))}"
     )

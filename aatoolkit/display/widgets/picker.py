@@ -59,11 +59,11 @@ class _Group:
         distinct = {option.value: option for option in reversed([*options])}
         self.name = name
         self._options = [*reversed(distinct.values())]
-        self._positions = {option.value: at for at, option in enumerate(self._options)}
+        self._positions = {option.value: i for i, option in enumerate(self._options)}
         self._marks = np.array([option.mark for option in self._options], np.uint8)
         labels = [str(option.label or option.value) for option in self._options]
         details = [option.detail for option in self._options]
-        self.sent = {
+        self.message = {
             "name": name,
             "title": title,
             "one": is_single,
@@ -86,7 +86,7 @@ class _Group:
         """Return the values of the options whose bits are set, without those that are disabled."""
         flags = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
         flags = flags[: len(self._options)] & (self._marks & _DISABLED == 0)
-        return tuple(self._options[at].value for at in np.flatnonzero(flags))
+        return tuple(self._options[i].value for i in np.flatnonzero(flags))
 
 
 class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
@@ -129,34 +129,34 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
     # What a picker defines: the value that is set, if it can be chosen; the choice by the name of
     # the group; the value of a choice made in the browser; the choice in Python.
-    _checked: Callable[..., Any]
-    _chosen: Callable[..., Choice]
-    _made_of: Callable[..., Any]
-    _python: Callable[..., str]
+    _check_value: Callable[..., Any]
+    _current_choice: Callable[..., Choice]
+    _value_of: Callable[..., Any]
+    _python_code: Callable[..., str]
 
     def __init__(self, title: str, groups: Iterable[_Group], value: Any) -> None:
         super().__init__()
-        self._title, self._parts = title, [*groups]
-        sent = [group.sent for group in self._parts]
-        self._groups = {"title": title, "call": self._call, "groups": sent}
+        self._title, self._option_groups = title, [*groups]
+        messages = [group.message for group in self._option_groups]
+        self._groups = {"title": title, "call": self._call, "groups": messages}
         self.value = value
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name.startswith("_") or hasattr(type(self), name)):
             raise AttributeError(
                 f"{type(self).__name__} has no attribute {name!r}; set what is chosen as a whole, "
-                f"such as picker.value = {self._python()}"
+                f"such as picker.value = {self._python_code()}"
             )
         super().__setattr__(name, value)
 
     @traitlets.validate("value")
     def _validated(self, proposal: Any) -> Any:
-        return self._checked(proposal["value"])
+        return self._check_value(proposal["value"])
 
     @traitlets.observe("value")
     def _show_value(self, _: Any) -> None:
-        choice = self._chosen()
-        bits = [group.bits(choice[group.name]) for group in self._parts]
+        choice = self._current_choice()
+        bits = [group.bits(choice[group.name]) for group in self._option_groups]
         if bits != [*map(bytes, self._choice.get("bits", ()))]:
             # What the browser chose is not sent back: it may have chosen anew since.
             self._choice = {"bits": bits}
@@ -166,8 +166,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         choice = change["new"]
         if "number" in choice:  # it is the browser's
             self._received = choice["number"]
-            pairs = zip(self._parts, choice["bits"], strict=True)
-            self.value = self._made_of({group.name: group.values(bits) for group, bits in pairs})
+            pairs = zip(self._option_groups, choice["bits"], strict=True)
+            self.value = self._value_of({group.name: group.values(bits) for group, bits in pairs})
 
     def show(self, function: Callable[[Any], Any]) -> ipywidgets.VBox:
         """Show the picker, folded, and below it what a function returns for the choice.
@@ -207,7 +207,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
     def __repr__(self) -> str:
         title = f" of {visible(self._title)}" if self._title else ""
-        return f"<{type(self).__name__}{title}: {self._python()}>"
+        return f"<{type(self).__name__}{title}: {self._python_code()}>"
 
     def _repr_html_(self) -> str:
         """Return the choice as Python code in HTML, for pages that cannot show the widget."""
@@ -278,7 +278,7 @@ class ScopePicker(Picker):
     def scope(self, scope: Scope) -> None:
         self.value = scope
 
-    def _checked(self, value: Any) -> Scope:
+    def _check_value(self, value: Any) -> Scope:
         if not isinstance(value, Scope):
             raise ScopeError(
                 f"{clipped(repr(value))} is not a Scope; write aa.Scope(days=7, engine='chatgpt')",
@@ -286,15 +286,15 @@ class ScopePicker(Picker):
             )
         return value._check(self.options)
 
-    def _chosen(self) -> Choice:
+    def _current_choice(self) -> Choice:
         return {"days": (self.scope.days,), **{name: getattr(self.scope, name) for name in FILTERS}}
 
-    def _made_of(self, choice: Choice) -> Scope:
+    def _value_of(self, choice: Choice) -> Scope:
         (days,) = choice["days"] or (self.scope.days,)
         filters = {name: choice[name] for name in FILTERS if name not in self.options.unknown}
         return self.scope._with(days=days, **filters)
 
-    def _python(self) -> str:
+    def _python_code(self) -> str:
         return clipped(f"aa.{self.scope!r}")
 
 
@@ -305,37 +305,44 @@ def _groups(options: ScopeOptions) -> Iterator[_Group]:
         for days in options.days
     )
     yield _Group("days", "Window", windows, is_single=True)
-    listed = {"engine": _engines(options), "brand": _brands(options.brands)}
+    options_of = {"engine": _engine_options(options), "brand": _brand_options(options.brands)}
     for name, plural in FILTERS.items():
         frame = getattr(options, plural)
-        values = [_allowed(name, option) for option in listed.get(name, _tagged(frame, name))]
-        empty = "none chosen: all {}" if values else "none offered: no filter"
+        values = [
+            _disabled_if_unusable(name, option)
+            for option in options_of.get(name, _value_options(frame, name))
+        ]
+        empty_text = "none chosen: all {}" if values else "none offered: no filter"
         if name in options.unknown:
-            empty = f"list not known: set .scope = aa.Scope({name}=…)"
-        yield _Group(name, plural.capitalize(), values, empty)
+            empty_text = f"list not known: set .scope = aa.Scope({name}=…)"
+        yield _Group(name, plural.capitalize(), values, empty_text)
 
 
-def _engines(options: ScopeOptions) -> Iterator[_Option]:
+def _engine_options(options: ScopeOptions) -> Iterator[_Option]:
     unrecorded = "no run recorded" * options.has_runs
-    names = ("engine", "label", "configured", "last_run_day")
-    for engine, label, is_configured, ran in _rows(options.engines, *names):
+    columns = ("engine", "label", "configured", "last_run_day")
+    for engine, label, is_configured, last_run in _rows(options.engines, *columns):
         is_off = is_configured is not None and not is_configured
-        run = f"last run {ran:%Y-%m-%d}" if ran is not None else unrecorded
-        yield _Option(engine, label, _notes("not configured" * is_off, run), _DIMMED * is_off)
+        run_note = f"last run {last_run:%Y-%m-%d}" if last_run is not None else unrecorded
+        yield _Option(
+            engine, label, _joined_notes("not configured" * is_off, run_note), _DIMMED * is_off
+        )
 
 
-def _tagged(frame: pd.DataFrame, name: str) -> Iterator[_Option]:
+def _value_options(frame: pd.DataFrame, name: str) -> Iterator[_Option]:
     for value, count in _rows(frame, name, "prompt_count"):
         yield _Option(value, note="" if count is None else counted(count, "prompt"))
 
 
-def _brands(frame: pd.DataFrame) -> Iterator[_Option]:
+def _brand_options(frame: pd.DataFrame) -> Iterator[_Option]:
     for brand, is_tracked, is_own in _rows(frame, "brand", "tracked", "own"):
-        tracked = {None: "", True: "tracked", False: "not tracked"}[is_tracked]
-        yield _Option(brand, None, _notes("own" * bool(is_own), tracked), _BOLD * bool(is_own))
+        tracked_note = {None: "", True: "tracked", False: "not tracked"}[is_tracked]
+        yield _Option(
+            brand, None, _joined_notes("own" * bool(is_own), tracked_note), _BOLD * bool(is_own)
+        )
 
 
-def _notes(*notes: str) -> str:
+def _joined_notes(*notes: str) -> str:
     return " · ".join(filter(None, notes))
 
 
@@ -348,7 +355,7 @@ def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
     return (row for row in zip(*columns, strict=True) if row[0] is not None)
 
 
-def _allowed(name: str, option: _Option) -> _Option:
+def _disabled_if_unusable(name: str, option: _Option) -> _Option:
     """Return the option, disabled if its value cannot be a filter: the API would not accept it."""
     try:
         Scope(**{name: option.value})
@@ -403,14 +410,14 @@ class SectionPicker(Picker):
     def sections(self, sections: str | Iterable[str]) -> None:
         self.value = sections
 
-    def _checked(self, value: Any) -> tuple[str, ...]:
+    def _check_value(self, value: Any) -> tuple[str, ...]:
         return tuple(sorted(known_sections(value, self._profile)))
 
-    def _chosen(self) -> Choice:
+    def _current_choice(self) -> Choice:
         return {"sections": self.sections}
 
-    def _made_of(self, choice: Choice) -> Sequence[str]:
+    def _value_of(self, choice: Choice) -> Sequence[str]:
         return choice["sections"]
 
-    def _python(self) -> str:
+    def _python_code(self) -> str:
         return clipped(repr(self.sections))

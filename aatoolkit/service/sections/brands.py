@@ -108,25 +108,27 @@ def _missing_figure_states(obs: Observations) -> dict[str, State]:
 def _kpi_objects(obs: Observations) -> dict[str, Any]:
     """Return the key figures as JSON objects, each with its value in the previous window."""
     figures = _key_figures(obs)
-    figures_before = _key_figures(obs, PREVIOUS) if obs.has_previous else dict.fromkeys(figures)
+    previous_figures = _key_figures(obs, PREVIOUS) if obs.has_previous else dict.fromkeys(figures)
 
     def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
-        counts = {part: figures[figure] for part, figure in parts.items()}
+        counts = {part: figures[figure_name] for part, figure_name in parts.items()}
         counts |= rename_to_previous(
-            {part: figures_before[figure] for part, figure in parts.items()}
+            {part: previous_figures[figure_name] for part, figure_name in parts.items()}
         )
-        return {"value": figures[name], "previous": figures_before[name], **counts, "unit": unit}
+        return {"value": figures[name], "previous": previous_figures[name], **counts, "unit": unit}
 
-    def rate(name: str, numerator: str, denominator: str, unit: str = "fraction") -> dict[str, Any]:
+    def rate_kpi(
+        name: str, numerator: str, denominator: str, unit: str = "fraction"
+    ) -> dict[str, Any]:
         return kpi(name, unit, numerator=numerator, denominator=denominator)
 
     return {
         "visibilityScore": kpi("visibility_score", "score"),
-        "mentionRate": rate("mention_rate", "mention_count", "answer_count"),
-        "shareOfVoice": rate("share_of_voice", "voice_count", "all_voice_count"),
-        "averagePosition": rate("average_position", "position_sum", "position_count", "rank"),
+        "mentionRate": rate_kpi("mention_rate", "mention_count", "answer_count"),
+        "shareOfVoice": rate_kpi("share_of_voice", "voice_count", "all_voice_count"),
+        "averagePosition": rate_kpi("average_position", "position_sum", "position_count", "rank"),
         "sentimentScore": kpi("sentiment_score", "score", denominator="scored_count"),
-        "citationShare": rate("citation_share", "own_citation_count", "citation_count"),
+        "citationShare": rate_kpi("citation_share", "own_citation_count", "citation_count"),
         "answerCount": kpi("answer_count", "count"),
     }
 
@@ -138,21 +140,21 @@ def _key_figures(obs: Observations, window: str = "") -> dict[str, Any]:
     window before it.
     """
     figures = measure_focus_brands(obs, WHOLE, window)[()] | count_citations(obs, WHOLE, window)[()]
-    rate = figures["mention_rate"]
-    figures["visibility_score"] = None if rate is None else 100.0 * rate
+    mention_rate = figures["mention_rate"]
+    figures["visibility_score"] = None if mention_rate is None else 100.0 * mention_rate
     figures["citation_share"] = ratio(figures["own_citation_count"], figures["citation_count"])
     return figures
 
 
 def _daily_figures(obs: Observations) -> list[dict[str, Any]]:
     """Return the key figures of each day; without answers ``answerCount`` is 0, the others None."""
-    mentions, citation_counts = measure_focus_brands(obs, DAYS), count_citations(obs, DAYS)
+    brand_measures, citation_counts = measure_focus_brands(obs, DAYS), count_citations(obs, DAYS)
     days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
     return [
         {
             "date": day,
             **select_fields(
-                {"answer_count": 0, **mentions.get(day, {}), **citation_counts.get(day, {})},
+                {"answer_count": 0, **brand_measures.get(day, {}), **citation_counts.get(day, {})},
                 "answerCount mentionCount mentionRate shareOfVoice averagePosition positionCount"
                 " brandMentionCount allMentionCount citationCount",
                 brandMentionCount="voice_count",

@@ -34,7 +34,7 @@ from aatoolkit.service.answer import (
     section,
     why_no_rows,
 )
-from aatoolkit.service.measures import citations_are_counted
+from aatoolkit.service.measures import are_citations_counted
 from aatoolkit.service.observations import Observations
 
 # --- ads ---------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def _ads_availability(
     obs: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
 ) -> SectionAvailability:
     """Return the availability of ``ads``, which names engines whose answers were not examined."""
-    missed_labels, template = [], "Answers of {} were not examined for advertisements."
+    unexamined, template = [], "Answers of {} were not examined for advertisements."
     states = {}
     for engine in engines:
         name, label, support = engine["engine"], engine["label"], engine["support"]
@@ -145,14 +145,14 @@ def _ads_availability(
             states[name] = State(support, f"{label} carries no advertisements.")
         elif support == "not_checked":
             states[name] = State("unavailable", template.format(label))
-            missed_labels += [label] if engine["answered"] else []
+            unexamined += [label] if engine["answered"] else []
     if engines and all(engine["support"] == "not_applicable" for engine in engines):
         reason = " ".join(str(state.reason) for state in states.values())
         return SectionAvailability("not_applicable", reason, engines=states)
     if not obs.has_rows("ads"):
         return SectionAvailability("unavailable", why_no_rows("ads"), engines=states)
     answer_count = body["totals"]["answersChecked"]
-    reasons = [template.format(", ".join(missed_labels))] if missed_labels else ()
+    reasons = [template.format(", ".join(unexamined))] if unexamined else ()
     availability = answers_availability(obs, sample_count=answer_count, reasons=reasons)
     availability = replace(availability, engines={**availability.engines, **states})
     if answer_count:
@@ -289,8 +289,8 @@ def shopping(obs: Observations) -> SectionAnswer:
             body, SectionAvailability("unavailable", why_no_rows("product_mentions"))
         )
     totals = obs.fetch_row(_SHOPPING_TOTALS_SQL)
-    missed_labels = obs.fetch_column(_MISSED_SQL)
-    reasons = [f"Answers of {', '.join(missed_labels)} were not examined."] if missed_labels else ()
+    unexamined = obs.fetch_column(_MISSED_SQL)
+    reasons = [f"Answers of {', '.join(unexamined)} were not examined."] if unexamined else ()
     availability = answers_availability(
         obs, sample_count=totals["answersWithShopping"], reasons=reasons
     )
@@ -428,9 +428,9 @@ aiCompleteSessions otherConversions otherCompleteSessions
 def conversions(obs: Observations) -> SectionAnswer:
     """Return the section ``conversions``: visits and conversions by engine, page and day."""
     analytics = next(iter(obs.fetch_rows("SELECT * FROM store.analytics WHERE host = $host")), None)
-    names = ("provider", "property", "attribution", "currency", "timezone")
+    columns = ("provider", "property", "attribution", "currency", "timezone")
     body: dict[str, Any] = {
-        "source": {name: analytics[name] if analytics else None for name in names},
+        "source": {name: analytics[name] if analytics else None for name in columns},
         "totals": dict.fromkeys(_TOTAL_NAMES.split()),
         "engines": [],
         "landingPages": [],
@@ -445,26 +445,26 @@ def conversions(obs: Observations) -> SectionAnswer:
     last_day: date | None = analytics["conversions_through"]
     if last_day is None and obs.has_rows("conversions"):
         last_day = obs.window.end
-    record: dict[str, Any] = {"days": 0}
+    coverage: dict[str, Any] = {"days": 0}
     if obs.has_rows("visits"):
-        record = obs.fetch_row(_RECORDED_SQL, through=last_day)
-    if not record["days"]:
+        coverage = obs.fetch_row(_RECORDED_SQL, through=last_day)
+    if not coverage["days"]:
         note = "No visits were recorded in this window."
         reason = note if obs.has_rows("visits") else why_no_rows("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    is_priced, is_measured = analytics["currency"] is not None, record["measured"]
+    is_priced, is_measured = analytics["currency"] is not None, coverage["measured"]
     parameters = {"through": last_day, "priced": is_priced, "measured": is_measured}
     body["totals"] = obs.fetch_row(_CONVERSIONS_TOTALS_SQL, **parameters)
     body["engines"] = obs.fetch_rows(_ENGINES_SQL, **parameters)
     body["landingPages"] = obs.fetch_rows(
-        _PAGES_SQL, **parameters, counted=citations_are_counted(obs)
+        _PAGES_SQL, **parameters, counted=are_citations_counted(obs)
     )
     body["daily"] = obs.fetch_rows(_DAILY_SQL, through=last_day)
     reasons, fields, engines = [], {}, {}
-    if record["days"] < obs.window.days:
-        missing_days = obs.window.days - record["days"]
+    if coverage["days"] < obs.window.days:
+        missing_days = obs.window.days - coverage["days"]
         reasons.append(f"{missing_days} of {obs.window.days} days in the window have no record.")
-    if last_day is None or last_day < record["last_day"]:
+    if last_day is None or last_day < coverage["last_day"]:
         note = "Conversions are not recorded."
         if last_day is not None:
             note = (
@@ -487,7 +487,7 @@ def conversions(obs: Observations) -> SectionAnswer:
             engines[row["engine"]] = State("unavailable", reason)
     if mixed_labels:
         reasons.append(template.format(", ".join(mixed_labels)))
-    complete_until = datetime.combine(record["last_day"] + timedelta(days=1), time())
+    complete_until = datetime.combine(coverage["last_day"] + timedelta(days=1), time())
     availability = SectionAvailability(
         status="partial" if reasons else "available",
         reason=" ".join(reasons) or None,

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section, why_no_rows
-from aatoolkit.service.measures import citations_are_counted
+from aatoolkit.service.measures import are_citations_counted
 from aatoolkit.service.observations import Observations
 
 # --- crawl -------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def crawl(obs: Observations) -> SectionAnswer:
         hours = 1 if bucket == "hour" else 24
         series = obs.fetch_rows(_SERIES_SQL, bucket=bucket, hours=hours)
         body["series"]["requests"] = {row["bot"]: row["requests"] for row in series}
-        body["paths"] = obs.fetch_rows(_PATHS_SQL, counted=citations_are_counted(obs))
+        body["paths"] = obs.fetch_rows(_PATHS_SQL, counted=are_citations_counted(obs))
     return SectionAnswer(body, availability)
 
 
@@ -194,9 +194,9 @@ def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> Section
     ):
         reason = f"No crawler of {', '.join(requested_engines)} is known."
         return SectionAvailability("unavailable", reason)
-    record = obs.fetch_row(_RECORDED_SQL)
+    coverage = obs.fetch_row(_RECORDED_SQL)
     expected_hours = 24 * obs.window.days
-    missing_hours = expected_hours - record["hours"]
+    missing_hours = expected_hours - coverage["hours"]
     if missing_hours == expected_hours:
         return SectionAvailability("unavailable", "No hour in the window has a record.")
     states = {}
@@ -210,7 +210,7 @@ def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> Section
         f"{missing_hours} of {expected_hours} hours in the window have no record."
         if missing_hours
         else None,
-        as_of=totals["last_seen"] or record["last_hour"],
+        as_of=totals["last_seen"] or coverage["last_hour"],
         fields=states,
     )
 
@@ -319,8 +319,8 @@ def crawlability(obs: Observations) -> SectionAnswer:
     values_by_path = {"robots.agents": body["robots"]["agents"], **body}
     values_by_path["score"] = any(cell is not None for cell in body["score"].values())
     states = {
-        path: State("unavailable", f"This examination did not look at {text}.")
-        for path, text in _PHRASE_BY_PATH.items()
+        path: State("unavailable", f"This examination did not look at {phrase}.")
+        for path, phrase in _PHRASE_BY_PATH.items()
         if not values_by_path[path]
     }
     availability = SectionAvailability(

@@ -497,8 +497,8 @@ def _measure_change(row: Row) -> Row | None:
     Return None if there are too few data to measure the change. The severity is None if the change
     is too small to report. The evidence is a list of the prompts that contribute most to it.
     """
-    kind = _CHANGE_KINDS[row["kind"]]
-    is_count, is_loss = kind.unit == "count", row["kind"] == "citation_loss"
+    change_kind = _CHANGE_KINDS[row["kind"]]
+    is_count, is_loss = change_kind.unit == "count", row["kind"] == "citation_loss"
     before, n_before, after, n_after = map(sum, zip(*row["prompts"], strict=True))
     events = before + after
     # Newly cited pages do not make up for a loss: they count only in the test.
@@ -510,12 +510,12 @@ def _measure_change(row: Row) -> Row | None:
     effect = after / n_after - before / n_before
     window_values = [int(before), int(after)] if is_count else [before / n_before, after / n_after]
     is_small = is_count and abs(after - before) < _MIN_COUNT_CHANGE
-    thresholds = zip(_SEVERITIES, kind.minimum_effects, strict=True)
+    thresholds = zip(_SEVERITIES, change_kind.minimum_effects, strict=True)
     severity = next((name for name, minimum in thresholds if abs(effect) >= minimum), None)
     sign = 1 if effect > 0 else -1
     gain_by_prompt = {
-        prompt: sign * (total[2] / n_after - total[0] / n_before)
-        for prompt, total in zip(row["prompt_ids"], row["prompts"], strict=True)
+        prompt: sign * (totals[2] / n_after - totals[0] / n_before)
+        for prompt, totals in zip(row["prompt_ids"], row["prompts"], strict=True)
     }
     sorted_prompts = sorted(gain_by_prompt, key=lambda prompt: (-gain_by_prompt[prompt], prompt))
     return row | {
@@ -533,9 +533,9 @@ def _measure_change(row: Row) -> Row | None:
 def _build_insight(obs: Observations, change: Row, p_value: float) -> Row:
     """Build the insight about a change as JSON: its texts, metric and evidence."""
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
-    kind_texts, (before, after) = _CHANGE_KINDS[kind], change["values"]
+    change_kind, (before, after) = _CHANGE_KINDS[kind], change["values"]
     labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(obs)}
-    identity = "|".join(part or "" for part in (kind, engine, brand, domain))
+    id_source = "|".join(part or "" for part in (kind, engine, brand, domain))
     urls = change["urls"] or []
     if kind == "visibility_change" and len(focus_brands(obs)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
@@ -552,29 +552,31 @@ def _build_insight(obs: Observations, change: Row, p_value: float) -> Row:
     is_fall = after <= before
     cause = (
         _CAUSE_TEMPLATES[is_fall].format(url=urls[0])
-        if kind_texts.key == "mentionRate" and urls
+        if change_kind.key == "mentionRate" and urls
         else None
     )
-    is_firm = change["size"] >= _MIN_FIRM_SAMPLE
-    confidences = (word for level, word in _CONFIDENCES if is_firm and p_value <= level)
+    is_large = change["size"] >= _MIN_FIRM_SAMPLE
+    confidences = (
+        confidence for cutoff, confidence in _CONFIDENCES if is_large and p_value <= cutoff
+    )
     filters = {name: obs.question.filter(name) for name in ("engine", "topic", "category")}
     single_values = {
         name: values[0] if len(values) == 1 else None for name, values in filters.items()
     }
     return {
-        "insightId": f"ins_{md5(identity.encode(), usedforsecurity=False).hexdigest()[:12]}",
+        "insightId": f"ins_{md5(id_source.encode(), usedforsecurity=False).hexdigest()[:12]}",
         "type": kind,
         "severity": change["severity"],
         "confidence": next(confidences, "provisional"),
-        "title": kind_texts.title.format(**template_values),
-        "what": kind_texts.text.format(**template_values),
+        "title": change_kind.title.format(**template_values),
+        "what": change_kind.text.format(**template_values),
         "why": cause,
-        "recommendation": (kind_texts.fall if is_fall else kind_texts.rise).format(
+        "recommendation": (change_kind.fall if is_fall else change_kind.rise).format(
             **template_values
         ),
         "metric": {
-            "key": kind_texts.key,
-            "unit": kind_texts.unit,
+            "key": change_kind.key,
+            "unit": change_kind.unit,
             "before": before,
             "after": after,
             "change": after - before,

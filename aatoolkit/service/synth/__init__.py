@@ -121,7 +121,7 @@ def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[dict[str,
         yield tables_from_rows(plan.host, ROWS[plan.host])
         if plan.days:
             runs = Runs(plan, seed, count, icc)
-            for draw in (
+            for draw_tables in (
                 draw_answers,
                 draw_mentions,
                 draw_attributes,
@@ -132,4 +132,4 @@ def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[dict[str,
                 draw_ads,
                 draw_shopping,
             ):
-                yield draw(runs)
+                yield draw_tables(runs)

@@ -58,26 +58,26 @@ class Runs:
         self.plan, self.icc, self._seed = plan, icc, seed
         rng = self.random_generator(0)
         schedule = [
-            (number, age, engine["weight"])
-            for number, engine in enumerate(plan.fixed_rows("engines"))
+            (index, age, engine["weight"])
+            for index, engine in enumerate(plan.fixed_rows("engines"))
             if engine.get("weight")
             for age in range(engine.get("until", 0), plan.days, engine.get("every", 1))
             if age not in plan.silent
         ]
-        engines, ages, weights = (np.array(column) for column in zip(*schedule, strict=True))
-        slot = draw_weighted(rng, weights, count)
-        second = draw_integers(rng, 3_600, 80_000, count)
-        order = np.lexsort((second, -ages[slot]))
+        engine_indices, ages, weights = (np.array(column) for column in zip(*schedule, strict=True))
+        slots = draw_weighted(rng, weights, count)
+        seconds = draw_integers(rng, 3_600, 80_000, count)
+        order = np.lexsort((seconds, -ages[slots]))
         self.days_ago, self.second_of_day, self.engine_index = (
-            ages[slot][order],
-            second[order],
-            engines[slot][order],
+            ages[slots][order],
+            seconds[order],
+            engine_indices[slots][order],
         )
-        prompt_index = draw_weighted(rng, plan.fixed_array("prompts", "weight", 1.0), count)
-        is_retired = plan.fixed_array("prompts", "until", 0)[prompt_index] > self.days_ago
-        self.prompt_index = np.where(is_retired, 0, prompt_index)
-        outcome_index, self.outcome = draw_choices(rng, "outcomes", count)
-        self.is_answered = outcome_index == 0
+        prompts = draw_weighted(rng, plan.fixed_array("prompts", "weight", 1.0), count)
+        is_retired = plan.fixed_array("prompts", "until", 0)[prompts] > self.days_ago
+        self.prompt_index = np.where(is_retired, 0, prompts)
+        outcome_indices, self.outcome = draw_choices(rng, "outcomes", count)
+        self.is_answered = outcome_indices == 0
         self.has_shopping = (
             draw_booleans(rng, 0.12, count)
             & self.is_answered
@@ -86,7 +86,7 @@ class Runs:
         self.chat_ids = serial_ids("ch_", count)
         self.engines = take_values(plan.fixed_values("engines", "engine"), self.engine_index)
         self.prompt_ids = take_values(plan.fixed_values("prompts", "prompt_id"), self.prompt_index)
-        self.ran_at = to_timestamps(TODAY - self.days_ago, second[order])
+        self.ran_at = to_timestamps(TODAY - self.days_ago, seconds[order])
         self._draw_mentions()
 
     def __len__(self) -> int:
@@ -114,15 +114,15 @@ class Runs:
         """Generate which brands each answer mentions, and in which order, at random."""
         rng = self.random_generator(1)
         rates = self.plan.fixed_array("brands", "rate", 0.0)
-        size = (len(self), len(rates))
-        is_mentioned = (rng.random(size) < self._mention_probabilities(rates)) & self.is_answered[
+        shape = (len(self), len(rates))
+        is_mentioned = (rng.random(shape) < self._mention_probabilities(rates)) & self.is_answered[
             :, None
         ]
-        score = np.where(is_mentioned, rng.random(size) + 0.8 * rates, -1.0)
-        order = np.argsort(-score, axis=1, kind="stable")
+        scores = np.where(is_mentioned, rng.random(shape) + 0.8 * rates, -1.0)
+        brand_order = np.argsort(-scores, axis=1, kind="stable")
         self.mention_counts = is_mentioned.sum(axis=1, dtype=np.int64)
         self.mention_run, self.mention_place = repeat_indices(self.mention_counts)
-        self.mention_brand = order[self.mention_run, self.mention_place]
+        self.mention_brand = brand_order[self.mention_run, self.mention_place]
 
     def _mention_probabilities(self, rates: Array) -> Array:
         """Return the probability that a run mentions a brand: a row per run, a column per brand.
@@ -134,24 +134,24 @@ class Runs:
             self.random_generator(2).random((len(plan.fixed_rows("engines")), len(rates))) * 0.1
             - 0.05
         )
-        probability = rates + offsets[self.engine_index]
+        chances = rates + offsets[self.engine_index]
         is_chatgpt = np.array(
             [name == "chatgpt" for name in plan.fixed_values("engines", "engine")]
         )
         is_sales = np.array([topic == SALES for topic in plan.fixed_values("prompts", "topic")])
-        own_rate = probability[:, 0] + 0.05 * (1 - self.days_ago / max(plan.days, 1))
-        own_rate += np.where(is_recent & is_chatgpt[self.engine_index], 0.12, 0.0)
-        own_rate -= np.where(is_sales[self.prompt_index], 0.14, 0.0)
-        probability[:, 0] = own_rate
-        probability = np.clip(probability, 0.0, 1.0)
+        own_rates = chances[:, 0] + 0.05 * (1 - self.days_ago / max(plan.days, 1))
+        own_rates += np.where(is_recent & is_chatgpt[self.engine_index], 0.12, 0.0)
+        own_rates -= np.where(is_sales[self.prompt_index], 0.14, 0.0)
+        chances[:, 0] = own_rates
+        chances = np.clip(chances, 0.0, 1.0)
         odds_factors = self._odds_factors(rates)[self.prompt_index]
-        probability = probability * odds_factors / (1 - probability + probability * odds_factors)
+        chances = chances * odds_factors / (1 - chances + chances * odds_factors)
         # The action moves a prompt's rate half of the way to 1: a high rate gains little.
         is_moved = is_recent & np.isin(self.prompt_index, MOVED_PROMPTS)
-        probability[:, 0] += np.where(is_moved, 0.5 * (1 - probability[:, 0]), 0.0)
+        chances[:, 0] += np.where(is_moved, 0.5 * (1 - chances[:, 0]), 0.0)
         is_branded = plan.fixed_array("prompts", "branded", False)[self.prompt_index].astype(bool)
-        probability[:, 0] = np.where(is_branded, 0.93, probability[:, 0])
-        return np.where(rates == 0, 0.0, probability)
+        chances[:, 0] = np.where(is_branded, 0.93, chances[:, 0])
+        return np.where(rates == 0, 0.0, chances)
 
     def _odds_factors(self, rates: Array) -> Array:
         """Return random factors for the odds of a mention: a row per prompt, a column per brand.
@@ -168,11 +168,11 @@ class Runs:
             return factors
         rng, weight = self.random_generator(7), (1 - self.icc) / self.icc
         mask = rates > 0
-        hits = np.zeros((len(factors), int(mask.sum())))
-        for draw in range(_URN_DRAWS):
-            probability = (weight * rates[mask] + hits) / (weight + draw)
-            hits += rng.random(hits.shape) < probability
-        prompt_rates = (weight * rates[mask] + hits) / (weight + _URN_DRAWS)
+        success_counts = np.zeros((len(factors), int(mask.sum())))
+        for draw_number in range(_URN_DRAWS):
+            probabilities = (weight * rates[mask] + success_counts) / (weight + draw_number)
+            success_counts += rng.random(success_counts.shape) < probabilities
+        prompt_rates = (weight * rates[mask] + success_counts) / (weight + _URN_DRAWS)
         factors[:, mask] = prompt_rates / (1 - prompt_rates) * (1 - rates[mask]) / rates[mask]
         return factors
 
@@ -193,7 +193,7 @@ def draw_answers(runs: Runs) -> dict[str, pa.Table]:
     rng, is_failed = runs.random_generator(3), ~runs.is_answered
     texts = null_where(is_failed, _answer_texts(runs))
     is_truncated = draw_booleans(rng, 0.3, len(runs))
-    feature = 1 + draw_booleans(rng, 0.7, len(runs)).astype(np.int64)
+    features = 1 + draw_booleans(rng, 0.7, len(runs)).astype(np.int64)
     hides_retrieval = runs.engine_mask("exposes_retrieval", None)
     engines = runs.plan.fixed_values("engines", "engine")
     models = [f"{engine}-synthetic-{version}" for engine in engines for version in (1, 2)]
@@ -214,7 +214,7 @@ def draw_answers(runs: Runs) -> dict[str, pa.Table]:
         answer_truncated=null_where(is_failed, is_truncated),
         features=take_values(
             CHOICES["features"],
-            np.where(hides_retrieval | is_failed, 0, np.where(runs.has_shopping, 3, feature)),
+            np.where(hides_retrieval | is_failed, 0, np.where(runs.has_shopping, 3, features)),
         ),
     )
 
@@ -225,10 +225,12 @@ def _answer_texts(runs: Runs) -> pa.Array:
     brands = take_values(
         [f"**{brand}**" for brand in runs.plan.fixed_values("brands", "brand")], runs.mention_brand
     )
-    names = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), brands), ", ")
+    brand_lists = pc.binary_join(
+        pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), brands), ", "
+    )
     prompts = take_values(runs.plan.fixed_values("prompts", "prompt"), runs.prompt_index)
     texts_with_brands = pc.binary_join_element_wise(
-        "(synthetic) Asked “", prompts, "”, look at ", names, ".", ""
+        "(synthetic) Asked “", prompts, "”, look at ", brand_lists, ".", ""
     )
     texts_without_brands = pc.binary_join_element_wise(
         "(synthetic) For “", prompts, "” nothing stands out.", ""
@@ -243,14 +245,14 @@ def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
         len(runs.mention_run),
         runs.plan.fixed_values("brands", "brand"),
     )
-    tone = runs.plan.fixed_array("brands", "tone", 0.5)[runs.mention_brand]
-    tone = tone + np.where(
+    tones = runs.plan.fixed_array("brands", "tone", 0.5)[runs.mention_brand]
+    tones = tones + np.where(
         (runs.mention_brand == 0) & (runs.days_ago[runs.mention_run] < TURN_DAYS), 0.15, 0.0
     )
-    level = rng.random(count)
-    sentiment = np.where(level < tone, 0, np.where(level > 1 - 0.3 * (1 - tone), 2, 1))
-    lowest_score, width = np.array([650, 450, 100])[sentiment], np.array([300, 100, 250])[sentiment]
-    score = (lowest_score + np.floor(width * rng.random(count))) / 10
+    levels = rng.random(count)
+    sentiments = np.where(levels < tones, 0, np.where(levels > 1 - 0.3 * (1 - tones), 2, 1))
+    lowest, widths = np.array([650, 450, 100])[sentiments], np.array([300, 100, 250])[sentiments]
+    scores = (lowest + np.floor(widths * rng.random(count))) / 10
     is_unscored = ~runs.plan.fixed_array("brands", "scored", True)[runs.mention_brand]
     is_unscored |= draw_booleans(rng, 0.13, count)
     is_unordered = draw_booleans(rng, 0.04, len(runs))[runs.mention_run]
@@ -261,11 +263,11 @@ def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
         chat_id=take_values(runs.chat_ids, runs.mention_run),
         brand=take_values(brands, runs.mention_brand),
         position=null_where(is_unordered, runs.mention_place + 1),
-        sentiment=null_where(is_unscored, take_values(CHOICES["sentiments"], sentiment)),
-        sentiment_score=null_where(is_unscored, score),
+        sentiment=null_where(is_unscored, take_values(CHOICES["sentiments"], sentiments)),
+        sentiment_score=null_where(is_unscored, scores),
         excerpt=null_where(
             draw_booleans(rng, 0.05, count),
-            take_values(excerpts, 3 * runs.mention_brand + sentiment),
+            take_values(excerpts, 3 * runs.mention_brand + sentiments),
         ),
     )
 
@@ -273,17 +275,17 @@ def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
 def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
     """Generate the random table of attributes, such as "easy to use", that answers give brands."""
     rng, count = runs.random_generator(5), len(runs.mention_run)
-    owner, position = repeat_indices(draw_weighted(rng, (0.65, 0.25, 0.1), count))
-    first_attribute, _ = draw_choices(rng, "attributes", count)
+    mentions, positions = repeat_indices(draw_weighted(rng, (0.65, 0.25, 0.1), count))
+    first_indices, _ = draw_choices(rng, "attributes", count)
     attributes = [attribute for attribute, _ in CHOICES["attributes"]]
-    attribute = (first_attribute[owner] + 3 * position) % len(attributes)
+    indices = (first_indices[mentions] + 3 * positions) % len(attributes)
     return table_from_columns(
         "attributes",
         runs.plan,
-        chat_id=take_values(runs.chat_ids, runs.mention_run[owner]),
-        brand=take_values(runs.plan.fixed_values("brands", "brand"), runs.mention_brand[owner]),
-        attribute=take_values(attributes, attribute),
-        polarity=take_values(CHOICES["polarities"], attribute),
+        chat_id=take_values(runs.chat_ids, runs.mention_run[mentions]),
+        brand=take_values(runs.plan.fixed_values("brands", "brand"), runs.mention_brand[mentions]),
+        attribute=take_values(attributes, indices),
+        polarity=take_values(CHOICES["polarities"], indices),
     )
 
 
@@ -292,19 +294,20 @@ def draw_claims(runs: Runs) -> dict[str, pa.Table]:
 
     No answer makes the last of the six claims, as real claims may be in no answer, too.
     """
-    rng, count = runs.random_generator(6), len(runs.mention_run)
-    is_seen = draw_booleans(rng, 0.2, count)
-    claim = np.where(
+    rng = runs.random_generator(6)
+    count = len(runs.mention_run)
+    is_made = draw_booleans(rng, 0.2, count)
+    claim_indices = np.where(
         runs.mention_brand == 0,
         draw_weighted(rng, (5, 1, 2), count),
         3 + draw_weighted(rng, (1, 2), count),
     )
-    sighted_mentions = np.flatnonzero(is_seen & (runs.mention_brand <= 1))
+    mentions = np.flatnonzero(is_made & (runs.mention_brand <= 1))
     return table_from_columns(
         "claim_sightings",
         runs.plan,
-        claim_id=take_values(runs.plan.fixed_values("claims", "claim_id"), claim[sighted_mentions]),
-        chat_id=take_values(runs.chat_ids, runs.mention_run[sighted_mentions]),
+        claim_id=take_values(runs.plan.fixed_values("claims", "claim_id"), claim_indices[mentions]),
+        chat_id=take_values(runs.chat_ids, runs.mention_run[mentions]),
     )
 
 
@@ -315,24 +318,27 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
     """Generate the tables of the pages and domains that answers can cite; return them by name."""
     rng, pages = runs.random_generator(11), runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
-    mention_draws = rng.random((len(pages), len(brands)))
+    random_numbers = rng.random((len(pages), len(brands)))
     types = runs.plan.domain_types()
     described_pages = [page for page in pages if page.get("examined") or page.get("page_type")]
-    examined_rows = [
+    brand_rows = [
         {
             "url": page["url"],
             "brand": brand["brand"],
-            "mentioned": bool(mention_draws[row, column] < 0.15 + brand["rate"]),
+            "mentioned": bool(random_numbers[row, column] < 0.15 + brand["rate"]),
         }
         for row, page in enumerate(pages)
         if page.get("examined")
         for column, brand in enumerate(brands)
     ]
-    domains = [{"source_domain": name, "domain_type": kind} for name, kind in types.items()]
+    domains = [
+        {"source_domain": domain, "domain_type": domain_type}
+        for domain, domain_type in types.items()
+    ]
     rows_by_table = {
         "source_domains": domains,
         "source_pages": described_pages,
-        "source_page_brands": examined_rows,
+        "source_page_brands": brand_rows,
     }
     return tables_from_rows(runs.plan.host, rows_by_table)
 
@@ -341,31 +347,33 @@ def draw_citations(runs: Runs) -> dict[str, pa.Table]:
     """Generate the random table of citations of pages in answers."""
     rng, pages = runs.random_generator(10), runs.plan.pages()
     count_weights = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
-    run, _ = repeat_indices(draw_weighted(rng, count_weights, len(runs)) * runs.is_answered)
-    earlier_pages = draw_weighted(rng, [page["weight"] for page in pages], len(run))
+    run_indices, _ = repeat_indices(draw_weighted(rng, count_weights, len(runs)) * runs.is_answered)
+    earlier_pages = draw_weighted(rng, [page["weight"] for page in pages], len(run_indices))
     recent_pages = draw_weighted(
-        rng, [page.get("lately", page["weight"]) for page in pages], len(run)
+        rng, [page.get("lately", page["weight"]) for page in pages], len(run_indices)
     )
-    page = np.where(runs.days_ago[run] < TURN_DAYS, recent_pages, earlier_pages)
+    page_indices = np.where(runs.days_ago[run_indices] < TURN_DAYS, recent_pages, earlier_pages)
     # An answer cites a page once: only the first of equal pairs of run and page stays.
-    _, first_rows = np.unique(run * len(pages) + page, return_index=True)
-    run, page = run[np.sort(first_rows)], page[np.sort(first_rows)]
+    _, first_rows = np.unique(run_indices * len(pages) + page_indices, return_index=True)
+    run_indices, page_indices = run_indices[np.sort(first_rows)], page_indices[np.sort(first_rows)]
     # If an answer mentions only rivals, some pages are replaced by those of other domains.
     urls = [row["url"] for row in pages]
-    rival_page = np.array([urls.index(row.get("rival", row["url"])) for row in pages])
-    page = np.where(runs.mentions_only_rivals[run], rival_page[page], page)
-    _, position = repeat_indices(np.bincount(run, minlength=len(runs)).astype(np.int64))
-    is_untitled = draw_booleans(rng, 0.06, len(run))
+    rival_indices = np.array([urls.index(row.get("rival", row["url"])) for row in pages])
+    page_indices = np.where(
+        runs.mentions_only_rivals[run_indices], rival_indices[page_indices], page_indices
+    )
+    _, positions = repeat_indices(np.bincount(run_indices, minlength=len(runs)).astype(np.int64))
+    is_untitled = draw_booleans(rng, 0.06, len(run_indices))
     return table_from_columns(
         "citations",
         runs.plan,
-        chat_id=take_values(runs.chat_ids, run),
-        n=position + 1,
-        url=take_values(urls, page),
-        source_domain=take_values([row["domain"] for row in pages], page),
-        cited=~runs.engine_mask("exposes_retrieval", True)[run]
-        | draw_booleans(rng, 0.65, len(run)),
-        title=null_where(is_untitled, take_values([row["title"] for row in pages], page)),
+        chat_id=take_values(runs.chat_ids, run_indices),
+        n=positions + 1,
+        url=take_values(urls, page_indices),
+        source_domain=take_values([row["domain"] for row in pages], page_indices),
+        cited=~runs.engine_mask("exposes_retrieval", True)[run_indices]
+        | draw_booleans(rng, 0.65, len(run_indices)),
+        title=null_where(is_untitled, take_values([row["title"] for row in pages], page_indices)),
     )
 
 
@@ -378,17 +386,17 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     """
     rng = runs.random_generator(12)
     is_exposed = runs.engine_mask("exposes_fanouts", True) & runs.is_answered
-    run, position = repeat_indices(
+    run_indices, positions = repeat_indices(
         draw_weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * is_exposed
     )
-    first_suffix = draw_weighted(rng, (4, 2, 2, 1, 1, 0.5), len(runs))
-    suffix = (first_suffix[run] + position) % len(CHOICES["suffixes"])
+    first_suffixes = draw_weighted(rng, (4, 2, 2, 1, 1, 0.5), len(runs))
+    suffix_indices = (first_suffixes[run_indices] + positions) % len(CHOICES["suffixes"])
     query_texts = [
         f"best {(row.get('topic') or 'crm').lower()} 2026"
-        if name == "2026"
-        else f"{row['prompt'].lower()} {name}"
+        if suffix == "2026"
+        else f"{row['prompt'].lower()} {suffix}"
         for row in runs.plan.fixed_rows("prompts")
-        for name in CHOICES["suffixes"]
+        for suffix in CHOICES["suffixes"]
     ]
     queries = list(dict.fromkeys(query_texts))
     count = len(queries)
@@ -398,9 +406,11 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     fanouts = table_from_columns(
         "fanouts",
         runs.plan,
-        chat_id=take_values(runs.chat_ids, run),
-        query_index=position,
-        query=take_values(query_texts, runs.prompt_index[run] * len(CHOICES["suffixes"]) + suffix),
+        chat_id=take_values(runs.chat_ids, run_indices),
+        query_index=positions,
+        query=take_values(
+            query_texts, runs.prompt_index[run_indices] * len(CHOICES["suffixes"]) + suffix_indices
+        ),
     )
     return fanouts | table_from_columns(
         "queries",
@@ -420,10 +430,10 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
         & runs.engine_mask("ads_checked", True)
         & runs.is_answered
     )
-    run = np.flatnonzero(is_examined & draw_booleans(rng, 0.07, len(runs)))
-    count = len(run)
-    unit, units = draw_choices(rng, "units", count)
-    advertiser = draw_weighted(rng, [1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
+    run_indices = np.flatnonzero(is_examined & draw_booleans(rng, 0.07, len(runs)))
+    count = len(run_indices)
+    unit_indices, units = draw_choices(rng, "units", count)
+    advertiser_indices = draw_weighted(rng, [1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
     is_unlinked = draw_booleans(rng, 0.1, count)
     engines = runs.plan.fixed_values("engines", "engine")
     surfaces = ["ai_overview" if name == "google-ai-overview" else "answer" for name in engines]
@@ -431,48 +441,44 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
         "ads",
         runs.plan,
         ad_id=serial_ids("ad_", count),
-        engine=take_values(runs.engines, run),
-        observed_at=take_values(runs.ran_at, run),
-        chat_id=null_where(is_unlinked, take_values(runs.chat_ids, run)),
+        engine=take_values(runs.engines, run_indices),
+        observed_at=take_values(runs.ran_at, run_indices),
+        chat_id=null_where(is_unlinked, take_values(runs.chat_ids, run_indices)),
         prompt_id=null_where(
-            is_unlinked & draw_booleans(rng, 0.5, count), take_values(runs.prompt_ids, run)
+            is_unlinked & draw_booleans(rng, 0.5, count), take_values(runs.prompt_ids, run_indices)
         ),
-        surface=take_values(surfaces, runs.engine_index[run]),
+        surface=take_values(surfaces, runs.engine_index[run_indices]),
         unit=units,
         placement=draw_choices(rng, "placements", count)[1],
         position=null_where(draw_booleans(rng, 0.05, count), draw_integers(rng, 1, 2, count)),
         advertiser=null_where(
             draw_booleans(rng, 0.02, count),
-            take_values([row["advertiser"] for row in advertisers], advertiser),
+            take_values([row["advertiser"] for row in advertisers], advertiser_indices),
         ),
     )
-    return ads | _draw_cards(runs, np.array(CHOICES["cards"])[unit], advertiser)
+    return ads | _draw_cards(runs, np.array(CHOICES["cards"])[unit_indices], advertiser_indices)
 
 
-def _draw_cards(runs: Runs, card_counts: Array, advertiser: Array) -> dict[str, pa.Table]:
-    """Generate the random table of cards: the texts, picture and link that an advertisement shows.
-
-    ``card_counts`` has the number of cards of each advertisement, ``advertiser`` the index of the
-    advertiser of each.
-    """
+def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> dict[str, pa.Table]:
+    """Draw the table of cards; ``card_counts`` has the number of cards of each advertisement."""
     rng = runs.random_generator(21)
-    ad, position = repeat_indices(card_counts)
-    count = len(ad)
+    ad_indices, positions = repeat_indices(card_counts)
+    count = len(ad_indices)
     domains = runs.plan.fixed_values("advertisers", "domain", "ads.example")
     is_unpriced = ~draw_booleans(rng, 0.4, count)
-    price = 9 + draw_integers(rng, 0, 90, count) + 0.99
+    prices = 9 + draw_integers(rng, 0, 90, count) + 0.99
     return table_from_columns(
         "ad_cards",
         runs.plan,
-        ad_id=take_values(serial_ids("ad_", len(card_counts)), ad),
-        card=position + 1,
+        ad_id=take_values(serial_ids("ad_", len(card_counts)), ad_indices),
+        card=positions + 1,
         headline=draw_choices(rng, "headlines", count)[1],
         body=null_where(draw_booleans(rng, 0.2, count), "(synthetic) An advertisement."),
         image_url=null_where(draw_booleans(rng, 0.5, count), "https://images.example/ad.png"),
         target_url=take_values(
-            [f"https://{domain}/?from=ad" for domain in domains], advertiser[ad]
+            [f"https://{domain}/?from=ad" for domain in domains], advertiser_indices[ad_indices]
         ),
-        price_amount=null_where(is_unpriced, price),
+        price_amount=null_where(is_unpriced, prices),
         price_currency=null_where(is_unpriced, "USD"),
     )
 
@@ -481,15 +487,15 @@ def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
     """Generate random mentions and offers of products; return the two tables by name."""
     rng, ids = runs.random_generator(30), runs.plan.fixed_values("products", "product_id")
     shopping_runs = np.flatnonzero(runs.has_shopping)
-    score = rng.random((len(shopping_runs), len(ids))) + np.linspace(0.5, 0.0, len(ids))
-    order = np.argsort(-score, axis=1, kind="stable")
-    run, position = repeat_indices(draw_integers(rng, 2, 5, len(shopping_runs)))
+    scores = rng.random((len(shopping_runs), len(ids))) + np.linspace(0.5, 0.0, len(ids))
+    product_order = np.argsort(-scores, axis=1, kind="stable")
+    rows, positions = repeat_indices(draw_integers(rng, 2, 5, len(shopping_runs)))
     mentions = table_from_columns(
         "product_mentions",
         runs.plan,
-        chat_id=take_values(runs.chat_ids, shopping_runs[run]),
-        product_id=take_values(ids, order[run, position]),
-        position=position + 1,
+        chat_id=take_values(runs.chat_ids, shopping_runs[rows]),
+        product_id=take_values(ids, product_order[rows, positions]),
+        position=positions + 1,
     )
     return mentions | tables_from_rows(runs.plan.host, {"offers": _draw_offers(runs)})
 
@@ -537,39 +543,42 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     """
     if "connected" not in plan.fixed_values("gateways", "cname_state"):
         return {}
-    hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
-    age, clock = TODAY - hours // 24, hours % 24
-    is_down = (age == 37) | ((age == 17) & (clock >= 5) & (clock < 9)) | ((age == 0) & (clock == 3))
-    hours = hours[~is_down]
+    recorded_hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
+    ages = TODAY - recorded_hours // 24
+    hours = recorded_hours % 24
+    is_down = (
+        (ages == 37) | ((ages == 17) & (hours >= 5) & (hours < 9)) | ((ages == 0) & (hours == 3))
+    )
+    recorded_hours = recorded_hours[~is_down]
     rng = independent_generator(seed, plan.number, 40)
-    hour = np.sort(hours[draw_weighted(rng, np.ones(len(hours)), count)])
-    bot, bots = draw_choices(rng, "bots", count)
-    path = draw_weighted(rng, [*OWN_PATHS.values(), 6, 1.5, 0.8, 0.8], count)
+    hit_hours = np.sort(recorded_hours[draw_weighted(rng, np.ones(len(recorded_hours)), count)])
+    bot_indices, bots = draw_choices(rng, "bots", count)
+    path_indices = draw_weighted(rng, [*OWN_PATHS.values(), 6, 1.5, 0.8, 0.8], count)
     # Mostly 200; the paths that disguised scanners request do not exist.
-    status = draw_choices(rng, "statuses", count)[1].to_numpy()
-    status = np.where((bot == 4) & (rng.random(count) < 0.3), 403, status)
-    status = np.where(path >= _PATHS.index("/gone"), 404, status)
-    requests = 1 + draw_weighted(rng, (6, 3, 2, 1, 1), count)
+    statuses = draw_choices(rng, "statuses", count)[1].to_numpy()
+    statuses = np.where((bot_indices == 4) & (rng.random(count) < 0.3), 403, statuses)
+    statuses = np.where(path_indices >= _PATHS.index("/gone"), 404, statuses)
+    request_counts = 1 + draw_weighted(rng, (6, 3, 2, 1, 1), count)
     impostors = draw_booleans(rng, 0.06, count).astype(np.int64)
     seconds = draw_integers(rng, 0, 1_790, count)
     hits = table_from_columns(
         "crawler_hits",
         plan,
-        hour=to_timestamps(0, hour * 3_600),
+        hour=to_timestamps(0, hit_hours * 3_600),
         bot=bots,
-        requests=requests,
-        path=null_where(draw_booleans(rng, 0.02, count), take_values(_PATHS, path)),
-        status=null_where(draw_booleans(rng, 0.01, count), status),
+        requests=request_counts,
+        path=null_where(draw_booleans(rng, 0.02, count), take_values(_PATHS, path_indices)),
+        status=null_where(draw_booleans(rng, 0.01, count), statuses),
         site=take_values(
             [plan.host, f"www.{plan.host}", None], draw_weighted(rng, (8, 1, 1), count)
         ),
-        verified_requests=null_where(bot >= _FIRST_UNVERIFIED, requests - impostors),
+        verified_requests=null_where(bot_indices >= _FIRST_UNVERIFIED, request_counts - impostors),
         bytes=null_where(
-            draw_booleans(rng, 0.03, count), np.where(status == 200, 9_000, 300) * requests
+            draw_booleans(rng, 0.03, count), np.where(statuses == 200, 9_000, 300) * request_counts
         ),
-        last_at=to_timestamps(0, hour * 3_600 + seconds),
+        last_at=to_timestamps(0, hit_hours * 3_600 + seconds),
     )
-    hours_recorded = to_timestamps(0, hours * 3_600)
+    hours_recorded = to_timestamps(0, recorded_hours * 3_600)
     return hits | table_from_columns("crawler_hours", plan, hour=hours_recorded)
 
 
@@ -582,31 +591,31 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     if analytics["provider"] == "none":
         return {}
     rng = independent_generator(seed, plan.number, 50)
-    day = np.sort(TODAY - draw_integers(rng, 0, HISTORY_DAYS - 1, count))
-    engine, engines = draw_choices(rng, "visit_engines", count)
-    visitor = draw_integers(rng, 1, max(count * 4 // 5, 1), count)
-    path = draw_weighted(rng, [*OWN_PATHS.values()], count)
+    days = np.sort(TODAY - draw_integers(rng, 0, HISTORY_DAYS - 1, count))
+    engine_indices, engines = draw_choices(rng, "visit_engines", count)
+    visitors = draw_integers(rng, 1, max(count * 4 // 5, 1), count)
+    path_indices = draw_weighted(rng, [*OWN_PATHS.values()], count)
     is_anonymous = np.full(count, plan.host != "acme.example")
     visits = table_from_columns(
         "visits",
         plan,
         visit_id=serial_ids("v_", count),
-        day=pa.array(day.astype(np.int32)).cast(pa.date32()),
+        day=pa.array(days.astype(np.int32)).cast(pa.date32()),
         engine=engines,
-        visitor_id=null_where(is_anonymous, take_values(serial_ids("u_", count), visitor - 1)),
-        path=null_where(draw_booleans(rng, 0.02, count), take_values([*OWN_PATHS], path)),
-        engaged=draw_booleans(rng, np.where(engine > 0, 0.7, 0.5), count),
+        visitor_id=null_where(is_anonymous, take_values(serial_ids("u_", count), visitors - 1)),
+        path=null_where(draw_booleans(rng, 0.02, count), take_values([*OWN_PATHS], path_indices)),
+        engaged=draw_booleans(rng, np.where(engine_indices > 0, 0.7, 0.5), count),
         seconds=np.floor(rng.random(count) * 2_600) / 10,
     )
     # Only a part of the conversions of the last day has arrived.
-    rate = np.where(engine > 0, 0.026, 0.017) * np.where(day == TODAY, 0.3, 1.0)
-    visit = np.flatnonzero(draw_booleans(rng, rate, count))
-    revenue = draw_integers(rng, 2_000, 40_000, len(visit)) / 100
-    is_unpriced = draw_booleans(rng, 0.05, len(visit)) | ("currency" not in analytics)
+    rates = np.where(engine_indices > 0, 0.026, 0.017) * np.where(days == TODAY, 0.3, 1.0)
+    visit_indices = np.flatnonzero(draw_booleans(rng, rates, count))
+    revenues = draw_integers(rng, 2_000, 40_000, len(visit_indices)) / 100
+    is_unpriced = draw_booleans(rng, 0.05, len(visit_indices)) | ("currency" not in analytics)
     return visits | table_from_columns(
         "conversions",
         plan,
-        conversion_id=serial_ids("cv_", len(visit)),
-        visit_id=take_values(serial_ids("v_", count), visit),
-        revenue=null_where(is_unpriced, revenue),
+        conversion_id=serial_ids("cv_", len(visit_indices)),
+        visit_id=take_values(serial_ids("v_", count), visit_indices),
+        revenue=null_where(is_unpriced, revenues),
     )

@@ -217,8 +217,8 @@ class HostPlan:
         for page in self.pages():
             domain = page["domain"]
             is_own = domain == self.host or domain.endswith(f".{self.host}")
-            usual_kind = "competitor" if domain in rivals else page.get("domain_type", "other")
-            kinds.setdefault(domain, "owned" if is_own else usual_kind)
+            default_kind = "competitor" if domain in rivals else page.get("domain_type", "other")
+            kinds.setdefault(domain, "owned" if is_own else default_kind)
         return {domain: kind for domain, kind in kinds.items() if kind != "unlisted"}
 
 
