@@ -418,7 +418,7 @@ class Record:
         return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
 
     @property
-    def identity(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[Any, ...]:
         """The unique key of a record in a study: URL, time, status and hash."""
         return self.url, self.fetched_at, self.status, self.sha256
 
@@ -542,7 +542,7 @@ def parse_lines(
             raise _manifest_error(f"line {line_number} does not follow the line before")
         records.append(record)
         previous_hash = sha256_of(line)
-    if len({record.identity for record in records}) < len(records):
+    if len({record.key for record in records}) < len(records):
         raise _manifest_error("it holds a response twice")
     return records
 
@@ -566,7 +566,7 @@ class Writer:
         self._lock = threading.Lock()
         self._bytes_read = 0
         self._last_hash: str | None = None
-        self._identities: set[tuple[Any, ...]] = set()
+        self._record_keys: set[tuple[Any, ...]] = set()
 
     def append(self, record: Record, body: bytes) -> None:
         """Store a response if it is new: first its body, then its line in the manifest.
@@ -580,7 +580,7 @@ class Writer:
             like.
         """
         with self.locked() as manifest:
-            if record.identity in self._identities:
+            if record.key in self._record_keys:
                 return
             unseal(self.folder)
             file = self.folder / body_file(record.sha256)
@@ -628,14 +628,14 @@ class Writer:
         lines_end = data.rfind(b"\n") + 1
         if lines_end < len(data):
             os.ftruncate(manifest, self._bytes_read + lines_end)
-        for record in parse_lines(data[:lines_end], self._last_hash, len(self._identities) + 1):
+        for record in parse_lines(data[:lines_end], self._last_hash, len(self._record_keys) + 1):
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
         """Take note of a line that is now in the manifest: its hash, its length and its record."""
         self._last_hash = sha256_of(line)
         self._bytes_read += len(line) + 1
-        self._identities.add(record.identity)
+        self._record_keys.add(record.key)
 
 
 def unseal(folder: Path) -> None:
