@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
-from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, Client, stand_in
+from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, Client, set_stand_in
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.study.comparing import ResultComparison, compare_results, frames_in
 from aatoolkit.study.recording import RERUN_RESULTS, RERUN_STUDY, path_of_rerun, replaying_client
@@ -249,7 +249,7 @@ def _enter() -> None:
         url = (base_url or "").rstrip("/")
         return replaying_client(study, url if url in base_urls else None)
 
-    stand_in(replay_client)
+    set_stand_in(replay_client)
 
 
 def _mask_tokens(text: str) -> str:
