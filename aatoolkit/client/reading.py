@@ -525,9 +525,9 @@ def in_order(
         for argument in arguments:
             queue.append((argument, pool.submit(call_group.run, call, argument)))
             if len(queue) >= _AHEAD * workers:
-                yield _wait_for_next(queue, deadline)
+                yield _next_done(queue, deadline)
         while queue:
-            yield _wait_for_next(queue, deadline)
+            yield _next_done(queue, deadline)
     finally:
         # Not waited for, so that an interrupt ends the call at once.
         call_group.cancel()
@@ -544,9 +544,7 @@ def _call_now(call: Callable[[Q], R], argument: Q) -> Future[R]:
     return future
 
 
-def _wait_for_next(
-    queue: deque[tuple[Q, Future[R]]], deadline: float | None
-) -> tuple[Q, Future[R]]:
+def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tuple[Q, Future[R]]:
     """Wait until the first call in the queue is done; return its argument and its future.
 
     The function waits in short steps, so that Ctrl-C can interrupt it. A single long wait could not
