@@ -21,8 +21,14 @@ import pandas as pd
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import counted, visible, wrapped_in_ipython
-from aatoolkit.archive.responses import USABLE, ArchivedResponse, Question, ResponseIndex, groups_of
-from aatoolkit.archive.snapshot import Snapshot, in_list, quoted
+from aatoolkit.archive.responses import (
+    USABLE,
+    ArchivedResponse,
+    RequestKey,
+    ResponseIndex,
+    read_groups,
+)
+from aatoolkit.archive.snapshot import Snapshot, literal, sql_in
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writing import DerivedResponse, RunWriter, derive
 from aatoolkit.client.client import Client, Project
@@ -38,7 +44,7 @@ PUT_BYTES = 1 << 25
 PUT_SECONDS = 3.0
 """Responses are stored as soon as there are so many, so many bytes, or so many seconds passed."""
 
-Outcome = tuple[Question, Payload | AAToolkitError]
+Outcome = tuple[RequestKey, Payload | AAToolkitError]
 Group = tuple[list[Outcome], list[DerivedResponse] | None]
 """The outcomes of requests for one host and scope, and the tables derived from the usable ones;
 None if they are not derived yet."""
@@ -72,7 +78,7 @@ class AddReport:
     responses: int = 0
     resumed: int = 0
     skipped: int = 0
-    failed: dict[Question, AAToolkitError] = field(default_factory=dict)
+    failed: dict[RequestKey, AAToolkitError] = field(default_factory=dict)
     problems: dict[str, AAToolkitError] = field(default_factory=dict)
 
     @property
@@ -93,21 +99,21 @@ class AddReport:
         errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
         errors += [((None, name, None), error) for name, error in self.problems.items()]
         rows = [(*request, type(error).__name__, str(error)) for request, error in errors]
-        names = ["host", "section", "scope", "error", "message"]
-        return pd.DataFrame(rows, columns=names, dtype="string")
+        column_names = ["host", "section", "scope", "error", "message"]
+        return pd.DataFrame(rows, columns=column_names, dtype="string")
 
     def __repr__(self) -> str:
-        other_counts = {
+        counts_by_label = {
             "of them fetched by an unfinished run": self.resumed,
             "there already today": self.skipped,
             "failed": len(self.failed),
             "stored as responses only": len(self.problems),
         }
-        counts = [f"{counted(self.responses, 'response')} added"]
-        counts += [f"{count} {label}" for label, count in other_counts.items() if count]
-        reasons = [*self.failures["message"].drop_duplicates()]
-        lines = [*map(visible, reasons[:3]), *["… more in .failures"] * (len(reasons) > 3)]
-        return "\n  ".join([f"<AddReport: {', '.join(counts)}>", *lines])
+        count_texts = [f"{counted(self.responses, 'response')} added"]
+        count_texts += [f"{count} {label}" for label, count in counts_by_label.items() if count]
+        messages = [*self.failures["message"].drop_duplicates()]
+        lines = [*map(visible, messages[:3]), *["… more in .failures"] * (len(messages) > 3)]
+        return "\n  ".join([f"<AddReport: {', '.join(count_texts)}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython
 
@@ -142,46 +148,60 @@ def add_groups(
     skipped
         The number of requests that were not sent, for the report.
     """
-    errors: dict[Question, AAToolkitError] = {}
+    errors: dict[RequestKey, AAToolkitError] = {}
 
     def derive_tables(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
         return derive([response.payload() for response in responses], options)
 
     writer: RunWriter | None = None
-    resumed_rows: Iterable[Group] = (([(row.question, row.payload())], None) for row in resumed)
+    resumed_groups: Iterable[Group] = (
+        ([(response.request_key, response.payload())], None) for response in resumed
+    )
     for batch in _batches(
-        chain(resumed_rows, progress_bar(groups, progress, total=total, unit="host"))
+        chain(resumed_groups, progress_bar(groups, progress, total=total, unit="host"))
     ):
         writer = writer or RunWriter(store, index, derive_tables)
         now = datetime.now(UTC)
-        grouped_rows = [
+        response_groups = [
             [
                 ArchivedResponse.of(writer.run, result)
                 if isinstance(result, Payload)
-                else ArchivedResponse.of_error(writer.run, question, result, now)
-                for question, result in outcomes
+                else ArchivedResponse.of_error(writer.run, request_key, result, now)
+                for request_key, result in outcomes
             ]
             for outcomes, _ in batch
         ]
         errors |= {
-            question: result
+            request_key: result
             for outcomes, _ in batch
-            for question, result in outcomes
+            for request_key, result in outcomes
             if isinstance(result, AAToolkitError)
         }
-        new_responses = writer.put(row for group_rows in grouped_rows for row in group_rows)
-        new_by_identity = {row.identity: row for row in new_responses if row.error is None}
-        underived_rows: list[ArchivedResponse] = []
-        for (_, derived), group_rows in zip(batch, grouped_rows, strict=True):
-            stored_rows = [
-                new_by_identity.pop(row.identity, None) for row in group_rows if row.error is None
+        new_responses = writer.put(
+            response for group_responses in response_groups for response in group_responses
+        )
+        new_by_key = {
+            response.key: response for response in new_responses if response.error is None
+        }
+        underived_responses: list[ArchivedResponse] = []
+        for (_, derived_responses), group_responses in zip(batch, response_groups, strict=True):
+            stored_responses = [
+                new_by_key.pop(response.key, None)
+                for response in group_responses
+                if response.error is None
             ]
-            if derived is None:
-                underived_rows += filter(None, stored_rows)
+            if derived_responses is None:
+                underived_responses += filter(None, stored_responses)
             else:
-                rows_and_tables = zip(stored_rows, derived, strict=True)
-                writer.take([(row, tables) for row, tables in rows_and_tables if row is not None])
-        writer.take(zip(underived_rows, derive_tables(underived_rows), strict=True))
+                responses_and_tables = zip(stored_responses, derived_responses, strict=True)
+                writer.take(
+                    [
+                        (response, tables)
+                        for response, tables in responses_and_tables
+                        if response is not None
+                    ]
+                )
+        writer.take(zip(underived_responses, derive_tables(underived_responses), strict=True))
     if writer is None:
         return AddReport(None, skipped=skipped)
     run = writer.commit()
@@ -197,11 +217,11 @@ def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
     batch: list[Group] = []
     response_count = byte_count = 0
     start = time.monotonic()
-    for index, (outcomes, derived) in enumerate(groups):
+    for index, (outcomes, derived_responses) in enumerate(groups):
         auth_errors = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
         if index == 0 and auth_errors and len(auth_errors) == len(outcomes):
             raise auth_errors[0]
-        batch.append((outcomes, derived))
+        batch.append((outcomes, derived_responses))
         response_count += len(outcomes)
         byte_count += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
         is_due = time.monotonic() - start > PUT_SECONDS
@@ -246,7 +266,7 @@ def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
         yield [((str(payload.host), str(payload.section), scope), payload)], None
 
 
-def plan(
+def plan_requests(
     store: ArchiveStore,
     index: ResponseIndex,
     targets: Iterable[tuple[Project, Scope]],
@@ -262,48 +282,56 @@ def plan(
     """
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     requests = {
-        (project.host, name, scope._to_query()): (project, scope)
+        (project.host, section, scope._to_query()): (project, scope)
         for project, scope in targets
-        for name in sections
+        for section in sections
     }
-    skipped_questions: set[Question] = set()
-    resumed_rows: dict[Question, ArchivedResponse] = {}
+    skipped_requests: set[RequestKey] = set()
+    resumed_responses: dict[RequestKey, ArchivedResponse] = {}
     unfinished = index.runs.unfinished
     if not refresh:
-        skipped_questions = {
-            question for question in requests if index.is_archived(question, today.date())
+        skipped_requests = {
+            request_key for request_key in requests if index.is_archived(request_key, today.date())
         }
-        condition = f"{USABLE} AND {in_list('run', unfinished)} AND fetched_at >= {quoted(today)}"
-        for group in groups_of(Snapshot(store, index.runs.begun), condition) if unfinished else ():
-            resumed_rows |= {row.question: row for row in group if row.body is not None}
-    open_questions = requests.keys() - skipped_questions
-    resumed_rows = {key: row for key, row in resumed_rows.items() if key in open_questions}
-    pending_questions = open_questions - resumed_rows.keys()
-    pending_names: dict[tuple[Project, Scope], list[str]] = {}
-    for question, target in requests.items():
-        if question in pending_questions:
-            pending_names.setdefault(target, []).append(question[1])
+        where = f"{USABLE} AND {sql_in('run', unfinished)} AND fetched_at >= {literal(today)}"
+        for group in read_groups(Snapshot(store, index.runs.begun), where) if unfinished else ():
+            resumed_responses |= {
+                response.request_key: response for response in group if response.body is not None
+            }
+    open_requests = requests.keys() - skipped_requests
+    resumed_responses = {
+        request_key: response
+        for request_key, response in resumed_responses.items()
+        if request_key in open_requests
+    }
+    pending_requests = open_requests - resumed_responses.keys()
+    pending_sections: dict[tuple[Project, Scope], list[str]] = {}
+    for request_key, project_and_scope in requests.items():
+        if request_key in pending_requests:
+            pending_sections.setdefault(project_and_scope, []).append(request_key[1])
     return (
-        [(*target, names) for target, names in pending_names.items()],
-        [*resumed_rows.values()],
-        len(skipped_questions),
+        [(*project_and_scope, names) for project_and_scope, names in pending_sections.items()],
+        [*resumed_responses.values()],
+        len(skipped_requests),
     )
 
 
 def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Generator[Group]:
     """Send the requests for ``targets`` concurrently; yield one group per request, in order."""
-    calls = [(project, scope, name) for project, scope, names in targets for name in names]
+    requests = [
+        (project, scope, section) for project, scope, sections in targets for section in sections
+    ]
 
-    def send(call: tuple[Project, Scope, str]) -> Payload:
-        project, scope, name = call
-        return fetch_response(client, project, name, scope, refresh)
+    def send(request: tuple[Project, Scope, str]) -> Payload:
+        project, scope, section = request
+        return fetch_response(client, project, section, scope, refresh)
 
-    with closing(in_order(send, calls, client.workers)) as results:
-        for (project, scope, name), future in results:
-            yield [((project.host, name, scope._to_query()), outcome_of(future.result))], None
+    with closing(in_order(send, requests, client.workers)) as results:
+        for (project, scope, section), future in results:
+            yield [((project.host, section, scope._to_query()), result_of(future.result))], None
 
 
-def outcome_of(fetch: Callable[[], Payload]) -> Payload | AAToolkitError:
+def result_of(fetch: Callable[[], Payload]) -> Payload | AAToolkitError:
     """Return the payload that ``fetch()`` returns, or the `AAToolkitError` that it raises."""
     try:
         return fetch()
@@ -312,10 +340,10 @@ def outcome_of(fetch: Callable[[], Payload]) -> Payload | AAToolkitError:
 
 
 def fetch_response(
-    client: Client, project: Project, name: str, scope: Scope, refresh: bool
+    client: Client, project: Project, section: str, scope: Scope, refresh: bool
 ) -> Payload:
-    """Fetch the section ``name``; raise `DecodeError` if the response contains the token."""
-    payload = project.fetch(name, scope, refresh=refresh)
+    """Fetch ``section``; raise `DecodeError` if the response contains the token."""
+    payload = project.fetch(section, scope, refresh=refresh)
     refuse_token(client._source, payload.body, payload.url, payload.headers)
     return payload
 
@@ -352,14 +380,16 @@ def fetch_by_workers(
             "workers cannot replay a study; add without an executor, or give the study itself",
             argument="executor",
         )
-    service = (client.base_url, tuple(sorted(client._settings.items())))
-    tasks = ((options, refresh, project.host, scope, names) for project, scope, names in targets)
+    client_settings = client.base_url, tuple(sorted(client._settings.items()))
+    tasks = (
+        (options, refresh, project.host, scope, sections) for project, scope, sections in targets
+    )
     max_running = _TASKS_PER_WORKER * int(getattr(executor, "_max_workers", 8) or 8)
     futures: set[Any] = set()
     try:
         while True:
             futures |= {
-                executor.submit(fetch_task, service, *task)
+                executor.submit(fetch_task, client_settings, *task)
                 for task in islice(tasks, max_running - len(futures))
             }
             if not futures:
@@ -384,23 +414,31 @@ def fetch_by_workers(
 
 
 def fetch_task(
-    service: Any, options: ReadingOptions, refresh: bool, host: str, scope: Scope, names: list[str]
+    client_settings: Any,
+    options: ReadingOptions,
+    refresh: bool,
+    host: str,
+    scope: Scope,
+    sections: list[str],
 ) -> Group:
-    """Fetch the sections ``names`` of a host in a worker, and derive their tables; return both.
+    """Fetch ``sections`` of a host in a worker, and derive their tables; return both.
 
-    ``service`` is a pair: the base URL, and the other arguments of `Client` as (name, value) pairs.
+    ``client_settings`` is a pair: the base URL, and the other arguments of `Client` as pairs of
+    name and value.
     """
-    if service not in _clients:
-        _clients[service] = Client(service[0], profile=options.profile, **dict(service[1]))
-    client = _clients[service]
+    if client_settings not in _clients:
+        _clients[client_settings] = Client(
+            client_settings[0], profile=options.profile, **dict(client_settings[1])
+        )
+    client = _clients[client_settings]
     project = client.project(host)
     results = [
-        outcome_of(lambda name=name: fetch_response(client, project, name, scope, refresh))  # type: ignore[misc]
-        for name in names
+        result_of(lambda section=section: fetch_response(client, project, section, scope, refresh))  # type: ignore[misc]
+        for section in sections
     ]
     outcomes = [
-        ((host, name, scope._to_query()), result)
-        for name, result in zip(names, results, strict=True)
+        ((host, section, scope._to_query()), result)
+        for section, result in zip(sections, results, strict=True)
     ]
     payloads = [result for result in results if isinstance(result, Payload)]
     return outcomes, derive(payloads, options)

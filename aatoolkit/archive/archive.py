@@ -28,12 +28,12 @@ from aatoolkit.archive.adding import (
     fetch_groups,
     group_payloads,
     payloads_of,
-    plan,
+    plan_requests,
 )
 from aatoolkit.archive.reading import TableReader, dask_frame, overview, sql_tables
-from aatoolkit.archive.responses import USABLE, ResponseIndex, groups_of, source_of
+from aatoolkit.archive.responses import USABLE, ResponseIndex, read_groups, source_of
 from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA, stored_tables
-from aatoolkit.archive.snapshot import Selection, Snapshot, When, moment, quoted
+from aatoolkit.archive.snapshot import Selection, Snapshot, When, literal, moment
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, read_runs, typed
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project
@@ -170,13 +170,13 @@ class Archive(metaclass=Chaptered):
                 hint = "such as archive.add(client, ['acme.example'])"
                 raise ScopeError(f"name the hosts, {hint}", parameter="hosts")
             profile = source._profile if source._profile is not None else profile
-            names = known_sections(sections, profile)
+            wanted_sections = known_sections(sections, profile)
             projects = [*map(source.project, unique_list(hosts, str))]
             wanted_targets = product(projects, unique_list(scopes, Scope) or [Scope()])
             with self._store.typed():
                 index = ResponseIndex(self._store, {project.host for project in projects})
-                targets, resumed_responses, skipped_count = plan(
-                    self._store, index, wanted_targets, names, refresh=refresh
+                targets, resumed_responses, skipped_count = plan_requests(
+                    self._store, index, wanted_targets, wanted_sections, refresh=refresh
                 )
             add_options = {"resumed": resumed_responses, "skipped": skipped_count}
             if executor is None:
@@ -335,8 +335,8 @@ class Archive(metaclass=Chaptered):
         limit = moment(as_of, "as_of", is_last=True)
         if reader.stored_table.moment is None:
             return reader.read(selection.before(limit).before(self._until))
-        by_fetch = Selection(selection.hosts, scope=scope).before(self._until)
-        return reader.history(by_fetch.before(limit), selection)
+        fetch_selection = Selection(selection.hosts, scope=scope).before(self._until)
+        return reader.history(fetch_selection.before(limit), selection)
 
     @typed
     def sql(self, query: str) -> Any:
@@ -457,25 +457,25 @@ class Archive(metaclass=Chaptered):
         for name in ("sha256", "host", "section", "scope"):
             value = getattr(source, name)
             if value is not None:
-                conditions.append(f"{name} = {quoted(value)}")
-        for group in groups_of(self._snapshot(), " AND ".join(conditions)):
-            for row in group:
-                response_source = source if source.sha256 else source_of(vars(row))
-                yield StoredResponse(response_source, row.payload, self._options)
+                conditions.append(f"{name} = {literal(value)}")
+        for group in read_groups(self._snapshot(), " AND ".join(conditions)):
+            for response in group:
+                response_source = source if source.sha256 else source_of(vars(response))
+                yield StoredResponse(response_source, response.payload, self._options)
 
-    def _archived_frame(self, method: str, options: Mapping[str, Any]) -> pd.DataFrame:
+    def _archived_frame(self, method: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
         """Read a frame again, with the method and arguments that its metadata has recorded.
 
         Parameters
         ----------
         method : {"read", "history"}
             The method.
-        options : mapping
+        arguments : mapping
             The arguments of the method, with the scope as a query string.
         """
-        scope = options.get("scope")
-        options = {**options, "scope": None if scope is None else Scope._from_query(scope)}
-        return self.history(**options) if method == "history" else self.read(**options)
+        scope = arguments.get("scope")
+        arguments = {**arguments, "scope": None if scope is None else Scope._from_query(scope)}
+        return self.history(**arguments) if method == "history" else self.read(**arguments)
 
     @typed
     def explain(
@@ -528,8 +528,8 @@ class Archive(metaclass=Chaptered):
         frame = self.read(section, name or None, hosts=host, scope=scope, since=since, until=until)
         if isinstance(row, Mapping) and "fetched_at" not in row and len(frame):
             mask = Explainer.rows_with(frame, row)
-            newest = frame.loc[mask, "fetched_at"].max()
-            frame = frame[frame["fetched_at"] == newest] if mask.any() else frame
+            newest_fetch = frame.loc[mask, "fetched_at"].max()
+            frame = frame[frame["fetched_at"] == newest_fetch] if mask.any() else frame
         return Explainer(self).explain(frame, row, column)
 
     # -- keeping -------------------------------------------------------------------------------
@@ -557,7 +557,7 @@ class Archive(metaclass=Chaptered):
         ArchiveError
             If there is no archive, or it cannot be written to.
         """
-        self._writable()
+        self._check_writable()
         return upkeep.compact(self._store, keep_hours=keep_hours)
 
     @typed
@@ -589,7 +589,7 @@ class Archive(metaclass=Chaptered):
         ArchiveConflict
             If another process changed the same rows; call it again.
         """
-        self._writable()
+        self._check_writable()
         return upkeep.forget(self._store, Selection.of(hosts).hosts, moment(before, "before"))
 
     @typed
@@ -641,7 +641,7 @@ class Archive(metaclass=Chaptered):
         AddReport
             A report whose ``problems`` are the errors of responses that give no tables.
         """
-        self._writable()
+        self._check_writable()
         options = self._options
         if profile is not None:
             options = replace(options, profile=Profile.load(profile))
@@ -684,14 +684,14 @@ class Archive(metaclass=Chaptered):
                     "study.merge",
                     path=study.path,
                 )
-            store = StudyResponses(study)
+            study_responses = StudyResponses(study)
             with study:
-                for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
+                for group in read_groups(snapshot, f"{USABLE} AND {selection.where}"):
                     for payload in (response.payload() for response in group):
-                        store.put(response_of(payload), stale=payload.stale)
+                        study_responses.put(response_of(payload), stale=payload.stale)
             return study
 
-    def _writable(self) -> None:
+    def _check_writable(self) -> None:
         self._snapshot()
         if self._until is not None:
             raise ArchiveError("an archive as of a moment is read-only; change the archive itself")

@@ -25,10 +25,10 @@ from aatoolkit.archive.schema import (
     OWN_SCHEMAS,
     STATEMENT_TABLES,
     StoredTable,
-    declaration_of,
+    load_stored_table,
     stored_tables,
 )
-from aatoolkit.archive.snapshot import Selection, Snapshot, identifier, quoted
+from aatoolkit.archive.snapshot import Selection, Snapshot, identifier, literal
 from aatoolkit.archive.store import MOMENT, ArchiveStore
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
@@ -87,7 +87,7 @@ class TableReader:
             problem = unknown(f"archived {noun}", name, valid_names)
             raise ScopeError(problem, parameter=noun.split()[0], unknown=(name,))
         self.path = paths[table or next(iter(paths))]
-        self.stored_table = declaration_of(snapshot.store, self.path)
+        self.stored_table = load_stored_table(snapshot.store, self.path)
         self.section_and_table = {"section": section_name, "table": self.stored_table.table.name}
 
     def check(self, selection: Selection) -> None:
@@ -111,15 +111,15 @@ class TableReader:
         for parameter, values in criteria.items():
             if values is None:
                 continue
-            names = dict.fromkeys(row[parameter] for row in responses)
+            archived_values = dict.fromkeys(row[parameter] for row in responses)
             for value in values:
-                if value not in names:
-                    problem = unknown(f"archived {parameter} of {section}", value, names)
+                if value not in archived_values:
+                    problem = unknown(f"archived {parameter} of {section}", value, archived_values)
                     raise ScopeError(problem, parameter=parameter, unknown=(value,))
             responses = [row for row in responses if row[parameter] in values]
-        start = min((row["first"] for row in responses), default=None)
-        if start and selection.until and selection.until < start:
-            problem = f"the first response of {section} is of {start}; read until a later time"
+        earliest = min((row["first"] for row in responses), default=None)
+        if earliest and selection.until and selection.until < earliest:
+            problem = f"the first response of {section} is of {earliest}; read until a later time"
             raise ScopeError(problem, parameter="until")
 
     def read(self, selection: Selection) -> pd.DataFrame:
@@ -130,37 +130,48 @@ class TableReader:
             f"SELECT * FROM {identifier(_ROWS)} WHERE {selection.where} "
             f"ORDER BY {', '.join(map(identifier, sort_columns))}"
         )
-        key = ("host", "days", *FILTER_COLUMNS, "fetched_at")
+        context_key = ("host", "days", *FILTER_COLUMNS, "fetched_at")
         recipe = ["archived", "read", {**self.section_and_table, **selection.to_dict()}]
-        return self._frame(self._query(sql), selection, recipe, CONTEXT, key)
+        return self._build_frame(self._query(sql), selection, recipe, CONTEXT, context_key)
 
-    def history(self, by_fetch: Selection, by_day: Selection) -> pd.DataFrame:
+    def history(self, fetch_selection: Selection, day_selection: Selection) -> pd.DataFrame:
         """Return one row per key and day, with the newest value in the selected responses.
 
-        ``by_fetch`` selects responses by their time of fetch. The period of ``by_day`` limits the
-        days in the result.
+        ``fetch_selection`` selects responses by their time of fetch. The period of
+        ``day_selection`` limits the days in the result.
         """
-        self.check(by_fetch)
-        rows = self._query(_history_sql(self.stored_table, by_fetch.where, by_day), FRAMES)
+        self.check(fetch_selection)
+        rows = self._query(
+            _history_sql(self.stored_table, fetch_selection.where, day_selection), FRAMES
+        )
         context = [
             "host",
             *(name for name in FILTER_COLUMNS if rows[name].null_count < rows.num_rows),
         ]
-        as_of = {"as_of": by_fetch.until.isoformat()} if by_fetch.until else {}
-        recipe = ["archived", "history", {**self.section_and_table, **by_day.to_dict(), **as_of}]
-        return self._frame(rows, by_fetch, recipe, context, context, HISTORY_COLUMNS, "last_seen")
+        as_of = {"as_of": fetch_selection.until.isoformat()} if fetch_selection.until else {}
+        recipe = [
+            "archived",
+            "history",
+            {**self.section_and_table, **day_selection.to_dict(), **as_of},
+        ]
+        return self._build_frame(
+            rows, fetch_selection, recipe, context, context, HISTORY_COLUMNS, "last_seen"
+        )
 
-    def _query(self, sql: str, *tables: str) -> pa.Table:
+    def _query(self, sql: str, *paths: str) -> pa.Table:
         views: dict[str, Any] = {_ROWS: self.path}
-        rows = self.snapshot.query(sql, *tables, **views)
+        rows = self.snapshot.query(sql, *paths, **views)
         types = {field.name: field.type for field in self.stored_table.schema()}
         fields = [
-            pa.field(f.name, types.get(f.name, MOMENT if pa.types.is_timestamp(f.type) else f.type))
-            for f in rows.schema
+            pa.field(
+                field.name,
+                types.get(field.name, MOMENT if pa.types.is_timestamp(field.type) else field.type),
+            )
+            for field in rows.schema
         ]
         return rows.cast(pa.schema(fields))
 
-    def _states(self, selection: Selection) -> tuple[list[ResponseState], int]:
+    def _read_states(self, selection: Selection) -> tuple[list[ResponseState], int]:
         """Return the selected responses with their column metadata, and how many requests failed.
 
         A request that got no usable response on a day counts as failed.
@@ -185,13 +196,13 @@ class TableReader:
         )
         return states, len(failed_requests)
 
-    def _frame(
+    def _build_frame(
         self,
         rows: pa.Table,
         selection: Selection,
         recipe: Recipe,
         context: Sequence[str],
-        key: Sequence[str],
+        context_key: Sequence[str],
         extra_columns: Sequence[str] = (),
         moment_column: str = "fetched_at",
     ) -> pd.DataFrame:
@@ -208,19 +219,19 @@ class TableReader:
         context, extra_columns
             The names of columns to put before and after those of the table. Their metadata says
             that they are measured.
-        key
+        context_key
             The names of the columns that, together with the table's key, identify a row.
         moment_column
             The column with the time when a row's response was fetched.
         """
         table = self.stored_table
-        responses, failed_count = self._states(selection)
+        responses, failed_count = self._read_states(selection)
         names = [name for name in rows.column_names if name in table.columns]
-        row_key = [*key, *table.key]
+        row_key = [*context_key, *table.key]
         if rows["_row"].null_count < rows.num_rows:
             extra_columns, row_key = ["_row", *extra_columns], [*row_key, "_row"]
         frame = to_frame(_with_categories(rows.select([*context, *names, *extra_columns]), table))
-        columns = self._columns(names, responses, moment_column)
+        columns = self._column_metadata(names, responses, moment_column)
         if failed_count:
             reason = f"{failed_count} of {failed_count + len(responses)} responses failed"
             failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
@@ -233,7 +244,7 @@ class TableReader:
         )
         return attach(frame, metadata)
 
-    def _columns(
+    def _column_metadata(
         self, names: Sequence[str], responses: Sequence[ResponseState], moment_column: str
     ) -> dict[str, ColumnMetadata]:
         """Map each name in ``names`` to the metadata of this column.
@@ -248,35 +259,35 @@ class TableReader:
         groups: dict[str, list[ResponseState]] = {}
         for response in responses:
             groups.setdefault(response["states"], []).append(response)
-        metadata_by_states = {text: FrameMetadata.loads(text).columns for text in groups}
-        conditions = _conditions(groups, moment_column)
+        columns_by_states = {states: FrameMetadata.loads(states).columns for states in groups}
+        conditions = _group_conditions(groups, moment_column)
         columns = {}
         for name in names:
-            declared_name = f"{table.prefix}{table.table.name}.{declared_names[name]}"
-            by_states = {
-                text: metadata.get(declared_names[name], NOTHING).renamed(stored_names)
-                for text, metadata in metadata_by_states.items()
+            qualified_name = f"{table.prefix}{table.table.name}.{declared_names[name]}"
+            metadatas = {
+                states: state_columns.get(declared_names[name], NOTHING).renamed(stored_names)
+                for states, state_columns in columns_by_states.items()
             }
-            if len({(column.elsewhere, column.statements) for column in by_states.values()}) == 1:
-                columns[name] = replace(next(iter(by_states.values())), of=declared_name)
+            if len({(column.elsewhere, column.statements) for column in metadatas.values()}) == 1:
+                columns[name] = replace(next(iter(metadatas.values())), of=qualified_name)
                 continue
-            availabilities = [column.availability for column in by_states.values()]
+            availabilities = [column.availability for column in metadatas.values()]
             statements: tuple[Statement, ...] = ()
             if conditions is None:
                 availabilities += [
                     statement.availability
-                    for column in by_states.values()
+                    for column in metadatas.values()
                     for statement in column.statements
                 ]
-            for text, row_conditions in conditions or ():
-                statements += by_states[text].statements_within(*row_conditions)
+            for states, row_conditions in conditions or ():
+                statements += metadatas[states].statements_within(*row_conditions)
             columns[name] = ColumnMetadata(
-                declared_name, combine(availabilities) if availabilities else UNKNOWN, statements
+                qualified_name, combine(availabilities) if availabilities else UNKNOWN, statements
             )
         return columns
 
 
-def _conditions(
+def _group_conditions(
     groups: Mapping[str, Sequence[ResponseState]], moment_column: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
     """Return, for each group of responses, conditions that select the rows of this group only.
@@ -285,18 +296,20 @@ def _conditions(
     several groups, on the time of fetch. A group can have several items. Return None if there would
     be more than `_MOST_STATEMENTS` items.
     """
-    hosts = {text: sorted({row["host"] for row in group}) for text, group in groups.items()}
-    group_counts = Counter(host for names in hosts.values() for host in names)
+    hosts_by_states = {
+        states: sorted({row["host"] for row in group}) for states, group in groups.items()
+    }
+    group_counts = Counter(host for group_hosts in hosts_by_states.values() for host in group_hosts)
     conditions: list[tuple[str, tuple[Condition, ...]]] = []
-    for text, group in groups.items():
-        own_hosts = tuple(host for host in hosts[text] if group_counts[host] == 1)
+    for states, group in groups.items():
+        own_hosts = tuple(host for host in hosts_by_states[states] if group_counts[host] == 1)
         if own_hosts:
-            conditions.append((text, (Condition("host", "in", own_hosts),)))
-        for host in [host for host in hosts[text] if group_counts[host] > 1]:
+            conditions.append((states, (Condition("host", "in", own_hosts),)))
+        for host in [host for host in hosts_by_states[states] if group_counts[host] > 1]:
             moments = sorted({row["fetched_at"] for row in group if row["host"] == host})
-            times = tuple(time.astimezone(UTC).isoformat() for time in moments)
+            times = tuple(moment.astimezone(UTC).isoformat() for moment in moments)
             row_conditions = Condition("host", "in", (host,)), Condition(moment_column, "in", times)
-            conditions.append((text, row_conditions))
+            conditions.append((states, row_conditions))
     return conditions if len(conditions) <= _MOST_STATEMENTS else None
 
 
@@ -322,13 +335,13 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
 # -- history -----------------------------------------------------------------------------------
 
 
-def _history_sql(table: StoredTable, where: str, by_day: Selection) -> str:
+def _history_sql(table: StoredTable, where: str, day_selection: Selection) -> str:
     """Return the SQL query for the history of a table: one row per key and day.
 
-    ``where`` is an SQL condition that selects the responses. The period of ``by_day`` limits the
-    days in the result.
+    ``where`` is an SQL condition that selects the responses. The period of ``day_selection`` limits
+    the days in the result.
     """
-    moment = identifier(str(table.moment))
+    moment_sql = identifier(str(table.moment))
     key = ["host", *FILTER_COLUMNS, *table.key, "_row"]
     value_columns = [name for name in table.columns if name not in key]
     partition = ", ".join(map(identifier, key))
@@ -339,9 +352,9 @@ def _history_sql(table: StoredTable, where: str, by_day: Selection) -> str:
         f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *FILTER_COLUMNS)
     )
     value_window = f'PARTITION BY {partition}, "aa known" ORDER BY fetched_at, days'
-    limits = [
+    conditions = [
         '("aa covered" IS NULL OR "aa covered" <= "aa last")',
-        *by_day.period_conditions(moment),
+        *day_selection.period_conditions(moment_sql),
     ]
     return f"""
     WITH stored AS (
@@ -369,18 +382,19 @@ def _history_sql(table: StoredTable, where: str, by_day: Selection) -> str:
     ), f AS (SELECT * FROM counted WHERE "aa place" = 1
     ), covering AS (
         SELECT * FROM frames
-        WHERE "table" = {quoted(table.table.name)} AND section = {quoted(table.section)}
+        WHERE "table" = {literal(table.table.name)} AND section = {literal(table.section)}
         AND is_whole AND {where}
     ), judged AS (
         SELECT f.*, (
             SELECT max(c.fetched_at) FROM covering c
-            WHERE {same_scope} AND CAST(f.{moment} AS DATE) BETWEEN c.window_start AND c.window_end
+            WHERE {same_scope}
+            AND CAST(f.{moment_sql} AS DATE) BETWEEN c.window_start AND c.window_end
         ) AS "aa covered" FROM f
     )
     SELECT {columns}, first_seen, fetched_at AS last_seen,
         coalesce("aa changed", first_seen) AS last_changed,
         CAST("aa revised" AS BIGINT) AS revisions
-    FROM judged WHERE {" AND ".join(limits)} ORDER BY host, {moment}, {partition}
+    FROM judged WHERE {" AND ".join(conditions)} ORDER BY host, {moment_sql}, {partition}
     """
 
 
@@ -408,19 +422,19 @@ def _columns_of(snapshot: Snapshot) -> pa.Table:
     """Return a table with one row per declared column of the archive, and its declaration."""
     rows = []
     for path in filter(snapshot.has, stored_tables(snapshot.store)):
-        declaration = declaration_of(snapshot.store, path)
+        stored_table = load_stored_table(snapshot.store, path)
         rows += [
             {
-                "section": declaration.section,
-                "table": declaration.table.name,
+                "section": stored_table.section,
+                "table": stored_table.table.name,
                 "column": name,
                 "dtype": column.dtype,
                 "unit": column.unit,
                 "aggregation": str(column.aggregate),
-                "is_key": name in declaration.key,
+                "is_key": name in stored_table.key,
                 "description": column.doc,
             }
-            for name, column in declaration.columns.items()
+            for name, column in stored_table.columns.items()
         ]
     return pa.Table.from_pylist(rows)
 
@@ -435,12 +449,12 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
         files = snapshot.files(path)
         # If the first run was killed, a table may be listed that was not created.
         if files.table is not None:
-            size = {"files": len(files.paths), "bytes": files.size, "place": len(rows)}
-            rows.append({"section": section, "table": table, **size})
+            file_counts = {"files": len(files.paths), "bytes": files.size, "place": len(rows)}
+            rows.append({"section": section, "table": table, **file_counts})
     types = dict.fromkeys(("section", "table"), "string")
     schema = pa.schema(types | dict.fromkeys(("files", "bytes", "place"), "int64"))
     frames = FRAMES if snapshot.has(FRAMES) else STATEMENT_TABLES[FRAMES].empty_table()
-    rows_of_tables = snapshot.query(
+    table_counts = snapshot.query(
         'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
         "count(f.host) AS responses, count(DISTINCT f.host) AS hosts, "
         "min(f.fetched_at)::DATE AS first_day, max(f.fetched_at)::DATE AS last_day, "
@@ -450,7 +464,7 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
         stored=pa.Table.from_pylist(rows, schema),
         stated=frames,
     )
-    return to_frame(rows_of_tables, "numpy_nullable")
+    return to_frame(table_counts, "numpy_nullable")
 
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:

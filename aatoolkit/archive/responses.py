@@ -1,6 +1,6 @@
 """Responses as rows of an archive; equal bodies are stored only once.
 
-`ResponseIndex` tells which responses are stored; `groups_of` reads them with their bodies.
+`ResponseIndex` tells which responses are stored; `read_groups` reads them with their bodies.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from aatoolkit._util.text import json_text
 from aatoolkit.archive.schema import CONTEXT_FIELDS, OWN_SCHEMAS, RESPONSES
-from aatoolkit.archive.snapshot import Snapshot, in_list
+from aatoolkit.archive.snapshot import Snapshot, sql_in
 from aatoolkit.archive.store import ArchiveStore, RunLog
 from aatoolkit.errors import AAToolkitError, ArchiveError, StatusError
 from aatoolkit.metadata.column import Source
@@ -32,8 +32,8 @@ _COMPRESSION_LEVEL = 9
 USABLE = "error IS NULL"
 """The SQL condition that a row is a usable response."""
 
-Identity = tuple[str, str, str, datetime, str]
-Question = tuple[str, str, str]
+ResponseKey = tuple[str, str, str, datetime, str]
+RequestKey = tuple[str, str, str]
 """The key of a request: host, section, and the scope as a query string."""
 
 
@@ -123,17 +123,17 @@ class ArchivedResponse:
 
     @classmethod
     def of_error(
-        cls, run: str, question: Question, error: AAToolkitError, moment: datetime
+        cls, run: str, request_key: RequestKey, error: AAToolkitError, moment: datetime
     ) -> ArchivedResponse:
         """Return the archive's row for a request that failed with ``error`` at ``moment``.
 
-        ``question`` is the key of the request.
+        ``request_key`` is the key of the request.
         """
         body = error.body if isinstance(error, StatusError) else None
         details = {"kind": type(error).__name__, "message": error.message}
         return cls(
             run,
-            *question,
+            *request_key,
             moment,
             int(getattr(error, "status", None) or 0),
             None,
@@ -148,14 +148,14 @@ class ArchivedResponse:
         )
 
     @property
-    def question(self) -> Question:
+    def request_key(self) -> RequestKey:
         """The key of the request: host, section and scope."""
         return self.host, self.section, self.scope
 
     @property
-    def identity(self) -> Identity:
+    def key(self) -> ResponseKey:
         """The unique key of the response: the request's key, the time of fetch, the SHA-256."""
-        return *self.question, self.fetched_at, self.sha256 or ""
+        return *self.request_key, self.fetched_at, self.sha256 or ""
 
     @property
     def month(self) -> str:
@@ -238,13 +238,13 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
 
 def source_of(row: Mapping[str, Any]) -> Source:
     """Return the `Source` (host, section, URL and so on) for a row of the table ``responses``."""
-    moment = row["fetched_at"].astimezone(UTC)
+    fetched_at = row["fetched_at"].astimezone(UTC)
     return Source(
         row["host"],
         row["section"],
         row["scope"],
         row["url"],
-        moment.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        fetched_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
         row["sha256"],
         bool(row["stale"]),
         row["window_start"] and row["window_start"].isoformat(),
@@ -271,11 +271,11 @@ class ResponseIndex:
     def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:
         self._snapshot = Snapshot(store)
         self.runs: RunLog = self._snapshot.runs
-        self._where = USABLE if hosts is None else f"{USABLE} AND {in_list('host', hosts)}"
+        self._where = USABLE if hosts is None else f"{USABLE} AND {sql_in('host', hosts)}"
         self._months: set[str] = set()
-        self._identities: set[Identity] = set()
+        self._response_keys: set[ResponseKey] = set()
         self._bodies: set[tuple[str, ...]] = set()
-        self._archived_days: set[tuple[Question, date]] = set()
+        self._archived_days: set[tuple[RequestKey, date]] = set()
 
     def _load(self, month: str) -> None:
         """Load the responses of a month and of the month before into the index, unless loaded."""
@@ -286,44 +286,44 @@ class ResponseIndex:
             return
         for row in self._snapshot.rows(
             "SELECT host, section, scope, fetched_at, sha256, has_body FROM responses "
-            f"WHERE {self._where} AND {in_list('month', months)}",
+            f"WHERE {self._where} AND {sql_in('month', months)}",
             RESPONSES,
         ):
-            question, moment = (row["host"], row["section"], row["scope"]), row["fetched_at"]
+            request_key, moment = (row["host"], row["section"], row["scope"]), row["fetched_at"]
             moment = moment.astimezone(UTC)
-            self._identities.add((*question, moment, row["sha256"]))
-            self._archived_days.add((question, moment.date()))
+            self._response_keys.add((*request_key, moment, row["sha256"]))
+            self._archived_days.add((request_key, moment.date()))
             if row["has_body"]:
-                self._bodies.add((*question, row["sha256"]))
+                self._bodies.add((*request_key, row["sha256"]))
 
     def has(self, response: ArchivedResponse) -> bool:
         """Return whether this response is in the archive; False for a failed request."""
         self._load(response.month)
-        return response.error is None and response.identity in self._identities
+        return response.error is None and response.key in self._response_keys
 
-    def is_archived(self, question: Question, day: date) -> bool:
+    def is_archived(self, request_key: RequestKey, day: date) -> bool:
         """Return whether the archive has a response to this request that was fetched on ``day``."""
         self._load(f"{day:%Y-%m}")
-        return (question, day) in self._archived_days
+        return (request_key, day) in self._archived_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
         """Return whether the same body is stored already, with a response to the same request."""
         self._load(response.month)
-        return (*response.question, response.sha256 or "") in self._bodies
+        return (*response.request_key, response.sha256 or "") in self._bodies
 
     def add(self, response: ArchivedResponse) -> None:
         """Add a response that was just stored to the index; ignore a failed request."""
         if response.error is None:
-            self._identities.add(response.identity)
+            self._response_keys.add(response.key)
             if response.body is not None:
-                self._bodies.add((*response.question, response.sha256 or ""))
+                self._bodies.add((*response.request_key, response.sha256 or ""))
 
 
 _BATCH_SIZE = 2000
 """How many responses are loaded at a time, unless a host has more in a month."""
 
 
-def groups_of(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
+def read_groups(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
     """Yield the responses that meet an SQL condition, grouped by run, host and scope.
 
     Each response gets its body from the row that stores it. The body is None if no row does.
@@ -342,22 +342,22 @@ def groups_of(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[Archived
     """
     if not snapshot.has(RESPONSES):
         return
-    counts_by_host = snapshot.rows(
+    host_counts = snapshot.rows(
         f"SELECT month, host, count(*) AS n FROM responses WHERE {where} "
         "GROUP BY ALL ORDER BY month, host",
         RESPONSES,
     )
-    chunks: dict[tuple[str, int], list[str]] = {}
+    hosts_by_chunk: dict[tuple[str, int], list[str]] = {}
     response_count = 0
-    for month_and_host in counts_by_host:
-        chunks.setdefault((month_and_host["month"], response_count // _BATCH_SIZE), []).append(
-            month_and_host["host"]
+    for host_count in host_counts:
+        hosts_by_chunk.setdefault((host_count["month"], response_count // _BATCH_SIZE), []).append(
+            host_count["host"]
         )
-        response_count += month_and_host["n"]
-    for (month, _), hosts in chunks.items():
-        chunk = f"({where}) AND month = '{month}' AND {in_list('host', hosts)}"
+        response_count += host_count["n"]
+    for (month, _), hosts in hosts_by_chunk.items():
+        condition = f"({where}) AND month = '{month}' AND {sql_in('host', hosts)}"
         rows = snapshot.rows(
-            f"WITH chunk AS (SELECT * FROM responses WHERE {chunk}), bodies AS ("
+            f"WITH chunk AS (SELECT * FROM responses WHERE {condition}), bodies AS ("
             "SELECT sha256, any_value(body) AS kept FROM responses WHERE has_body AND sha256 IN "
             "(SELECT sha256 FROM chunk WHERE NOT has_body) GROUP BY sha256) "
             "SELECT chunk.* REPLACE (coalesce(body, kept) AS body) FROM chunk "

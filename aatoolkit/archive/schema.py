@@ -143,8 +143,8 @@ class StoredTable:
         >>> [table.stored_name(name) for name in ("brand", "host", "host_", "revisions")]
         ['brand', 'host_', 'host__', 'revisions_']
         """
-        reserved = CONTEXT | {*(HISTORY_COLUMNS if self._moment else ())}
-        return f"{name}_" if name.rstrip("_").lower() in reserved else name
+        reserved_names = CONTEXT | {*(HISTORY_COLUMNS if self._moment else ())}
+        return f"{name}_" if name.rstrip("_").lower() in reserved_names else name
 
     @cached_property
     def _moment(self) -> str | None:
@@ -203,10 +203,10 @@ def path_of(section: str, table: str) -> str:
     >>> path_of("ranking", "ranking_history"), path_of("ads", "cost/day")
     ('tables/ranking/ranking_history', 'tables/ads/cost-day-e1170b2eb66d')
     """
-    return f"tables/{_folder(section)}/{_folder(table)}"
+    return f"tables/{_folder_name(section)}/{_folder_name(table)}"
 
 
-def _folder(name: str) -> str:
+def _folder_name(name: str) -> str:
     """Return ``name`` if it can name a folder; else its first letters and digits, and a hash."""
     if _FOLDER_NAME.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_BYTES:
         return name
@@ -263,7 +263,7 @@ def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
     return {path_of(row["section"], row["table"]): (row["section"], row["table"]) for row in rows}
 
 
-def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
+def load_stored_table(store: ArchiveStore, path: str) -> StoredTable:
     """Return the declared table that is stored at ``path``, read from its Delta properties.
 
     Raises
@@ -304,11 +304,11 @@ def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
 
 def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
     declaration, configuration = declared_table.table, declared_table.configuration()
-    table = store.open(declared_table.name)
-    if table is None:
+    delta_table = store.open(declared_table.name)
+    if delta_table is None:
         schema = declared_table.schema()
         return store.create(declared_table.name, schema, configuration=configuration)
-    old_table = StoredTable.load(table.metadata().configuration, declared_table.name)
+    old_table = StoredTable.load(delta_table.metadata().configuration, declared_table.name)
     problems = [
         f"{declaration.name}.{difference}: {before} -> {after}"
         for difference, before, after in differences(old_table.table, declaration)
@@ -321,11 +321,11 @@ def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
             path=store.root,
             problems=tuple(problems),
         )
-    stored_names = {field.name for field in table.schema().fields}
+    stored_names = {field.name for field in delta_table.schema().fields}
     if {
         *declared_table.schema().names
     } <= stored_names and old_table.prefix == declared_table.prefix:
-        return table
+        return delta_table
     new_columns = declared_table.columns.keys() - stored_names
     old_columns = (
         column for column in old_table.table.columns if column.name not in declaration.names
@@ -333,9 +333,11 @@ def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
     extended_table = replace(
         declared_table, table=replace(declaration, columns=(*declaration.columns, *old_columns))
     )
-    table = store.create(declared_table.name, declared_table.schema())
+    delta_table = store.create(declared_table.name, declared_table.schema())
     with store.errors(declared_table.name):
-        table.alter.set_table_properties(extended_table.configuration(), raise_if_not_exists=False)
+        delta_table.alter.set_table_properties(
+            extended_table.configuration(), raise_if_not_exists=False
+        )
     section_and_table = (declared_table.section, declaration.name)
     add_changes(
         store,
@@ -348,13 +350,13 @@ def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
     return store.open(declared_table.name)
 
 
-def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
+def differences(old_table: Table, new_table: Table) -> list[tuple[str, str, str]]:
     """Return the differences of two declarations that prevent their rows from sharing a table.
 
     Each difference is a tuple: what differs (such as ``rate: unit``), the old and the new value.
     """
 
-    def meaning(column: Column) -> dict[str, str]:
+    def properties_of(column: Column) -> dict[str, str]:
         return {
             "dtype": column.dtype,
             "unit": str(column.unit),
@@ -362,15 +364,17 @@ def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
             "aggregation": str(column.aggregate),
         }
 
-    old_meanings = {column.name: meaning(column) for column in (*old.columns, ROW_COLUMN)}
-    changes = [("key", ", ".join(old.key), ", ".join(new.key))]
-    for column in new.columns:
-        old_meaning = old_meanings.get(column.name, {})
-        changes += [
-            (f"{column.name}: {name}", old_meaning.get(name, value), value)
-            for name, value in meaning(column).items()
+    old_properties = {
+        column.name: properties_of(column) for column in (*old_table.columns, ROW_COLUMN)
+    }
+    comparisons = [("key", ", ".join(old_table.key), ", ".join(new_table.key))]
+    for column in new_table.columns:
+        old_column_properties = old_properties.get(column.name, {})
+        comparisons += [
+            (f"{column.name}: {name}", old_column_properties.get(name, value), value)
+            for name, value in properties_of(column).items()
         ]
-    return [change for change in changes if change[1] != change[2]]
+    return [comparison for comparison in comparisons if comparison[1] != comparison[2]]
 
 
 def add_changes(store: ArchiveStore, changes: Iterable[Change]) -> None:

@@ -39,12 +39,12 @@ from aatoolkit.scope import FILTERS, Scope
 # -- SQL ---------------------------------------------------------------------------------------
 
 
-def quoted(value: Any) -> str:
+def literal(value: Any) -> str:
     """Return a text, number or moment as an SQL literal.
 
     Examples
     --------
-    >>> quoted("it's"), quoted(7)
+    >>> literal("it's"), literal(7)
     ("'it''s'", '7')
     """
     if isinstance(value, datetime):
@@ -63,20 +63,20 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def in_list(column: str, values: Iterable[str]) -> str:
+def sql_in(column: str, values: Iterable[str]) -> str:
     """Return the SQL condition that ``column`` has one of ``values``; ``false`` without values."""
-    texts = ", ".join(map(quoted, sorted(values)))
-    return f"{identifier(column)} IN ({texts})" if texts else "false"
+    literals = ", ".join(map(literal, sorted(values)))
+    return f"{identifier(column)} IN ({literals})" if literals else "false"
 
 
 @cache
-def _database(process_id: int) -> Any:
+def _connection(process_id: int) -> Any:
     """Return the DuckDB connection of the process with this ID; each process has its own."""
-    atexit.register(_database.cache_clear)
-    return _new_database()
+    atexit.register(_connection.cache_clear)
+    return _new_connection()
 
 
-def _new_database() -> Any:
+def _new_connection() -> Any:
     """Return a new DuckDB connection in memory that installs no extensions."""
     config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     connection = duckdb().connect(config=config)
@@ -145,12 +145,12 @@ class Selection:
     def period_conditions(self, column: str) -> list[str]:
         """Return SQL conditions that the time ``column`` lies between ``since`` and ``until``."""
         limits = {">=": self.since, "<=": self.until}
-        return [f"{column} {sign} {quoted(limit)}" for sign, limit in limits.items() if limit]
+        return [f"{column} {sign} {literal(limit)}" for sign, limit in limits.items() if limit]
 
     @property
     def where(self) -> str:
         """The selection as an SQL condition on the context columns."""
-        conditions = [] if self.hosts is None else [in_list("host", self.hosts)]
+        conditions = [] if self.hosts is None else [sql_in("host", self.hosts)]
         limits = {">=": self.since, "<=": self.until}
         conditions += [f"month {sign} '{limit:%Y-%m}'" for sign, limit in limits.items() if limit]
         conditions += self.period_conditions("fetched_at")
@@ -158,7 +158,7 @@ class Selection:
             conditions.append(f"days = {self.scope.days}")
             for name in FILTERS:
                 values = self.scope._filters.get(name)
-                comparison = f"= {quoted(','.join(values))}" if values else "IS NULL"
+                comparison = f"= {literal(','.join(values))}" if values else "IS NULL"
                 conditions.append(f"filter_{name} {comparison}")
         return " AND ".join(conditions) or "true"
 
@@ -197,8 +197,8 @@ def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime 
         with contextlib.suppress(OverflowError):
             return parsed_value.astimezone(UTC)
     if isinstance(parsed_value, date) and not isinstance(parsed_value, datetime):
-        start = datetime.combine(parsed_value, time(), UTC)
-        return start + timedelta(days=1, microseconds=-1) if is_last else start
+        day_start = datetime.combine(parsed_value, time(), UTC)
+        return day_start + timedelta(days=1, microseconds=-1) if is_last else day_start
     hint = "write '2026-10-01' or '2026-10-01T12:00:00Z'"
     problem = f"{name}={value!r} is no day and no moment with a time zone; {hint}"
     raise ScopeError(problem, parameter=name)
@@ -280,21 +280,27 @@ class Snapshot:
             if os.path.exists(path) and not os.path.isfile(path):
                 raise ArchiveError("it is no regular file; take it away", path=path)
         has_runs = name not in (RUNS, CHANGES)
-        hidden = read_runs(self.store)[0].begun - self.committed if has_runs else frozenset[str]()
+        hidden_runs = (
+            read_runs(self.store)[0].begun - self.committed if has_runs else frozenset[str]()
+        )
         size = sum(row["size_bytes"] for row in self.store.actions(name, table))
         fields, own_schema = [*pa.schema(table.schema().to_arrow())], OWN_SCHEMAS.get(name)
-        names = {field.name for field in fields}
-        new_fields = [f for f in own_schema or CONTEXT_FIELDS if f.name not in names]
+        field_names = {field.name for field in fields}
+        new_fields = [
+            field for field in own_schema or CONTEXT_FIELDS if field.name not in field_names
+        ]
         is_extended = EXTENDED in table.metadata().configuration or name in self._extended_tables
         schema = pa.schema([*fields, *new_fields])
-        return VisibleFiles(table, paths, hidden, size, schema, is_extended or bool(new_fields))
+        return VisibleFiles(
+            table, paths, hidden_runs, size, schema, is_extended or bool(new_fields)
+        )
 
     def query(
-        self, sql: str, *names: str, values: list[Any] | None = None, **views: Any
+        self, sql: str, *paths: str, values: list[Any] | None = None, **views: Any
     ) -> pa.Table:
         """Run an SQL query on tables of the archive, and return the result as an Arrow table.
 
-        ``names`` are the paths of tables that the query refers to by their path. ``views`` maps
+        ``paths`` are those of tables that the query refers to by their path. ``views`` maps
         further names in the query to what each refers to: the path of a table, or an Arrow table.
 
         Raises
@@ -302,8 +308,8 @@ class Snapshot:
         ArchiveError
             If the query cannot be computed.
         """
-        with _database(os.getpid()).cursor() as connection:
-            for view, source in {**{name: name for name in names}, **views}.items():
+        with _connection(os.getpid()).cursor() as connection:
+            for view, source in {**{path: path for path in paths}, **views}.items():
                 if isinstance(source, pa.Table):
                     connection.register(view, source)
                 else:
@@ -314,9 +320,9 @@ class Snapshot:
                 message = f"the query failed: {one_line(error)}"
                 raise ArchiveError(message, path=self.store.root) from None
 
-    def rows(self, sql: str, *names: str, **options: Any) -> list[dict[str, Any]]:
+    def rows(self, sql: str, *paths: str, **options: Any) -> list[dict[str, Any]]:
         """Run an SQL query on tables, and return one dict per row; see `query`."""
-        return list(self.query(sql, *names, **options).to_pylist())
+        return list(self.query(sql, *paths, **options).to_pylist())
 
     def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:
         """Create the SQL view ``view`` of the visible rows at ``path`` that meet ``where``.
@@ -334,19 +340,19 @@ class Snapshot:
                 path=self.store.root,
             )
         if files.hidden_runs:
-            where += f" AND NOT {in_list('run', files.hidden_runs)}"
+            where += f" AND NOT {sql_in('run', files.hidden_runs)}"
         sources = []
         if files.paths and self.store.is_local:
             is_partitioned = bool(files.table.metadata().partition_columns)
-            paths = ", ".join(map(quoted, files.paths))
+            paths = ", ".join(map(literal, files.paths))
             sources.append(
                 f"read_parquet([{paths}], hive_partitioning={is_partitioned}, "
                 f"hive_types_autocast=false, union_by_name={files.is_extended})"
             )
         elif files.paths:
             with self.store.errors(path):
-                rows = self.store.dataset(path, files.table)
-            connection.register(f"{view} with rows", rows)
+                dataset = self.store.dataset(path, files.table)
+            connection.register(f"{view} with rows", dataset)
             sources.append(identifier(f"{view} with rows"))
         if files.is_extended or not sources:  # there may be no file
             connection.register(f"{view} without rows", files.schema.empty_table())
@@ -403,7 +409,7 @@ class Snapshot:
         engine = duckdb()
         with self.typed(tables):
             # A database of its own, for what locks it down holds for all of its connections.
-            connection = _new_database()
+            connection = _new_connection()
             statements = []
             if isinstance(query, str):
                 query.encode()  # DuckDB's own error would say nothing of it
@@ -411,9 +417,11 @@ class Snapshot:
             if len(statements) != 1 or statements[0].type != engine.StatementType.SELECT:
                 raise ArchiveError("a query is one SELECT, which changes nothing; write one")
             # Not get_table_names, which binds a query before there are tables, and fails at USING.
-            ((tree,),) = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchall()
+            ((tree_json,),) = connection.execute(
+                "SELECT json_serialize_sql($1)", [query]
+            ).fetchall()
             allowed_files: list[str] = []
-            for name in sorted({*_table_names(json.loads(tree))} & {*tables}):
+            for name in sorted({*_table_names(json.loads(tree_json))} & {*tables}):
                 source = tables[name]
                 if isinstance(source, list):
                     raise ArchiveError(

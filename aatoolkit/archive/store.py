@@ -105,15 +105,15 @@ class ArchiveStore:
     def __init__(
         self, root: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None
     ) -> None:
-        text = os.fspath(root)
-        self.is_local = "://" not in text
+        uri = os.fspath(root)
+        self.is_local = "://" not in uri
         try:
-            text.encode()
+            uri.encode()
         except (UnicodeError, AttributeError):
             raise ArchiveError(
                 f"no archive can be at {visible(str(root))}: it is no text that names a folder"
             ) from None
-        self.root = str(Path(text).expanduser().absolute()) if self.is_local else text.rstrip("/")
+        self.root = str(Path(uri).expanduser().absolute()) if self.is_local else uri.rstrip("/")
         self.options = {name: str(value) for name, value in (storage_options or {}).items()}
         self._peeked_tables: dict[str, tuple[Any, Any]] = {}
         self._cached_rows: dict[str, tuple[Any, list[dict[str, Any]]]] = {}
@@ -171,11 +171,11 @@ class ArchiveStore:
         In a folder, an opened table is cached until its latest log file changes. In an object store
         the table is opened each time.
         """
-        last_identity, table = self._peeked_tables.get(name, (None, None))
-        identity = self._log_identity(name) if self.is_local else None
-        if identity is None or last_identity != identity:
+        last_log_state, table = self._peeked_tables.get(name, (None, None))
+        log_state = self._log_state(name) if self.is_local else None
+        if log_state is None or last_log_state != log_state:
             table = self.open(name)
-            self._peeked_tables[name] = identity, table
+            self._peeked_tables[name] = log_state, table
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
@@ -195,7 +195,7 @@ class ArchiveStore:
         files = SubTreeFileSystem(self.uri(name), LocalFileSystem()) if self.is_local else None
         return table.to_pyarrow_dataset(filesystem=files)
 
-    def _log_identity(self, name: str) -> tuple[Any, ...] | None:
+    def _log_state(self, name: str) -> tuple[Any, ...] | None:
         """Return values that change with every commit to a table; None if the table has no log.
 
         They are the name, inode, time and size of its latest log file.
@@ -221,8 +221,8 @@ class ArchiveStore:
         deltalake = engine()
         table = self.open(name)
         if table is not None:
-            names = {field.name for field in table.schema().fields}
-            new_fields = [field for field in schema if field.name not in names]
+            field_names = {field.name for field in table.schema().fields}
+            new_fields = [field for field in schema if field.name not in field_names]
             if not new_fields:
                 return table
             with self.errors(name):
@@ -281,8 +281,8 @@ class ArchiveStore:
         """Return one dict per data file of an open table, with its size, row count and month."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
-        fact_names = [name for name in _FILE_FACTS if name in actions.column_names]
-        return list(actions.select(fact_names).to_pylist())
+        column_names = [name for name in _FILE_FACTS if name in actions.column_names]
+        return list(actions.select(column_names).to_pylist())
 
     @contextlib.contextmanager
     def errors(self, name: str) -> Iterator[None]:
@@ -343,19 +343,19 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
     return wrapper
 
 
-def retry(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
-    """Call ``act`` until it raises no `ArchiveConflict`, at most `TRIES` times; return its result.
+def retry(action: Callable[[], R], before_retry: Callable[[], Any] = int) -> R:
+    """Call ``action`` until it raises no `ArchiveConflict`, up to `TRIES` times; return its result.
 
-    The wait between tries grows. ``before`` is called before each further try. The last try may
-    raise the conflict.
+    The wait between tries grows. ``before_retry`` is called before each further try. The last try
+    may raise the conflict.
     """
     for attempt in range(TRIES - 1):
         try:
-            return act()
+            return action()
         except ArchiveConflict:
             time.sleep(random.uniform(0.0, 0.02 * 2 ** min(attempt, 6)))
-        before()
-    return act()
+        before_retry()
+    return action()
 
 
 def write_options() -> Any:
@@ -435,10 +435,10 @@ class RunLog:
 
     def dead(self, now: datetime) -> frozenset[str]:
         """Return the unfinished runs that have logged nothing for longer than `DEAD_AFTER`."""
-        last_logged: dict[str, datetime] = {}
+        last_log_times: dict[str, datetime] = {}
         for row in self.rows:
-            last_logged[row["run"]] = max(row["at"], last_logged.get(row["run"], row["at"]))
-        return frozenset(run for run in self.unfinished if now - last_logged[run] > DEAD_AFTER)
+            last_log_times[row["run"]] = max(row["at"], last_log_times.get(row["run"], row["at"]))
+        return frozenset(run for run in self.unfinished if now - last_log_times[run] > DEAD_AFTER)
 
 
 def read_runs(store: ArchiveStore) -> tuple[RunLog, bool]:
@@ -519,26 +519,28 @@ class Checksums:
         with store.errors(CHECKSUMS):
             file_infos = store.files.get_file_info(FileSelector(CHECKSUMS, allow_not_found=True))
             self.names = sorted(info.base_name for info in file_infos if info.is_file)
-            parts = {name: self._read_part(name) for name in self.names if name.endswith(".json")}
+            contents = {
+                name: self._read_content(name) for name in self.names if name.endswith(".json")
+            }
         replaced_names = {
-            old_name for part in parts.values() for old_name in part.get("replaces", ())
+            old_name for content in contents.values() for old_name in content.get("replaces", ())
         }
-        for name, part in parts.items():
-            if name not in replaced_names and part:
-                self.runs.update(part["runs"])
-                for table, digests in part["files"].items():
+        for name, content in contents.items():
+            if name not in replaced_names and content:
+                self.runs.update(content["runs"])
+                for table, digests in content["files"].items():
                     self.files.setdefault(table, {}).update(digests)
 
-    def _read_part(self, name: str) -> dict[str, Any]:
+    def _read_content(self, name: str) -> dict[str, Any]:
         """Return the content of one file of checksums, or an empty dict if the file is damaged."""
         cache = self._store.checksums
         if name not in cache:
             with self._store.files.open_input_stream(f"{CHECKSUMS}/{name}") as stream:
-                text = stream.read()
-            if f"{hashlib.sha256(text).hexdigest()}.json" != name:
+                data = stream.read()
+            if f"{hashlib.sha256(data).hexdigest()}.json" != name:
                 self.damaged.append(name)
                 return {}
-            cache[name] = json.loads(text)
+            cache[name] = json.loads(data)
         return cache[name]
 
     def problems(self, name: str) -> Iterator[str]:
@@ -554,7 +556,7 @@ class Checksums:
 
     def _file_problems(self, name: str, table: Any) -> Iterator[str]:
         recorded_digests, store = self.files.get(name, {}), self._store
-        max_version = max(map(_version, recorded_digests), default=-1)
+        max_version = max(map(_log_version, recorded_digests), default=-1)
         if table.version() < max_version:
             yield f"its last commits are gone: it is at {table.version()}, and was at {max_version}"
         paths = [*paths_of(store, name, table)]
@@ -586,13 +588,13 @@ def add_checksums(
         recorded_digests = digests_by_table.get(name, {})
         new_digests = {
             path: digest
-            for path, digest in _hashes(store, name, table, recorded_digests)
+            for path, digest in _digests(store, name, table, recorded_digests)
             if path not in recorded_digests
         }
         if new_digests:
             digests[name] = new_digests
     if runs or digests:
-        _write(store, {"runs": sorted(runs), "replaces": [], "files": digests})
+        _write_checksums(store, {"runs": sorted(runs), "replaces": [], "files": digests})
 
 
 def replace_checksums(
@@ -614,20 +616,22 @@ def replace_checksums(
     old_checksums = Checksums(store)
     digests = {
         name: dict(
-            _hashes(
+            _digests(
                 store, name, table, {} if name in new_tables else old_checksums.files.get(name, {})
             )
         )
         for name, table in tables.items()
     }
     runs = sorted(committed_runs | old_checksums.runs)
-    latest_name = _write(store, {"runs": runs, "replaces": old_checksums.names, "files": digests})
+    latest_name = _write_checksums(
+        store, {"runs": runs, "replaces": old_checksums.names, "files": digests}
+    )
     with store.errors(CHECKSUMS):
         for name in {*old_checksums.names} - {latest_name}:
             store.files.delete_file(f"{CHECKSUMS}/{name}")
 
 
-def _hashes(
+def _digests(
     store: ArchiveStore, name: str, table: Any | None, recorded_digests: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Yield path and checksum of each file of a table; compute those that are not recorded."""
@@ -636,12 +640,12 @@ def _hashes(
             yield path, recorded_digests.get(path) or _sha256(store, f"{name}/{path}")
 
 
-def _write(store: ArchiveStore, content: Mapping[str, Any]) -> str:
+def _write_checksums(store: ArchiveStore, content: Mapping[str, Any]) -> str:
     """Write a file of checksums, and return its name: the SHA-256 of its content."""
-    text = json_text(content).encode()
-    name = f"{hashlib.sha256(text).hexdigest()}.json"
+    data = json_text(content).encode()
+    name = f"{hashlib.sha256(data).hexdigest()}.json"
     with store.errors(CHECKSUMS):
-        store.write(f"{CHECKSUMS}/{name}", text)
+        store.write(f"{CHECKSUMS}/{name}", data)
     return name
 
 
@@ -656,7 +660,7 @@ def paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
             yield f"_delta_log/{info.base_name}"
 
 
-def _version(path: str) -> int:
+def _log_version(path: str) -> int:
     """Return the table version that a log file has in its name; -1 for any other file."""
     folder, _, name = path.partition("/")
     return int(name[:20]) if folder == "_delta_log" and name[20:] == ".json" else -1

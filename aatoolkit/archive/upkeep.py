@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from aatoolkit._util.text import counted, visible
-from aatoolkit.archive.responses import USABLE, ArchivedResponse, groups_of
+from aatoolkit.archive.responses import USABLE, ArchivedResponse, read_groups
 from aatoolkit.archive.schema import (
     FILTER_COLUMNS,
     FRAMES,
@@ -26,12 +26,12 @@ from aatoolkit.archive.schema import (
     Change,
     StoredTable,
     add_changes,
-    declaration_of,
     differences,
+    load_stored_table,
     record_new_tables,
     stored_tables,
 )
-from aatoolkit.archive.snapshot import Snapshot, identifier, in_list, quoted
+from aatoolkit.archive.snapshot import Snapshot, identifier, literal, sql_in
 from aatoolkit.archive.store import (
     CHECKSUMS,
     RUNS,
@@ -91,7 +91,7 @@ class UpkeepReport:
         )
 
 
-def names_of(store: ArchiveStore) -> list[str]:
+def data_table_names(store: ArchiveStore) -> list[str]:
     """Return the names of the table ``responses`` and of all tables derived from it."""
     return [RESPONSES, *stored_tables(store), *STATEMENT_TABLES]
 
@@ -102,13 +102,13 @@ def all_tables(store: ArchiveStore) -> dict[str, Any]:
     return {name: table for name, table in tables.items() if table is not None}
 
 
-def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepReport:
+def compact(store: ArchiveStore, *, keep_hours: float, removed_rows: int = 0) -> UpkeepReport:
     """Remove runs interrupted over a day ago, join and sort small files, and delete old files.
 
-    ``rows`` is the number of rows that the caller has just removed, for the report.
+    ``removed_rows`` is the number of rows that the caller has just removed, for the report.
     """
     counts_before = _count_files(store, all_tables(store))
-    _sweep(store)
+    _remove_dead_runs(store)
     busy_tables = []
     for name, table in all_tables(store).items():
         try:
@@ -123,10 +123,10 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
         sql = "SELECT count(DISTINCT host) AS n FROM responses"
         host_count = int(Snapshot(store).rows(sql, RESPONSES)[0]["n"])
     files, sizes = zip(counts_before, counts_after, strict=True)
-    return UpkeepReport(files, sizes, rows, host_count, tuple(busy_tables))
+    return UpkeepReport(files, sizes, removed_rows, host_count, tuple(busy_tables))
 
 
-def _sweep(store: ArchiveStore) -> None:
+def _remove_dead_runs(store: ArchiveStore) -> None:
     """Remove the rows of unfinished runs that have logged nothing for a day.
 
     First the log says so; then such a run cannot be committed any more.
@@ -137,7 +137,7 @@ def _sweep(store: ArchiveStore) -> None:
         if run not in runs.removing:
             log(store, run, "removing")
     if dead_runs:
-        _delete(store, in_list("run", dead_runs))
+        _delete(store, sql_in("run", dead_runs))
     for run in dead_runs:
         log(store, run, "removed")
 
@@ -148,15 +148,17 @@ def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> N
         sizes_by_month.setdefault(row.get("partition.month"), []).append(row["size_bytes"])
     with store.errors(name):
         for month, sizes in sizes_by_month.items():
-            partitions = None if month is None else [("month", "=", month)]
+            partition_filters = None if month is None else [("month", "=", month)]
             if len(sizes) > 1 and (month is None or sum(sizes) > _LARGE_BYTES):
-                table.optimize.compact(partitions, writer_properties=write_options())
+                table.optimize.compact(partition_filters, writer_properties=write_options())
             elif len(sizes) > 1:
-                table.optimize.z_order(["host"], partitions, writer_properties=write_options())
-        options = {"dry_run": False, "enforce_retention_duration": False}
+                table.optimize.z_order(
+                    ["host"], partition_filters, writer_properties=write_options()
+                )
+        vacuum_options = {"dry_run": False, "enforce_retention_duration": False}
         hours = math.ceil(keep_hours)
-        table.vacuum(hours, **options)
-        table.vacuum(max(hours, _ORPHAN_HOURS), full=True, **options)
+        table.vacuum(hours, **vacuum_options)
+        table.vacuum(max(hours, _ORPHAN_HOURS), full=True, **vacuum_options)
 
 
 def forget(
@@ -170,12 +172,14 @@ def forget(
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
     # From here on no run that began before can be committed: it may refer to deleted bodies.
     log(store, new_run(), "forgotten")
-    conditions = [] if hosts is None else [in_list("host", hosts)]
+    conditions = [] if hosts is None else [sql_in("host", hosts)]
     if before is not None:
-        conditions += [f"month <= '{before:%Y-%m}'", f"fetched_at < {_literal(before)}"]
-    report = compact(store, keep_hours=0, rows=_delete(store, " AND ".join(conditions), before))
+        conditions += [f"month <= '{before:%Y-%m}'", f"fetched_at < {_cast_moment(before)}"]
+    report = compact(
+        store, keep_hours=0, removed_rows=_delete(store, " AND ".join(conditions), before)
+    )
     # On an object store this may take very long: there, Delta removes old commits after 30 days.
-    for name in names_of(store) if store.is_local else ():
+    for name in data_table_names(store) if store.is_local else ():
         table = store.open(name)
         if table is None:
             continue
@@ -190,7 +194,7 @@ def forget(
     return report
 
 
-def _literal(moment: datetime) -> str:
+def _cast_moment(moment: datetime) -> str:
     """Return a moment as an SQL literal for deltalake."""
     arrow_type = "'Timestamp(Microsecond, Some(\"UTC\"))'"
     return f"arrow_cast('{moment.isoformat()}', {arrow_type})"
@@ -203,7 +207,7 @@ def _delete(store: ArchiveStore, condition: str, before: datetime | None = None)
     """
     return sum(
         retry(lambda name=name: _delete_from(store, name, condition, before))  # type: ignore[misc]
-        for name in names_of(store)
+        for name in data_table_names(store)
     )
 
 
@@ -221,15 +225,15 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     if name == RESPONSES and before is not None:
         begun_runs = read_runs(store)[0].begun
         snapshot = Snapshot(store, begun_runs, {RESPONSES: table})
-        new_rows = _moved_bodies(snapshot, quoted(before)).select(schema.names).cast(schema)
+        new_rows = _moved_bodies(snapshot, literal(before)).select(schema.names).cast(schema)
         if new_rows.num_rows:
-            same_body = in_list("sha256", {*new_rows["sha256"].to_pylist()})
-            condition = f"(({condition}) OR ({same_body} AND fetched_at >= {_literal(before)}))"
+            same_body = sql_in("sha256", {*new_rows["sha256"].to_pylist()})
+            condition = f"(({condition}) OR ({same_body} AND fetched_at >= {_cast_moment(before)}))"
 
-    def count() -> int:
+    def count_rows() -> int:
         return sum(row["num_records"] for row in store.actions(name, table))
 
-    count_before = count()
+    count_before = count_rows()
     # Not DeltaTable.delete: the files that it writes have view types, which pyarrow cannot filter.
     with store.errors(name):
         engine().write_deltalake(
@@ -240,7 +244,7 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
             writer_properties=write_options(),
         )
         table.update_incremental()
-    return count_before - count()
+    return count_before - count_rows()
 
 
 def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
@@ -337,8 +341,8 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
         (CHECKSUMS, f"the file {name} is not what was written") for name in checksums.damaged
     ]
     # Files are compared before any is read as a table: reading a damaged file would fail.
-    names = dict.fromkeys((*OWN_SCHEMAS, *checksums.files))
-    problems += [(name, problem) for name in names for problem in checksums.problems(name)]
+    table_names = dict.fromkeys((*OWN_SCHEMAS, *checksums.files))
+    problems += [(name, problem) for name in table_names for problem in checksums.problems(name)]
     response_count = 0
     if not problems:
         snapshot = Snapshot(store)
@@ -346,8 +350,8 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
             raise ArchiveError(
                 f"there is no archive at {store.root} yet; add responses first", path=store.root
             )
-        for name in stored_tables(store).keys() - names.keys():
-            names[name] = None
+        for name in stored_tables(store).keys() - table_names.keys():
+            table_names[name] = None
             problems += [(name, problem) for problem in checksums.problems(name)]
         missing_runs = snapshot.runs.committed - checksums.runs
         if missing_runs:
@@ -365,18 +369,18 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
                 problems = _replay(snapshot, options)
         except ArchiveError as error:
             problems.append(("archive", error.message))
-    counts = (len(names) - 2, tuple(problems), checksums.unchecked)
-    return ArchiveCheck(store.root, response_count, *counts)
+    details = len(table_names) - 2, tuple(problems), checksums.unchecked
+    return ArchiveCheck(store.root, response_count, *details)
 
 
 def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
     """Check all responses for damaged bodies and duplicates; return their count and problems."""
     response_count, problems = 0, []
-    for group in groups_of(snapshot):
+    for group in read_groups(snapshot):
         response_count += len(group)
-        for row in group:
+        for response in group:
             try:
-                row.payload()
+                response.payload()
             except ArchiveError as error:
                 problems.append((RESPONSES, error.message))
     duplicates = snapshot.rows(
@@ -417,7 +421,7 @@ def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
     """Derive the tables again from the responses; return a problem for each table that differs."""
     problems: list[Problem] = []
     buffer = TableBuffer()
-    for archived_response, derived_response in derive_stored(groups_of(snapshot), options):
+    for archived_response, derived_response in derive_stored(read_groups(snapshot), options):
         if derived_response.error is None:
             buffer.add(archived_response, derived_response)
         if len(buffer) > _BATCH_SIZE:
@@ -429,7 +433,7 @@ def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
 def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
     """Yield a problem for each stored table that lacks rows of ``buffer``, with their hosts."""
     for name in buffer.declared_tables:
-        derived_rows = buffer.rows(name, declaration_of(snapshot.store, name).schema())
+        derived_rows = buffer.rows(name, load_stored_table(snapshot.store, name).schema())
         if derived_rows is None:
             continue
         columns = ", ".join(map(identifier, derived_rows.column_names))
@@ -448,14 +452,16 @@ def derive_stored(
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
     """Yield each stored response with its derived tables, or with an error if it is damaged."""
     for group in groups:
-        payloads = []
-        for row in group:
+        responses_and_payloads = []
+        for response in group:
             try:
-                payloads.append((row, row.payload()))
+                responses_and_payloads.append((response, response.payload()))
             except ArchiveError as error:
-                yield row, DerivedResponse(None, error=error)
-        derived_responses = derive([payload for _, payload in payloads], options)
-        yield from zip((row for row, _ in payloads), derived_responses, strict=True)
+                yield response, DerivedResponse(None, error=error)
+        derived_responses = derive([payload for _, payload in responses_and_payloads], options)
+        yield from zip(
+            (response for response, _ in responses_and_payloads), derived_responses, strict=True
+        )
 
 
 # -- rebuild -----------------------------------------------------------------------------------
@@ -481,22 +487,22 @@ def rebuild(
 
         def spool() -> None:
             tables.update(buffer.declared_tables)
-            rows = [
+            named_rows = [
                 (name, buffer.rows(name, table.schema()))
                 for name, table in buffer.declared_tables.items()
             ]
-            for name, new_rows in (*rows, *buffer.statement_tables()):
+            for name, new_rows in (*named_rows, *buffer.statement_tables()):
                 if new_rows is not None and new_rows.num_rows:
                     paths = files.setdefault(name, [])
                     paths.append(Path(folder, f"{len(files)}-{len(paths)}.parquet"))
                     pq.write_table(new_rows, paths[-1], compression="zstd")
 
-        groups = progress_bar(groups_of(Snapshot(store)), progress, total=0, unit="host")
-        for row, derived_response in derive_stored(groups, options):
+        groups = progress_bar(read_groups(Snapshot(store)), progress, total=0, unit="host")
+        for response, derived_response in derive_stored(groups, options):
             if derived_response.error is not None:
-                problems[row.name] = derived_response.error
+                problems[response.name] = derived_response.error
                 continue
-            buffer.add(row, derived_response)
+            buffer.add(response, derived_response)
             if buffer.size > _SPOOL_BYTES or len(buffer) >= _BATCH_SIZE:
                 spool()
                 buffer = TableBuffer()
@@ -525,7 +531,7 @@ def _replace(
     changes: list[Change] = []
     for name, table in tables.items():
         with contextlib.suppress(ArchiveError):  # damaged metadata is replaced
-            changes += _changes(declaration_of(store, name), table) if name in old_tables else ()
+            changes += _changes(load_stored_table(store, name), table) if name in old_tables else ()
         record_new_tables(store, [table])
         configuration = table.configuration()
         delta_table = store.create(name, table.schema(), configuration=configuration)
@@ -565,13 +571,13 @@ def _overwrite(
         )
 
 
-def _changes(old: StoredTable, new: StoredTable) -> Iterator[Change]:
+def _changes(old_table: StoredTable, new_table: StoredTable) -> Iterator[Change]:
     """Yield a row for the table ``changes`` for each difference between two declarations."""
-    section_and_table = (new.section, new.table.name)
-    for difference, before, after in differences(old.table, new.table):
+    section_and_table = new_table.section, new_table.table.name
+    for difference, before, after in differences(old_table.table, new_table.table):
         column, _, aspect = difference.partition(": ")
         yield *section_and_table, column, f"changed {aspect or difference}", before, after
-    for name in new.columns.keys() - old.columns.keys():
-        yield *section_and_table, name, "new column", None, new.columns[name].dtype
-    for name in old.columns.keys() - new.columns.keys():
-        yield *section_and_table, name, "no longer declared", old.columns[name].dtype, None
+    for name in new_table.columns.keys() - old_table.columns.keys():
+        yield *section_and_table, name, "new column", None, new_table.columns[name].dtype
+    for name in old_table.columns.keys() - new_table.columns.keys():
+        yield *section_and_table, name, "no longer declared", old_table.columns[name].dtype, None

@@ -17,9 +17,9 @@ from aatoolkit.archive import schema
 from aatoolkit.archive.responses import (
     USABLE,
     ArchivedResponse,
-    Identity,
     ResponseIndex,
-    groups_of,
+    ResponseKey,
+    read_groups,
     to_arrow,
 )
 from aatoolkit.archive.schema import (
@@ -32,7 +32,7 @@ from aatoolkit.archive.schema import (
     StoredTable,
     fit_to_schema,
 )
-from aatoolkit.archive.snapshot import Snapshot, in_list
+from aatoolkit.archive.snapshot import Snapshot, sql_in
 from aatoolkit.archive.store import (
     RUNS,
     ArchiveStore,
@@ -102,16 +102,16 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
     statement_rows = [
         ("availability", (section, *row)) for row in signal_rows(tables._parts.signals)
     ]
-    for table, built_table in built_tables.items():
+    for name, built_table in built_tables.items():
         columns = built_table.metadata.columns.values()
         # Rows that a response lacks were withdrawn only if it could measure all of them.
         is_complete = not any(column.statements for column in columns) and 2 * sum(
             column.availability.status == Status.AVAILABLE for column in columns
         ) > len(columns)
-        states = FrameMetadata(built_table.metadata.columns).dumps()
-        statement_rows.append((FRAMES, (section, table, states, is_complete, built_table.size)))
+        states_json = FrameMetadata(built_table.metadata.columns).dumps()
+        statement_rows.append((FRAMES, (section, name, states_json, is_complete, built_table.size)))
     arrow_tables = {
-        table: built_table.arrow for table, built_table in built_tables.items() if built_table.size
+        name: built_table.arrow for name, built_table in built_tables.items() if built_table.size
     }
     is_default = declaration is not None and sections.default_profile().get(section) is declaration
     return DerivedResponse(
@@ -132,20 +132,22 @@ class TableBuffer:
     def __len__(self) -> int:
         return len(self._responses)
 
-    def add(self, response: ArchivedResponse, derived: DerivedResponse) -> None:
+    def add(self, response: ArchivedResponse, derived_response: DerivedResponse) -> None:
         """Add the rows that were derived from ``response``."""
         response_number = len(self)
         self._responses.append(replace(response, body=None))  # bodies are stored by now
-        self._statement_rows += ((response_number, *row) for row in derived.statement_rows)
-        section = derived.declaration
+        self._statement_rows += ((response_number, *row) for row in derived_response.statement_rows)
+        section = derived_response.declaration
         section = sections.get(section) if isinstance(section, str) else section
         for table in section.tables if section is not None else ():
-            stored_table = StoredTable(section.name, table, derived.prefix)  # type: ignore[union-attr]
+            stored_table = StoredTable(section.name, table, derived_response.prefix)  # type: ignore[union-attr]
             self.declared_tables[stored_table.name] = stored_table
-            if table.name in derived.tables:
-                arrow = derived.tables[table.name]
-                self._tables.setdefault(stored_table.name, []).append((arrow, response_number))
-                self.size += arrow.nbytes
+            if table.name in derived_response.tables:
+                arrow_table = derived_response.tables[table.name]
+                self._tables.setdefault(stored_table.name, []).append(
+                    (arrow_table, response_number)
+                )
+                self.size += arrow_table.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
         """Return the buffered rows of the table ``name``, with context columns, in ``schema``.
@@ -160,7 +162,7 @@ class TableBuffer:
         numbered_tables = self._tables.get(name, [])
         if not numbered_tables:
             return None
-        tables = [part for part, _ in numbered_tables]
+        tables = [table for table, _ in numbered_tables]
         if all(table.schema.equals(tables[0].schema) for table in tables):
             tables = [pa.concat_tables(tables)]
         stored_name = self.declared_tables[name].stored_name
@@ -171,7 +173,7 @@ class TableBuffer:
         )
         response_numbers = np.repeat(
             [number for _, number in numbered_tables],
-            [part.num_rows for part, _ in numbered_tables],
+            [table.num_rows for table, _ in numbered_tables],
         )
         return self._with_context(response_numbers, converted_table).select(schema.names)
 
@@ -187,7 +189,7 @@ class TableBuffer:
 
     def leave_out(self, stored_table: StoredTable) -> None:
         """Remove the buffered rows of ``frames`` about ``stored_table``, which cannot be stored."""
-        section_and_table = (stored_table.section, stored_table.table.name)
+        section_and_table = stored_table.section, stored_table.table.name
         self._statement_rows = [
             row
             for row in self._statement_rows
@@ -200,10 +202,10 @@ class TableBuffer:
         ``response_numbers`` has, for each row, the position of its response in the buffer.
         """
         contexts = [response.context for response in self._responses]
-        table = pa.Table.from_pylist(contexts, CONTEXT_FIELDS)
-        context = table.take(pa.array(response_numbers, "int64"))
-        names = [*context.column_names, *rows.column_names]
-        return pa.table([*context.columns, *rows.columns], names)
+        context_table = pa.Table.from_pylist(contexts, CONTEXT_FIELDS)
+        context_rows = context_table.take(pa.array(response_numbers, "int64"))
+        column_names = [*context_rows.column_names, *rows.column_names]
+        return pa.table([*context_rows.columns, *rows.columns], column_names)
 
 
 # -- one run -------------------------------------------------------------------------------------
@@ -220,9 +222,9 @@ Derive = Callable[[Sequence[ArchivedResponse]], list[DerivedResponse]]
 class _DuplicateResponses(Exception):
     """Raised if another process has meanwhile committed a run with some of the same responses."""
 
-    def __init__(self, identities: set[Identity]) -> None:
+    def __init__(self, response_keys: set[ResponseKey]) -> None:
         super().__init__()
-        self.identities = identities
+        self.response_keys = response_keys
 
 
 class RunWriter:
@@ -255,21 +257,25 @@ class RunWriter:
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
         """Store those responses that the archive lacks, in one commit, and return them."""
-        new_rows = [replace(row, run=self.run) for row in responses if not self.index.has(row)]
-        rows = []
-        for row in new_rows:
-            has_stored_body = row.error is None and self.index.has_body(row)
-            rows.append(replace(row, body=None) if has_stored_body else row)
-            self.index.add(rows[-1])
-        if rows and not self._has_begun:
+        new_responses = [
+            replace(response, run=self.run)
+            for response in responses
+            if not self.index.has(response)
+        ]
+        stored_responses = []
+        for response in new_responses:
+            has_stored_body = response.error is None and self.index.has_body(response)
+            stored_responses.append(replace(response, body=None) if has_stored_body else response)
+            self.index.add(stored_responses[-1])
+        if stored_responses and not self._has_begun:
             log(self.store, self.run, "begun", check=self._check_begin)
             self._has_begun = True
-        if rows:
-            self.store.append(self._table(RESPONSES), to_arrow(rows))
-        failed_count = sum(row.error is not None for row in rows)
+        if stored_responses:
+            self.store.append(self._table(RESPONSES), to_arrow(stored_responses))
+        failed_count = sum(response.error is not None for response in stored_responses)
         self.failed += failed_count
-        self.responses += len(rows) - failed_count
-        return new_rows
+        self.responses += len(stored_responses) - failed_count
+        return new_responses
 
     def _check_begin(self, runs: RunLog) -> None:
         if runs.rebuilding:
@@ -328,19 +334,19 @@ class RunWriter:
         if not self._has_begun:
             return None
         self.flush()
-        changes = self.store.peek(schema.CHANGES)
-        add_checksums(self.store, {**self._tables, schema.CHANGES: changes}, [self.run])
+        changes_table = self.store.peek(schema.CHANGES)
+        add_checksums(self.store, {**self._tables, schema.CHANGES: changes_table}, [self.run])
         try:
             log(
                 self.store,
                 self.run,
                 "committed",
-                check=self._check,
+                check=self._check_commit,
                 responses=self.responses,
                 failed=self.failed,
             )
         except _DuplicateResponses as error:
-            duplicates = error.identities
+            committed_keys = error.response_keys
         else:
             add_checksums(self.store, {RUNS: self.store.peek(RUNS)})
             return self.run
@@ -348,13 +354,15 @@ class RunWriter:
         old_run = self.run
         self._restart(ResponseIndex(self.store))
         snapshot = Snapshot(self.store, self._last_log.committed | {old_run})
-        for group in groups_of(snapshot, in_list("run", [old_run])):
-            new_rows = self.put(row for row in group if row.identity not in duplicates)
-            usable_rows = [row for row in new_rows if row.error is None]
-            self.take(zip(usable_rows, self._derive(usable_rows), strict=True))
+        for group in read_groups(snapshot, sql_in("run", [old_run])):
+            new_responses = self.put(
+                response for response in group if response.key not in committed_keys
+            )
+            usable_responses = [response for response in new_responses if response.error is None]
+            self.take(zip(usable_responses, self._derive(usable_responses), strict=True))
         return self.commit()
 
-    def _check(self, runs: RunLog) -> None:
+    def _check_commit(self, runs: RunLog) -> None:
         """Raise an error if the log says that the run must not be committed.
 
         The reasons are that the run itself was removed; that responses were removed or tables made
@@ -378,19 +386,19 @@ class RunWriter:
             )
         new_runs = runs.committed - self._last_log.committed
         if new_runs:
-            committed_identities = self._response_identities(new_runs)
-            if committed_identities & self._response_identities(frozenset({self.run})):
-                raise _DuplicateResponses(committed_identities)
+            committed_keys = self._response_keys(new_runs)
+            if committed_keys & self._response_keys(frozenset({self.run})):
+                raise _DuplicateResponses(committed_keys)
             self._last_log = runs
 
-    def _response_identities(self, runs: frozenset[str]) -> set[Identity]:
+    def _response_keys(self, runs: frozenset[str]) -> set[ResponseKey]:
         """Return the identities (request, time and hash) of all usable responses of ``runs``."""
         snapshot = Snapshot(self.store, runs)
         if not snapshot.has(RESPONSES):
             return set()
         rows = snapshot.rows(
             "SELECT host, section, scope, fetched_at, sha256 FROM responses "
-            f"WHERE {USABLE} AND {in_list('run', runs)}",
+            f"WHERE {USABLE} AND {sql_in('run', runs)}",
             RESPONSES,
         )
         return {tuple(row.values()) for row in rows}

@@ -2,8 +2,8 @@
 
 The functions `project` and `demo` open a project of a real service and of the built-in demo. The
 base URL is an argument or an environment variable; the token can also be in a file or the key
-store. While a notebook is rerun from a study, `stand_in` makes every client of the process read the
-study's responses instead of asking a service.
+store. While a notebook is rerun from a study, `set_stand_in` makes every client of the process read
+the study's responses instead of asking a service.
 """
 
 from __future__ import annotations
@@ -279,16 +279,18 @@ class Client(NamesNear):
 
         So only few responses are in memory at a time. The parameters are those of `collect`.
         """
-        names = known_sections(sections, self._profile)
+        wanted_sections = known_sections(sections, self._profile)
         projects = {project.host: project for project in map(self.project, unique_list(hosts, str))}
         targets = [
             (project, scope)
             for project in projects.values()
-            for scope in [_scope(scope, {}) for scope in unique_list(scopes, Scope)] or [Scope()]
+            for scope in [_merge(scope, {}) for scope in unique_list(scopes, Scope)] or [Scope()]
         ]
         fetches = [partial(project.fetch, scope=scope) for project, scope in targets]
         with closing(
-            read_many(fetches, names, self._options, workers=self.workers, progress=progress)
+            read_many(
+                fetches, wanted_sections, self._options, workers=self.workers, progress=progress
+            )
         ) as datasets:
             for (project, scope), dataset in zip(targets, datasets, strict=True):
                 if (project, scope) == targets[0]:
@@ -370,8 +372,8 @@ class Project(NamesNear):
         (7, 30, 90)
         """
         payload = self._get(Request.for_scope_options(self.host, refresh=refresh))
-        name = self.alias or self.host
-        return read_options(name, payload, self.client._options)
+        shown_name = self.alias or self.host
+        return read_options(shown_name, payload, self.client._options)
 
     def _get(self, request: Request) -> Payload:
         """Return the response to a request.
@@ -381,8 +383,8 @@ class Project(NamesNear):
         payload = self.client._source.get(request)
         if self.alias is None:
             return payload
-        path, name = f"/api/domains/{self.host}/", quote(self.alias, safe="")
-        url = payload.url.replace(path, f"/api/domains/{name}/")
+        path, quoted_alias = f"/api/domains/{self.host}/", quote(self.alias, safe="")
+        url = payload.url.replace(path, f"/api/domains/{quoted_alias}/")
         return replace(payload, host=self.alias, url=url)
 
     def fetch(
@@ -424,7 +426,7 @@ class Project(NamesNear):
         >>> payload.status, payload.scope
         (200, Scope(days=7))
         """
-        merged_scope = _scope(scope, filters)
+        merged_scope = _merge(scope, filters)
         section_name = None if section is None else known_section(section, self.client._profile)
         return self._get(
             Request.for_section(
@@ -503,7 +505,7 @@ class Project(NamesNear):
                 parameter="section",
             )
         if split is not None:
-            merged_scope = _scope(scope, filters)
+            merged_scope = _merge(scope, filters)
             read_options = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
             return read_by(self, section, merged_scope, split, read_options)
         payload = self.fetch(section, scope, refresh=refresh, **filters)
@@ -549,7 +551,7 @@ class Project(NamesNear):
         >>> list(aa.demo().read_all(["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        merged_scope, names = _scope(scope, filters), known_sections(sections, self.client._profile)
+        merged_scope, names = _merge(scope, filters), known_sections(sections, self.client._profile)
         (dataset,) = read_many(
             [partial(self.fetch, scope=merged_scope)],
             names,
@@ -598,7 +600,7 @@ class Project(NamesNear):
         return f"<Project {self.alias or self.host} at {self.client.base_url}{offline_note}>"
 
 
-def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
+def _merge(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
     """Return ``scope``, by default ``Scope()``, with ``filters`` added to its filters.
 
     A filter in ``filters`` replaces the scope's filter of the same name.
@@ -822,15 +824,15 @@ MakeClient = Callable[[str | None], "Client"]
 _client_factories: list[MakeClient] = []
 
 
-def stand_in(make: MakeClient) -> None:
-    """Replace every client that this process creates from now on by a client that ``make`` returns.
+def set_stand_in(make_client: MakeClient) -> None:
+    """Replace every client that this process creates from now on by what ``make_client`` returns.
 
     This lets a notebook that is rerun from a study read from the study and not from the service.
-    ``make`` gets the base URL that was passed to the replaced client, or None.
+    ``make_client`` gets the base URL that was passed to the replaced client, or None.
     """
-    _client_factories[:] = [make]
+    _client_factories[:] = [make_client]
 
 
 def has_stand_in() -> bool:
-    """Return whether this process replaces each new client, as `stand_in` makes it do."""
+    """Return whether this process replaces each new client, as `set_stand_in` makes it do."""
     return bool(_client_factories)

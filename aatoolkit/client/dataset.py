@@ -71,14 +71,15 @@ class Dataset(Keyed[str, Tables]):
         reason. A section that failed has one row with no table, count and status.
         """
         rows = [
-            (name, table, tables.rows[table], str(status), words)
-            for name, tables in self.items()
+            (section, table, tables.rows[table], str(status), words)
+            for section, tables in self.items()
             for table, words in tables._words.items()
             for status in Status
             if words.startswith(status.replace("_", " "))
         ]
         failures = [
-            (name, None, None, None, f"failed: {error}") for name, error in self.errors.items()
+            (section, None, None, None, f"failed: {error}")
+            for section, error in self.errors.items()
         ]
         columns = ("section", "table", "rows", "status", "availability")
         return show_as(listing(columns, [*rows, *failures], rows="Int64"))
@@ -410,7 +411,7 @@ class Collection(Keyed[HostScope, Dataset]):
                     f"collected[{target!r}, scope], with one of collected.scopes",
                     key=target,
                 )
-            key = (target, self.scopes[0])
+            key = target, self.scopes[0]
         if not isinstance(key, str | tuple) or key not in self._items:
             raise ItemNotFound(unknown("dataset", target, self.hosts), key=target)
         return self._items[key]
@@ -458,15 +459,19 @@ class Collection(Keyed[HostScope, Dataset]):
         from aatoolkit.frame.merge import concat
         from aatoolkit.frame.reshape import with_context
 
-        sections = [dataset[section] for dataset in self.values() if section in dataset]
-        if not sections:
-            errors = [f"; {error}" for (*_, name), error in self.errors.items() if name == section]
-            names = dict.fromkeys(name for dataset in self.values() for name in dataset)
-            raise ItemNotFound(unknown("section", section, names) + "".join(errors), key=section)
-        frames = (tables.main if table is None else tables[table] for tables in sections)
+        section_tables = [dataset[section] for dataset in self.values() if section in dataset]
+        if not section_tables:
+            error_texts = [
+                f"; {error}" for (*_, name), error in self.errors.items() if name == section
+            ]
+            section_names = dict.fromkeys(name for dataset in self.values() for name in dataset)
+            raise ItemNotFound(
+                unknown("section", section, section_names) + "".join(error_texts), key=section
+            )
+        frames = (tables.main if table is None else tables[table] for tables in section_tables)
         frame = concat([with_context(frame) for frame in frames], ignore_index=True)
         failed_hosts = [host for (host, _), dataset in self.items() if section in dataset.errors]
-        return _marked_partial(frame, failed_hosts, len(sections)) if failed_hosts else frame
+        return _mark_partial(frame, failed_hosts, len(section_tables)) if failed_hosts else frame
 
     def _listing(self) -> Frame:
         """Return a frame with one row per dataset: host, scope, sections, rows and failures."""
@@ -497,7 +502,7 @@ class Collection(Keyed[HostScope, Dataset]):
         return f"{len(self.hosts)} hosts{scope_note}{failure_note}"
 
 
-def _marked_partial(
+def _mark_partial(
     frame: pd.DataFrame, failed_hosts: Sequence[str], read_count: int
 ) -> pd.DataFrame:
     """Return ``frame`` with metadata that marks all columns as partial, because requests failed.

@@ -19,7 +19,7 @@ from aatoolkit.sections.profile import SCOPE_OPTIONS
 _TABLES = {plural: f"scope_{plural}" for plural in FILTERS.values()}
 
 
-def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeOptions:
+def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeOptions:
     """Return the scope options in a response: the values that each filter may have.
 
     Raises
@@ -28,14 +28,14 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
         If the response is not one JSON document.
     """
     declaration = get(SCOPE_OPTIONS)
-    if reading.profile is not None:
-        section = reading.profile.get(SCOPE_OPTIONS)
+    if options.profile is not None:
+        section = options.profile.get(SCOPE_OPTIONS)
         # A declaration that names the tables otherwise is no help in finding them.
         if section is not None and {*_TABLES.values()} <= {*section.names}:
             declaration = section
     declaration, document = _with_text_lists(declaration, payload), payload.json
     tables = normalize(declaration, payload)
-    result = ScopeOptions(
+    scope_options = ScopeOptions(
         host,
         own_terms=(term for term in _list_of(payload, "ownTerms") if isinstance(term, str)),
         # Without windows in the response, the documented ones apply.
@@ -47,9 +47,9 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
         ],
         **{plural: tables[name] for plural, name in _TABLES.items()},
     )
-    runs = replace(declaration["scope_engines"], key=("last_run_day",))
-    result.has_runs = _is_recognised(runs, document)
-    return result
+    run_table = replace(declaration["scope_engines"], key=("last_run_day",))
+    scope_options.has_runs = _is_recognised(run_table, document)
+    return scope_options
 
 
 def _is_recognised(table: Table, document: Any) -> bool:
@@ -88,7 +88,7 @@ def _with_text_lists(declaration: Section, payload: Payload) -> Section:
     key column of the table.
     """
 
-    def adapted(table: Table) -> Table:
+    def adapt(table: Table) -> Table:
         item_types = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}
         # One that is no text, such as null, is reported as of a wrong type; the others are values.
         if str not in item_types or dict in item_types:
@@ -102,7 +102,7 @@ def _with_text_lists(declaration: Section, payload: Payload) -> Section:
     return Section(
         declaration.name,
         declaration.doc,
-        *map(adapted, declaration),
+        *map(adapt, declaration),
         kept=declaration.kept,
         availability=declaration.availability,
     )
@@ -140,19 +140,19 @@ def register_completion() -> None:
 
     @context_matcher(identifier=_IDENTIFIER)  # type: ignore[untyped-decorator]
     def match_names(context: Any) -> Any:
-        call = _CALL.search(context.text_until_cursor)
-        project = shell.user_ns.get(call[1]) if call else None
+        call_match = _CALL.search(context.text_until_cursor)
+        project = shell.user_ns.get(call_match[1]) if call_match else None
         section_names = getattr(type(project), "_section_names", None)
-        if call is None or section_names is None:
+        if call_match is None or section_names is None:
             return {"completions": []}
-        completion_type, names = "filter", FILTERS if _IS_FILTER.fullmatch(call[2]) else ()
-        if _IS_SECTION.fullmatch(call[2]):
+        completion_type, names = "filter", FILTERS if _IS_FILTER.fullmatch(call_match[2]) else ()
+        if _IS_SECTION.fullmatch(call_match[2]):
             completion_type, names = "section", section_names(project)
-        matching_names = (name for name in names if name.startswith(call[3]))
+        matching_names = (name for name in names if name.startswith(call_match[3]))
         completions = [SimpleCompletion(text=name, type=completion_type) for name in matching_names]
         return {
             "completions": completions,
-            "matched_fragment": call[3],
+            "matched_fragment": call_match[3],
             "suppress": bool(completions),  # files and magics are neither
         }
 

@@ -123,11 +123,11 @@ def read_many(
     with closing(in_order(ask, calls, workers)) as responses:
         responses_shown = progress_bar(responses, progress, total=len(calls), unit="response")
         for _, group in groupby(responses_shown, key=lambda response: response[0][0]):
-            results = ((section_name, outcome.result) for (_, section_name), outcome in group)
-            yield normalized(results, options.tables)
+            results = ((section_name, future.result) for (_, section_name), future in group)
+            yield normalize_all(results, options.tables)
 
 
-def normalized(
+def normalize_all(
     responses: Iterable[tuple[str, Callable[[], T]]], normalize_one: Callable[[str, T], Tables]
 ) -> Dataset:
     """Derive the tables of all responses, and return them as a dataset with its ``errors``.
@@ -202,7 +202,7 @@ def known_section(section: str, profile: Profile | None) -> str:
 
 
 def read_by(
-    project: Project, section: str, scope: Scope, by: str, options: Mapping[str, Any]
+    project: Project, section: str, scope: Scope, filter_name: str, options: Mapping[str, Any]
 ) -> Tables:
     """Read a section once for each value of a filter, concurrently; see `Project.read`.
 
@@ -211,50 +211,54 @@ def read_by(
     ScopeError
         If there is no such filter, or the filter has no values.
     """
-    if not isinstance(by, str):
+    if not isinstance(filter_name, str):
         raise ScopeError(
-            f"split takes the name of one filter, such as 'engine', and not {by!r}; read once for "
-            "each value of the others",
+            f"split takes the name of one filter, such as 'engine', and not {filter_name!r}; "
+            "read once for each value of the others",
             parameter="split",
         )
-    if by not in FILTERS:
-        raise ScopeError(unknown("filter to split by", by, FILTERS), parameter="split")
-    values = scope._filters.get(by, ())
+    if filter_name not in FILTERS:
+        raise ScopeError(unknown("filter to split by", filter_name, FILTERS), parameter="split")
+    values = scope._filters.get(filter_name, ())
     if not values:
-        values = project.scope_options().values(by)
+        values = project.scope_options().values(filter_name)
     if not values:
         raise ScopeError(
-            f"the scope options list no {by} to read by; give the values as {by}=[...]",
-            parameter=by,
+            f"the scope options list no {filter_name} to read by; give the values as "
+            f"{filter_name}=[...]",
+            parameter=filter_name,
         )
 
     def read(value: str) -> Tables:
-        return project.read(section, scope._with(**{by: value}), **options)
+        return project.read(section, scope._with(**{filter_name: value}), **options)
 
     with closing(in_order(read, values, project.client.workers)) as results:
-        tables_by_value = {value: outcome.result() for value, outcome in results}
-    _warn_if_equal(section, by, [tables.main for tables in tables_by_value.values()])
-    return _concatenate(by, tables_by_value)
+        tables_by_value = {value: future.result() for value, future in results}
+    _warn_if_equal(section, filter_name, [tables.main for tables in tables_by_value.values()])
+    return _concat_tables(filter_name, tables_by_value)
 
 
-def _warn_if_equal(section: str, by: str, frames: Sequence[pd.DataFrame]) -> None:
-    """Warn if a section has the same counts for all values of the filter ``by``.
+def _warn_if_equal(section: str, filter_name: str, frames: Sequence[pd.DataFrame]) -> None:
+    """Warn if a section has the same counts for all values of the filter ``filter_name``.
 
     Then the service probably ignores the filter in this section, and a sum over the values would
     count everything several times.
     """
-    rules = frames[0].aa.codebook["aggregation"]
-    counts = [frame.reindex(columns=rules.index[rules.eq("sum")]) for frame in frames]
+    aggregation_rules = frames[0].aa.codebook["aggregation"]
+    counts = [
+        frame.reindex(columns=aggregation_rules.index[aggregation_rules.eq("sum")])
+        for frame in frames
+    ]
     if len(frames) > 1 and counts[0].gt(0).any(axis=None) and all(map(counts[0].equals, counts)):
         warn(
-            f"{section} has the same counts for all {len(frames)} values of the filter {by}, which "
-            f"may not apply to it: a sum over {by} would count everything {len(frames)} times; "
-            "read it without split"
+            f"{section} has the same counts for all {len(frames)} values of the filter "
+            f"{filter_name}, which may not apply to it: a sum over {filter_name} would count "
+            f"everything {len(frames)} times; read it without split"
         )
 
 
-def _concatenate(by: str, tables_by_value: Mapping[str, Tables]) -> Tables:
-    """Concatenate the tables that were read for each value of the filter ``by``.
+def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> Tables:
+    """Concatenate the tables that were read for each value of the filter ``filter_name``.
 
     Each table gets the filter's value as its first column. ``tables_by_value`` maps each value to
     the tables that were read with it.
@@ -262,12 +266,12 @@ def _concatenate(by: str, tables_by_value: Mapping[str, Tables]) -> Tables:
     first_tables = next(iter(tables_by_value.values()))
     names = list(dict.fromkeys(name for tables in tables_by_value.values() for name in tables))
     listings: dict[str, Any] = {
-        name: partial(_listing, by, tables_by_value, name)
+        name: partial(_listing, filter_name, tables_by_value, name)
         for name in ("extra", "availability", "drift", "hints")
     }
     return Tables(
         first_tables.section,
-        {name: partial(_concat, by, name, tables_by_value) for name in names},
+        {name: partial(_concat_frames, filter_name, name, tables_by_value) for name in names},
         rows={
             name: sum(tables.rows[name] for tables in tables_by_value.values() if name in tables)
             for name in names
@@ -279,15 +283,17 @@ def _concatenate(by: str, tables_by_value: Mapping[str, Tables]) -> Tables:
     )
 
 
-def _concat(by: str, name: str, tables_by_value: Mapping[str, Tables]) -> pd.DataFrame:
+def _concat_frames(
+    filter_name: str, name: str, tables_by_value: Mapping[str, Tables]
+) -> pd.DataFrame:
     from aatoolkit.frame.merge import concat, unique_key
     from aatoolkit.frame.reshape import with_constant
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed
 
     frames = {value: tables[name] for value, tables in tables_by_value.items() if name in tables}
-    has_column = any(by in frame.columns for frame in frames.values())
-    column = f"filter_{by}" if has_column else by
+    has_column = any(filter_name in frame.columns for frame in frames.values())
+    column = f"filter_{filter_name}" if has_column else filter_name
     labelled_frames = [with_constant(frame, column, value) for value, frame in frames.items()]
     result = concat(labelled_frames, ignore_index=True)
     keys = {metadata_of(frame).key for frame in frames.values()}
@@ -309,15 +315,17 @@ def _availability_words(name: str, tables_by_value: Mapping[str, Tables]) -> str
     if len({*words_by_value.values()}) == 1:
         return next(iter(words_by_value.values()))
     partial_values = ", ".join(
-        value for value, word in words_by_value.items() if not word.startswith("available")
+        value for value, words in words_by_value.items() if not words.startswith("available")
     )
-    has_values = any(word.startswith(("available", "partial")) for word in words_by_value.values())
+    has_values = any(
+        words.startswith(("available", "partial")) for words in words_by_value.values()
+    )
     return f"{'partial' if has_values else 'unavailable'} (a part is missing for {partial_values})"
 
 
-def _listing(by: str, tables_by_value: Mapping[str, Tables], name: str) -> pd.DataFrame:
+def _listing(filter_name: str, tables_by_value: Mapping[str, Tables], name: str) -> pd.DataFrame:
     frames: Iterator[pd.DataFrame] = (
-        getattr(tables, name).assign(**{f"filter_{by}": value})
+        getattr(tables, name).assign(**{f"filter_{filter_name}": value})
         for value, tables in tables_by_value.items()
     )
     listing: pd.DataFrame = pd.concat(frames, ignore_index=True)
@@ -333,8 +341,10 @@ def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
     if not payloads:
         draft_options = replace(options, profile=options.profile or Profile("undescribed"))
         return Dataset({"combined": draft_options.tables("combined", payload)})
-    parts = ((name, partial(replace, part)) for name, part in payloads.items())
-    return normalized(parts, options.tables)
+    loaders = (
+        (name, partial(replace, section_payload)) for name, section_payload in payloads.items()
+    )
+    return normalize_all(loaders, options.tables)
 
 
 def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
@@ -360,10 +370,10 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
     }
 
 
-def _containers(document: Any, longest: int) -> Iterator[Any]:
+def _containers(document: Any, max_length: int) -> Iterator[Any]:
     """Yield the objects and lists in which `split` looks for sections, level by level.
 
-    A list with more than ``longest`` items is left out.
+    A list with more than ``max_length`` items is left out.
     """
     containers = [document] if isinstance(document, dict | list) else []
     while containers:
@@ -372,7 +382,7 @@ def _containers(document: Any, longest: int) -> Iterator[Any]:
             child
             for value in containers
             for child in (value.values() if isinstance(value, dict) else value)
-            if isinstance(child, dict) or (isinstance(child, list) and len(child) <= longest)
+            if isinstance(child, dict) or (isinstance(child, list) and len(child) <= max_length)
         ]
 
 
@@ -434,19 +444,22 @@ def read_dataset(
     """
     from aatoolkit.frame.parquet import read_section
 
-    folders = [*_sections(Path(folder))]
-    if not folders:
+    section_folders = [*_section_folders(Path(folder))]
+    if not section_folders:
         raise FileMissing(
             f"{os.fspath(folder)!r} holds no tables that to_parquet wrote; give the folder that "
             "was given to it",
             path=folder,
         )
     options = ReadingOptions(None if profile is None else Profile.load(profile))
-    files = ((each.name, partial(read_section, each)) for each in folders)
-    return normalized(files, partial(_of_files, options))
+    loaders = (
+        (section_folder.name, partial(read_section, section_folder))
+        for section_folder in section_folders
+    )
+    return normalize_all(loaders, partial(_tables_of_files, options))
 
 
-def _sections(folder: Path) -> Iterator[Path]:
+def _section_folders(folder: Path) -> Iterator[Path]:
     """Yield the folders that hold the files of a section: ``folder`` itself, or subfolders."""
     subfolders = sorted(folder.glob("*")) if os.path.isdir(folder) else ()  # names may be too long
     for section_folder in (folder, *subfolders):
@@ -454,7 +467,7 @@ def _sections(folder: Path) -> Iterator[Path]:
             yield section_folder.resolve()
 
 
-def _of_files(
+def _tables_of_files(
     options: ReadingOptions, name: str, files: tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]
 ) -> Tables:
     """Return the `Tables` of the section ``name``, with the frames that its files hold.
@@ -504,24 +517,24 @@ def in_order(
         If the next result is not there at ``deadline``, a time of `time.monotonic`.
     """
     if sys.platform == "emscripten":  # Python in a browser has no threads
-        yield from ((argument, _done(call, argument)) for argument in arguments)
+        yield from ((argument, _call_now(call, argument)) for argument in arguments)
         return
-    group, queue = CallGroup(), deque[tuple[Q, Future[R]]]()
+    call_group, queue = CallGroup(), deque[tuple[Q, Future[R]]]()
     pool = ThreadPoolExecutor(workers, "aatoolkit")
     try:
         for argument in arguments:
-            queue.append((argument, pool.submit(group.run, call, argument)))
+            queue.append((argument, pool.submit(call_group.run, call, argument)))
             if len(queue) >= _AHEAD * workers:
                 yield _next_done(queue, deadline)
         while queue:
             yield _next_done(queue, deadline)
     finally:
         # Not waited for, so that an interrupt ends the call at once.
-        group.cancel()
+        call_group.cancel()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
+def _call_now(call: Callable[[Q], R], argument: Q) -> Future[R]:
     """Call ``call(argument)`` in this thread; return its result or error as a finished future."""
     future: Future[R] = Future()
     try:

@@ -70,7 +70,7 @@ def _dump(key: str, response: Response) -> bytes:
     return hashlib.sha256(header_line).digest() + header_line + response.body
 
 
-def _header(value: bytes) -> tuple[dict[str, Any], int]:
+def _parse_header(value: bytes) -> tuple[dict[str, Any], int]:
     """Return the decoded JSON line of a stored value, and the position where the body begins.
 
     Raises
@@ -95,7 +95,7 @@ def _load(value: bytes, key: str | None = None, request: Request | None = None) 
     """
     if not isinstance(value, bytes):
         raise ValueError("it is no value of a cache")
-    header, body_start = _header(value)
+    header, body_start = _parse_header(value)
     if key not in (None, header["key"]):
         raise ValueError("it is the response to another request")
     return Response.from_dict(header, value[body_start:], request)
@@ -202,7 +202,7 @@ class ResponseCache:
             table.close()  # type: ignore[no-untyped-call]
 
     @cached_property
-    def _account(self) -> str:
+    def _account_key(self) -> str:
         """What stands for the account in keys: ``anonymous``, or a hash that hides the token."""
         if self._token is None:
             return "anonymous"
@@ -214,9 +214,9 @@ class ResponseCache:
 
         It has the origin of the service, the host, and a hash of account and request.
         """
-        identity = orjson.dumps([self._account, *request.key])
+        key_json = orjson.dumps([self._account_key, *request.key])
         origin = "/".join(request.base_url.split("/", 3)[:3])
-        return f"{origin}|{request.host}|{hashlib.sha256(identity).hexdigest()}"
+        return f"{origin}|{request.host}|{hashlib.sha256(key_json).hexdigest()}"
 
     def _read(self, query: str, *values: object) -> list[Any]:
         """Return the rows of an SQL query; an empty list if the file cannot be used."""
@@ -238,7 +238,7 @@ class ResponseCache:
             with table._lock, table.connection(commit=commit) as connection:
                 return action(connection)
         except FAULTS as error:
-            self._fail(error, writes)
+            self._handle_error(error, writes)
             return None
 
     def _open_table(self) -> _Table:
@@ -249,18 +249,18 @@ class ResponseCache:
                 self._table = _Table(self.folder)
             return self._table
 
-    def _fail(self, error: Exception, writes: bool) -> None:
+    def _handle_error(self, error: Exception, writes: bool) -> None:
         """Stop using the file after an error, and warn the first time.
 
         If the error came with writing and the file is not damaged, only writing stops. If the file
         is only locked, it is used again after a minute.
         """
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        error_code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, sqlite3.ProgrammingError):
             return  # another thread has closed it; it is opened again
-        is_locked = code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+        is_locked = error_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
         retry_at = time.monotonic() + _REST_SECONDS if is_locked else float("inf")
-        if writes and code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if writes and error_code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             self._writes_resume_at = retry_at
         else:
             self._reads_resume_at = retry_at
@@ -333,8 +333,8 @@ def _set_up(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(f"PRAGMA journal_size_limit={_LOG_SIZE}")
     # A checkpoint waits for the disk, and every writer for the checkpoint.
-    pages = _LOG_SIZE // _pragma(connection, "page_size")
-    connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
+    page_count = _LOG_SIZE // _pragma(connection, "page_size")
+    connection.execute(f"PRAGMA wal_autocheckpoint={page_count}")
     connection.execute("PRAGMA mmap_size=0")  # a file cut short would end the process
 
 
@@ -384,8 +384,8 @@ def folder_of(folder: str | Path | None) -> Path:
     return Path(folder).expanduser()
 
 
-def database_files(folder: Path) -> list[Path]:
-    """Return those files of a cache that exist: its database, and SQLite's temporary files."""
+def cache_files(folder: Path) -> list[Path]:
+    """Return the existing files of a cache: the database, and SQLite's temporary files."""
     paths = (folder / f"{FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
     return [path for path in paths if path.is_symlink() or path.exists()]
 
@@ -413,7 +413,7 @@ def make_private(folder: Path) -> None:
         folder.chmod(0o700 & stat_result.st_mode)
     elif stat_result.st_mode & 0o022:
         raise PermissionError(f"other users may write to {folder}")
-    for file in database_files(folder):
+    for file in cache_files(folder):
         stat_result = file.lstat()
         if not stat.S_ISREG(stat_result.st_mode):
             raise PermissionError(f"{file} is no plain file")
@@ -472,15 +472,19 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
     """
     path = folder_of(folder)
     query = f"SELECT key, length(value), substr(value, 1, {_HEAD_SIZE}) FROM {_TABLE} ORDER BY key"
-    with _reporting(path):
+    with _report_errors(path):
         rows = _run(path, lambda connection: connection.execute(query).fetchall()) or []
         hosts = []
         for (origin, host), group in groupby(rows, key=lambda row: row[0].split("|")[:2]):
             host_rows = list(group)
-            times = [datetime.fromisoformat(_header(row[2])[0]["fetched_at"]) for row in host_rows]
+            fetch_times = [
+                datetime.fromisoformat(_parse_header(row[2])[0]["fetched_at"]) for row in host_rows
+            ]
             size = sum(row[1] for row in host_rows)
-            hosts.append(HostInfo(origin, host, len(host_rows), size, min(times), max(times)))
-        size = sum(file.stat().st_size for file in database_files(path))
+            hosts.append(
+                HostInfo(origin, host, len(host_rows), size, min(fetch_times), max(fetch_times))
+            )
+        size = sum(file.stat().st_size for file in cache_files(path))
     return CacheInfo(path, len(rows), size, tuple(hosts))
 
 
@@ -504,13 +508,13 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
         shrink(connection)
         return deleted_count
 
-    with _reporting(path):
+    with _report_errors(path):
         try:
             return _run(path, clear) or 0
         except FAULTS as error:
             if host is not None or not _is_damaged(error):
                 raise
-        for file in database_files(path):
+        for file in cache_files(path):
             file.unlink()
     return 0
 
@@ -520,14 +524,14 @@ def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
 
     Return None if there is no file.
     """
-    if not database_files(folder):
+    if not cache_files(folder):
         return None
     with closing(connect(folder)) as connection:
         return action(connection)
 
 
 @contextmanager
-def _reporting(folder: Path) -> Iterator[None]:
+def _report_errors(folder: Path) -> Iterator[None]:
     """Convert errors of the cache file in a ``with`` block to an `ArgumentError` with advice."""
     try:
         yield

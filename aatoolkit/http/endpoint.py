@@ -48,19 +48,19 @@ class BaseUrl:
         except ValueError:
             parts = None
         if parts is None or any(character <= " " or character in "\\\x7f" for character in text):
-            raise _refusal("is not a URL")
+            raise _url_error("is not a URL")
         if parts.scheme not in _PORTS:
-            raise _refusal("does not begin with https://")
+            raise _url_error("does not begin with https://")
         segments = [unquote(segment) for segment in parts.path.split("/")]
         is_dotted = "." in segments or ".." in segments or any(set(s) & {*"/\\"} for s in segments)
-        if is_dotted or any(sign in text for sign in "@?#"):
-            raise _refusal("has a user, a query, a fragment or . or .. in its path; leave it out")
-        host = _address(host_name)
+        if is_dotted or any(separator in text for separator in "@?#"):
+            raise _url_error("has a user, a query, a fragment or . or .. in its path; leave it out")
+        host = _canonical_address(host_name)
         if host is None or port == 0:
-            raise _refusal("names no valid host")
+            raise _url_error("names no valid host")
         base_url = cls(parts.scheme, host, port or _PORTS[parts.scheme], parts.path.rstrip("/"))
         if base_url.scheme == "http" and not base_url.is_loopback:
-            raise _refusal("is not encrypted; use https (http is for this machine only)")
+            raise _url_error("is not encrypted; use https (http is for this machine only)")
         return base_url
 
     @property
@@ -84,7 +84,7 @@ class BaseUrl:
             return self.host == "localhost"
 
 
-def _address(text: str) -> str | None:
+def _canonical_address(text: str) -> str | None:
     """Return an IP address or host name in canonical spelling; None if ``text`` is neither."""
     try:
         return None if "%" in text else str(ipaddress.ip_address(text))
@@ -92,7 +92,7 @@ def _address(text: str) -> str | None:
         return canonical_name(text)
 
 
-def _refusal(reason: str) -> ArgumentError:
+def _url_error(reason: str) -> ArgumentError:
     """Return the error for a base URL that cannot be used because of ``reason``."""
     # The URL is not repeated: somebody may have put a password into it.
     return ArgumentError(
@@ -126,7 +126,7 @@ class Secret:
         token = _BEARER_PREFIX.sub("", value.strip(), count=1) if isinstance(value, str) else ""
         # Kept in a function: tools that list the attributes of an object show no token.
         self.reveal: Callable[[], str] = lambda: token
-        self._pattern = cache(lambda: _pattern(token))
+        self._pattern = cache(lambda: _token_pattern(token))
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
@@ -143,9 +143,9 @@ class Secret:
             and no part of the token.
         """
         # Computed in another frame: the one that raises holds neither the token nor a match.
-        flaw = _flaw(self.reveal())
-        if flaw is not None:
-            raise ArgumentError(flaw, argument="token")
+        problem = _token_problem(self.reveal())
+        if problem is not None:
+            raise ArgumentError(problem, argument="token")
         return self
 
     def is_in(self, text: bytes) -> bool:
@@ -160,7 +160,9 @@ class Secret:
         (True, True, False)
         """
         token = self.reveal()
-        return len(token) >= _MIN_TOKEN_LENGTH and any(form in text for form in _spellings(token))
+        return len(token) >= _MIN_TOKEN_LENGTH and any(
+            spelling in text for spelling in _spellings_of(token)
+        )
 
     def hide_in(self, text: bytes) -> bytes:
         """Return ``text`` with the token, and long parts of the token, replaced by ``***``.
@@ -176,33 +178,36 @@ class Secret:
         raise TypeError("a token is neither copied nor pickled")
 
 
-def _flaw(token: str) -> str | None:
+def _token_problem(token: str) -> str | None:
     """Return the reason why a token is not valid; None if it is valid."""
     if not token:
         return "the token is empty or not a text; give a token as text, or leave it out"
     match = _B64TOKEN.match(token)
-    end = match.end() if match else 0
-    if end == len(token):
+    valid_length = match.end() if match else 0
+    if valid_length == len(token):
         return None
     return (
-        f"character {end + 1} of the token is not allowed in a token: letters, digits and -._~+/ "
-        "are, and = at its end; was it copied whole?"
+        f"character {valid_length + 1} of the token is not allowed in a token: letters, digits "
+        "and -._~+/ are, and = at its end; was it copied whole?"
     )
 
 
-def _spellings(token: str) -> set[bytes]:
+def _spellings_of(token: str) -> set[bytes]:
     """Return the spellings that a token can have in a text: plain, JSON-escaped, URL-encoded."""
     url_spelling = quote(token, safe="")
-    lower_case = re.sub("%..", lambda escape: escape[0].lower(), url_spelling)
-    return {form.encode() for form in (token, token.replace("/", r"\/"), url_spelling, lower_case)}
+    lower_case = re.sub("%..", lambda match: match[0].lower(), url_spelling)
+    return {
+        spelling.encode()
+        for spelling in (token, token.replace("/", r"\/"), url_spelling, lower_case)
+    }
 
 
-def _pattern(token: str) -> re.Pattern[bytes]:
+def _token_pattern(token: str) -> re.Pattern[bytes]:
     """Return a pattern that matches a token, and any ``_TOKEN_PART_LENGTH`` bytes in a row of it.
 
     Token and parts are matched in plain, JSON-escaped and URL-encoded spelling.
     """
-    spellings = sorted(_spellings(token), key=len, reverse=True)
+    spellings = sorted(_spellings_of(token), key=len, reverse=True)
     token_parts = {
         spelling[start : start + _TOKEN_PART_LENGTH]
         for spelling in spellings

@@ -71,8 +71,8 @@ class Fetcher:
         self.base: BaseUrl = BaseUrl.parse(base_url)
         self.has_token: bool = secret is not None
         self.offline = offline
-        self.expire_after: float = _at_least(0, "expire_after", expire_after)
-        self.deadline: float = _at_least(1e-3, "deadline", deadline)
+        self.expire_after: float = _require_min(0, "expire_after", expire_after)
+        self.deadline: float = _require_min(1e-3, "deadline", deadline)
         folder = None if cache is True else cache
         self.folder: Path | None = None if folder is False else folder_of(folder)
         if offline and self.folder is None:
@@ -80,7 +80,7 @@ class Fetcher:
                 "offline reads from the cache only, and there is none; leave out cache=False",
                 argument="offline",
             )
-        limit = int(_at_least(1, "cache_size", cache_size))
+        limit = int(_require_min(1, "cache_size", cache_size))
         self._cache = None if self.folder is None else ResponseCache(self.folder, secret, limit)
         self._sleep, self._retries = sleep, _RETRY_QUOTA
         self._transport = Transport(
@@ -101,7 +101,7 @@ class Fetcher:
         """
         request = request.at(self.base.url)
         max_age = request.expire_after
-        max_age = self.expire_after if max_age is None else _at_least(0, "expire_after", max_age)
+        max_age = self.expire_after if max_age is None else _require_min(0, "expire_after", max_age)
         cached_response = self._cache.get(request) if self._cache and not request.refresh else None
         is_stale = cached_response is None or not is_fresh(cached_response, max_age)
         if cached_response is not None and (self.offline or not is_stale):
@@ -175,7 +175,7 @@ class Fetcher:
             self._sleep(wait)
 
 
-def _at_least(minimum: float, setting: str, value: float) -> float:
+def _require_min(minimum: float, setting: str, value: float) -> float:
     """Return the ``value`` of a setting; raise `ArgumentError` if it is below ``minimum``."""
     if not value >= minimum:  # as a number that is none is not
         raise errors.ArgumentError(

@@ -46,7 +46,7 @@ def judge(
     if is_explanation(url, status, body):
         return None
     if status not in SUCCESSES:
-        return _refusal(status, headers, body, hide_token, details, has_token)
+        return _status_error(status, headers, body, hide_token, details, has_token)
     try:
         document = decode.decode(body)
     except errors.DecodeError as error:
@@ -91,7 +91,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, (aware_moment - datetime.now(UTC)).total_seconds())
 
 
-def _refusal(
+def _status_error(
     status: int,
     headers: Mapping[str, str],
     body: bytes,
@@ -104,14 +104,14 @@ def _refusal(
     ``details`` are attributes of the error; further attributes are read from the response.
     """
     body = hide_token(body)
-    texts = _error_texts(body, hide_token)
+    error_texts = _error_texts(body, hide_token)
     details |= {"excerpt": excerpt(body), "body": body}
-    details["code"] = _first_text(texts, "code")
-    message = _first_text(texts, "message", "detail", "msg", "title", "error", "errors") or ""
+    details["code"] = _first_text(error_texts, "code")
+    message = _first_text(error_texts, "message", "detail", "msg", "title", "error", "errors") or ""
     message = message.rstrip(" .;")
     quotation = f": {message}" if message else ""
     if 300 <= status < 400:
-        return _redirect(headers, details)
+        return _redirect_error(headers, details)
     kind = errors.StatusError
     problem, hint = "the service responded with a status that is not expected", ""
     if status == 401:
@@ -122,12 +122,12 @@ def _refusal(
         kind, problem = errors.NotVisible, "the service shows the account no such host or section"
         hint = "; check the host, and that the account may see it"
     elif status in (400, 422):
-        parameter = details["parameter"] = _first_text(texts, "parameter")
+        parameter = details["parameter"] = _first_text(error_texts, "parameter")
         subject = f"parameter {parameter}" if parameter else "request"
         kind, problem = errors.BadRequest, f"the service refused the {subject}"
-        suggestions = _texts_in(texts, "suggestions")
+        suggestions = _texts_in(error_texts, "suggestions")
         hint = f"; {errors.did_you_mean(suggestions, 'the scope options list the allowed values')}"
-        details["suggestions"] = suggestions or _texts_in(texts, "allowed")
+        details["suggestions"] = suggestions or _texts_in(error_texts, "allowed")
     elif status == 429 or status >= 500:
         is_rate_limit = status == 429
         kind = errors.RateLimited if is_rate_limit else errors.ServerFailed
@@ -137,7 +137,7 @@ def _refusal(
     return kind(f"{problem} ({status}){quotation}{hint}", **details)
 
 
-def _redirect(headers: Mapping[str, str], details: dict[str, Any]) -> errors.StatusError:
+def _redirect_error(headers: Mapping[str, str], details: dict[str, Any]) -> errors.StatusError:
     """Return the error for a redirect; its message names the host that the redirect leads to."""
     try:
         host = urlsplit(urljoin(details["url"], headers.get("location", ""))).hostname
@@ -171,22 +171,22 @@ def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
         item = item[0] if item and isinstance(item, list) else item
         fields |= item if isinstance(item, dict) else {name: item}
 
-    def clean(value: object) -> Any:
+    def to_text(value: object) -> Any:
         if isinstance(value, str):
             return excerpt(hide_token(value.encode()))
-        return tuple(map(clean, value)) if isinstance(value, list) else None
+        return tuple(map(to_text, value)) if isinstance(value, list) else None
 
-    return {name: clean(value) for name, value in fields.items()}
+    return {name: to_text(value) for name, value in fields.items()}
 
 
-def _first_text(fields: Mapping[str, Any], *names: str) -> str | None:
+def _first_text(error_texts: Mapping[str, Any], *names: str) -> str | None:
     """Return the text of the first of the fields ``names`` that has one; None if no field has."""
-    return next((text for name in names for text in _texts_in(fields, name)[:1]), None)
+    return next((text for name in names for text in _texts_in(error_texts, name)[:1]), None)
 
 
-def _texts_in(error_fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def _texts_in(error_texts: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """Return the texts in the field ``name``: several, one, or none if the field is missing."""
-    value = error_fields.get(name)
+    value = error_texts.get(name)
     texts = value if isinstance(value, tuple) else (value,)
     return tuple(text for text in texts if text and isinstance(text, str))
 

@@ -398,7 +398,9 @@ class Transport(HTTPAdapter):
         raw_response = response.raw
         try:
             headers = {
-                name.lower(): self._masked(value.encode(errors="replace")).decode(errors="replace")
+                name.lower(): self._mask_token(value.encode(errors="replace")).decode(
+                    errors="replace"
+                )
                 for name, value in response.headers.items()
                 if name.lower() in (*KEPT_HEADERS, "location") or is_availability_header(name)
             }
@@ -421,7 +423,7 @@ class Transport(HTTPAdapter):
                 "the response repeats the token, and is not used, so that the token does not get "
                 "into tables and files; tell the operator of the service",
                 problem="token",
-                **self._facts(request, attempt),
+                **self._attrs(request, attempt),
             )
         else:
             error = judge(
@@ -429,7 +431,7 @@ class Transport(HTTPAdapter):
                 status,
                 attempt.headers,
                 body,
-                self._masked,
+                self._mask_token,
                 has_token=self._token is not None,
             )
         if error is not None:
@@ -437,29 +439,29 @@ class Transport(HTTPAdapter):
             return Failure(error, status in _RETRYABLE_STATUSES or is_cut_off)
         headers = {name: value for name, value in attempt.headers.items() if name != "location"}
         # Errors may repeat what was sent.
-        content = body if is_success else self._masked(body)
+        content = body if is_success else self._mask_token(body)
         return Response(request, status, headers, datetime.now(UTC), content)
 
     def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
         """Return the failure for a fault; its error has URL, status and excerpt as attributes."""
-        facts, message = self._facts(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
+        attrs, message = self._attrs(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
         if fault.problem:
-            facts["problem"] = fault.problem
+            attrs["problem"] = fault.problem
         if fault.problem == "too_large":
-            facts["limit"] = self._max_body
-        return Failure(fault.kind(message, **facts), fault.is_retryable)
+            attrs["limit"] = self._max_body
+        return Failure(fault.kind(message, **attrs), fault.is_retryable)
 
-    def _facts(self, request: Request, attempt: Attempt) -> dict[str, Any]:
+    def _attrs(self, request: Request, attempt: Attempt) -> dict[str, Any]:
         """Return the attributes of an error: the URL, the status, the beginning of the body."""
-        text = excerpt(self._masked(bytes(attempt.body[:_CHUNK_SIZE])))
-        text_if_any = None if attempt.status is None else text
-        return {"url": request.url, "status": attempt.status, "excerpt": text_if_any}
+        excerpt_text = excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_SIZE])))
+        shown_text = None if attempt.status is None else excerpt_text
+        return {"url": request.url, "status": attempt.status, "excerpt": shown_text}
 
     def repeats_token(self, text: bytes) -> bool:
         """Return whether ``text`` contains the token that requests are sent with."""
         return self._token is not None and self._token.is_in(text)
 
-    def _masked(self, text: bytes) -> bytes:
+    def _mask_token(self, text: bytes) -> bytes:
         """Return ``text`` with the token replaced by ``***``."""
         return text if self._token is None else self._token.hide_in(text)
 

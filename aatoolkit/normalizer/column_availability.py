@@ -230,12 +230,12 @@ class TableStatements:
             state = signal.availability
             if signal.scope == "engine":
                 state = replace(state, reason=f"{signal.target}: {state.reason or state}")
-            names = [
+            column_names = [
                 self._dimensions.get(condition.column, condition.column) or ""
                 for condition in signal.rows
             ]
-            if {*names} <= {*self._table.names}:
-                pairs = zip(signal.rows, names, strict=True)
+            if {*column_names} <= {*self._table.names}:
+                pairs = zip(signal.rows, column_names, strict=True)
                 conditions = (replace(condition, column=name) for condition, name in pairs)
                 statements.append(Statement(state, tuple(conditions)))
             elif state.status not in (Status.AVAILABLE, Status.UNKNOWN):
@@ -274,15 +274,15 @@ class TableStatements:
         The conditions are in a list of tuples; a row is selected if it meets all conditions of any
         tuple. The list is empty if the key cannot identify the rows, or if they are too many.
         """
-        names = self._table.key
-        texts = [
+        key_names = self._table.key
+        key_texts = [
             [None if value is None else as_text(value) for value in self._values(name)]
-            for name in names
+            for name in key_names
         ]
-        keys = [*zip(*texts, strict=True)]
+        keys = [*zip(*key_texts, strict=True)]
         if len(rows) > _MAX_ROWS or not keys or any(None in keys[row] for row in rows):
             return []
-        for name, values in zip(names, texts, strict=True):
+        for name, values in zip(key_names, key_texts, strict=True):
             row_values = dict.fromkeys(values[row] for row in rows)
             if [row for row, value in enumerate(values) if value in row_values] == rows:
                 return [(Condition(name, "in", tuple(row_values)),)]  # type: ignore[arg-type]
@@ -290,7 +290,7 @@ class TableStatements:
         if [row for row, key in enumerate(keys) if key in row_keys] != rows:
             return []
         return [
-            tuple(Condition(name, "in", (text,)) for name, text in zip(names, key, strict=True))
+            tuple(Condition(name, "in", (text,)) for name, text in zip(key_names, key, strict=True))
             for key in row_keys
         ]
 
@@ -330,8 +330,10 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
     ):
         return False
     first_steps = [parse_path(column.pattern)[:1] for table in section for column in table.columns]
-    names = {step.name for steps in first_steps for step in steps if isinstance(step, Field)}
-    return not isinstance(document, Mapping) or names.isdisjoint(document.keys() - {*ENVELOPE})
+    field_names = {step.name for steps in first_steps for step in steps if isinstance(step, Field)}
+    return not isinstance(document, Mapping) or field_names.isdisjoint(
+        document.keys() - {*ENVELOPE}
+    )
 
 
 def denies(signal: Signal) -> bool:
@@ -431,7 +433,7 @@ def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
 
 def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
     """Return signals as rows for a DataFrame with the columns `SIGNAL`, one row each."""
-    sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
+    sample_sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     return [
         (
@@ -440,7 +442,7 @@ def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
             *(sample_size, as_of, signal.path, signal.rule, signal.raw),
         )
         for signal, sample_size, as_of in zip(
-            signals, sizes.to_pylist(), moments.to_pylist(), strict=True
+            signals, sample_sizes.to_pylist(), moments.to_pylist(), strict=True
         )
         for state in [signal.availability]
     ]

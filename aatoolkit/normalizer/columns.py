@@ -83,10 +83,10 @@ class BuiltTable:
                 is_separate = column.name in rows.plan.separate or self.size > _SMALL_SIZE
                 group = groups.setdefault(column.name if is_separate else column.dtype, [])
                 group.append((column, vector, index))
-        for members in groups.values():
-            if not self._convert_together(members):
-                for member in members:
-                    self._convert_one_by_one(*member, report)
+        for column_group in groups.values():
+            if not self._convert_together(column_group):
+                for column_values in column_group:
+                    self._convert_one_by_one(*column_values, report)
         for block_number, (_, _, names) in enumerate(self._blocks):
             self._positions |= {
                 name: (block_number, position) for position, name in enumerate(names)
@@ -116,16 +116,16 @@ class BuiltTable:
             self.absent_columns.add(column.name)
         return False
 
-    def _convert_together(self, members: Sequence[ColumnValues]) -> bool:
+    def _convert_together(self, column_group: Sequence[ColumnValues]) -> bool:
         """Convert columns of one dtype together; return whether all values fit the dtype.
 
         Nothing is converted if any value does not fit.
         """
-        column = members[0][0]
+        column = column_group[0][0]
         if column.name in self.rows.plan.parsed:
             return False
-        value_types = set().union(*[vector.kinds for _, vector, _ in members])
-        value_lists = [take_values(vector, index) for _, vector, index in members]
+        value_types = set().union(*[vector.kinds for _, vector, _ in column_group])
+        value_lists = [take_values(vector, index) for _, vector, index in column_group]
         values = value_lists[0] if len(value_lists) == 1 else [*chain.from_iterable(value_lists)]
         try:
             array = make_exact_array(values, value_types, column.dtype)
@@ -135,7 +135,7 @@ class BuiltTable:
             null_count, array = array.null_count, _encode_categories(array, column)
             if array.null_count > null_count:
                 return False
-        self._blocks.append((column.dtype, array, [column.name for column, _, _ in members]))
+        self._blocks.append((column.dtype, array, [column.name for column, _, _ in column_group]))
         return True
 
     def _convert_one_by_one(
@@ -157,10 +157,12 @@ class BuiltTable:
         if column.year is not None:
             years = self.rows.values_of(column.year)[0].values
             year = next((value for value in years if value is not MISSING), None)
-        parsed = read_as(vector.values, column, year)
-        report.add_extra(vector, select_table_rows(parsed.missing), "missing")
-        report.add_extra(vector, select_table_rows(parsed.invalid), "wrong type", column.pattern)
-        array = parsed.array
+        parsed_values = read_as(vector.values, column, year)
+        report.add_extra(vector, select_table_rows(parsed_values.missing), "missing")
+        report.add_extra(
+            vector, select_table_rows(parsed_values.invalid), "wrong type", column.pattern
+        )
+        array = parsed_values.array
         if index is not vector.level.rows:
             array = pc.take(array, pa.array(index, mask=index < 0), memory_pool=POOL)
         if column.valid is not None:
@@ -172,17 +174,17 @@ class BuiltTable:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":
             levels = {*column.levels, None}
-            encoded = _encode_categories(array, column)
+            encoded_array = _encode_categories(array, column)
             new_levels = sorted({*array.unique().to_pylist()} - levels)
             if new_levels:
-                unknown_count = encoded.null_count - array.null_count
+                unknown_count = encoded_array.null_count - array.null_count
                 report.record("new level", column.pattern, unknown_count, json_text(new_levels[0]))
             if new_levels and column.ordered:
                 new_rows = [row for row, value in enumerate(vector.values) if value in new_levels]
                 report.add_extra(vector, select_table_rows(new_rows), "new level")
             elif new_levels:  # undeclared levels come last
-                encoded = _encode_categories(array, column, new_levels)
-            array = encoded
+                encoded_array = _encode_categories(array, column, new_levels)
+            array = encoded_array
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask_denied_numbers(self, statements: TableStatements, report: DriftReport) -> None:
@@ -197,16 +199,16 @@ class BuiltTable:
                 if name not in self.rows.plan.measures:
                     continue
                 column = self.table[name]
-                path_of = self.rows.path_finder(column)
+                find_path = self.rows.path_finder(column)
                 is_denied = mask[position] = statements.mask_denied_rows(
-                    column, is_valid[position], path_of
+                    column, is_valid[position], find_path
                 )
                 if is_denied.any():
                     vector, index = self.rows.values_of(column.source or "")
                     report.add_extra(vector, np.unique(index[is_denied]), WHY)
             if mask.any():
-                masked = pc.if_else(mask.ravel(), pa.scalar(None, array.type), array)
-                self._blocks[block_number] = dtype, masked, names
+                masked_array = pc.if_else(mask.ravel(), pa.scalar(None, array.type), array)
+                self._blocks[block_number] = dtype, masked_array, names
 
     def check_key(self, report: DriftReport) -> None:
         """Report nulls and duplicates in the key of the table.
@@ -243,8 +245,8 @@ class BuiltTable:
     def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
         """Return the table as a DataFrame to which its metadata and ``responses`` are attached."""
         names, blocks, size = tuple(self._positions), self._blocks, self.size
-        rows = partial(_make_frame, names, blocks, size, dtype_backend)
-        return attrs.frame_with(rows, lambda: self.metadata, responses)
+        make_frame = partial(_make_frame, names, blocks, size, dtype_backend)
+        return attrs.frame_with(make_frame, lambda: self.metadata, responses)
 
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:
@@ -349,16 +351,16 @@ def _make_frame(
     """
     arrays = []
     index, positions = _make_column_index(names)
-    for dtype, array, columns in blocks:
-        column_positions = [positions[name] for name in columns]
-        converted = _convert_block(dtype, array, size, len(columns), dtype_backend)
-        if isinstance(converted, np.ndarray):  # pandas keeps NumPy arrays in two dimensions
-            block = converted.reshape(len(columns), size)
+    for dtype, array, block_names in blocks:
+        column_positions = [positions[name] for name in block_names]
+        converted_array = _convert_block(dtype, array, size, len(block_names), dtype_backend)
+        if isinstance(converted_array, np.ndarray):  # pandas keeps NumPy arrays in two dimensions
+            block = converted_array.reshape(len(block_names), size)
             if dtype == "date" and hasattr(pd.arrays.DatetimeArray, "_simple_new"):
                 block = pd.arrays.DatetimeArray._simple_new(block, dtype=block.dtype)
             arrays.append((block, np.concatenate(column_positions)))
         else:
-            arrays += zip(converted, column_positions, strict=True)
+            arrays += zip(converted_array, column_positions, strict=True)
     return internals.create_dataframe_from_blocks(  # type: ignore[no-any-return]
         arrays, pd.RangeIndex(range(size)), index.view()
     )

@@ -151,15 +151,15 @@ def normalize(
     if declared is not None:
         is_tentative = declared.name in service_profile.tentative and not strict
         return reader.read(response, declared, owner, is_tentative)
-    draft = _draft_section(response, section, None)
-    if draft is not None:
-        return reader.read(response, draft, OWNER)
-    default = sections.default_profile()
-    if section not in default:
+    drafted_section = _draft_section(response, section, None)
+    if drafted_section is not None:
+        return reader.read(response, drafted_section, OWNER)
+    default_profile = sections.default_profile()
+    if section not in default_profile:
         raise PayloadError(
             f"nothing in this response of {section} can be made a table", section=section
         )
-    return reader.read(response, default[section], default.name)
+    return reader.read(response, default_profile[section], default_profile.name)
 
 
 @dataclass(frozen=True)
@@ -177,27 +177,27 @@ class _Reader:
     def read(
         self,
         response: Any,
-        declared: Section,
+        declaration: Section,
         owner: str,
         is_tentative: bool = False,
     ) -> Tables:
-        """Return the tables of a response, read by the declaration ``declared`` or by a draft.
+        """Return the tables of a response, read by ``declaration`` or by a draft.
 
-        A declaration drafted from the response is used if ``is_tentative`` and ``declared`` does
-        not fit at all; see `_fits`. ``owner`` is the name of the profile that declares the section,
-        or ``own`` if the section was passed without a profile.
+        A declaration drafted from the response is used if ``is_tentative`` and ``declaration`` does
+        not fit at all; see `_fits_response`. ``owner`` is the name of the profile that declares the
+        section, or ``own`` if the section was passed without a profile.
         """
 
-        def visit_response(value: Any, is_exact: bool) -> tuple[tuple[Vector, ResponseWalk], int]:
-            document, response_walk = Vector([value]), ResponseWalk(self.max_paths, is_exact)
-            response_walk.visit(document, build_field_tree(declared))
+        def visit_response(root: Any, is_exact: bool) -> tuple[tuple[Vector, ResponseWalk], int]:
+            document, response_walk = Vector([root]), ResponseWalk(self.max_paths, is_exact)
+            response_walk.visit(document, build_field_tree(declaration))
             return (document, response_walk), response_walk.keys
 
-        body, error_facts = response, {"section": declared.name}
+        body, error_details = response, {"section": declaration.name}
         detect_options: dict[str, Any] = {"options": self.options}
         if isinstance(response, Payload):
             body = response.body or (b"null" if response.status in NO_CONTENT else b"")
-            error_facts = {
+            error_details = {
                 name: getattr(response, name) for name in ("url", "status", "section", "scope")
             }
             detect_options |= {"status": response.status, "headers": response.headers}
@@ -206,28 +206,28 @@ class _Reader:
             raise PayloadError(
                 f"a {type(response).__name__} is no response; give a Payload, bytes, text, dict or "
                 "list",
-                section=declared.name,
+                section=declaration.name,
                 problems=[f"{type(response).__name__} @ $"],
             )
         body = dict(body) if isinstance(body, Mapping) else body
-        document, response_walk = read_document(body, visit_response, **error_facts)
-        value = document.values[0]
-        has_many = response_walk.most_keys > MAX_FIELDS
+        document, response_walk = read_document(body, visit_response, **error_details)
+        root = document.values[0]
+        has_many_fields = response_walk.most_keys > MAX_FIELDS
         detection = detect(
-            _keep_frequent_keys(value) if has_many else value,
-            declared.availability,
-            vector=None if has_many else document,
+            _keep_frequent_keys(root) if has_many_fields else root,
+            declaration.availability,
+            vector=None if has_many_fields else document,
             **detect_options,
         )
-        signals, prefix = detection.signals, qualifier(declared, owner)
+        signals, prefix = detection.signals, qualifier(declaration, owner)
         if isinstance(response, Payload) and response.scope is not None:
-            _warn_of_ignored_filters(declared.name, response.scope, value, signals)
-        source, report = _describe_source(declared, response, value), DriftReport()
-        is_error = is_error_response(declared, value, signals)
+            _warn_of_ignored_filters(declaration.name, response.scope, root, signals)
+        source, report = _describe_source(declaration, response, root), DriftReport()
+        is_error = is_error_response(declaration, root, signals)
         if is_error:
             report.add_extra(document, range(1), "error response")
             document = Vector([{}])
-        rows = {plan.table.name: TableRows(document, plan) for plan in plans(declared)}
+        rows = {plan.table.name: TableRows(document, plan) for plan in plans(declaration)}
         built_tables = {
             name: BuiltTable(table_rows, prefix + name, signals, source, report)
             for name, table_rows in rows.items()
@@ -240,14 +240,14 @@ class _Reader:
             report.differences.clear()
         else:
             report.extend(response_walk.report)
-        is_doubtful = is_tentative and not is_error and not has_many
-        if is_doubtful and not _fits(built_tables.values(), report, signals):
-            draft = _draft_section(response, declared.name, declared)
+        is_doubtful = is_tentative and not is_error and not has_many_fields
+        if is_doubtful and not _fits_response(built_tables.values(), report, signals):
+            draft = _draft_section(response, declaration.name, declaration)
             if draft is not None:
                 return self.read(response, draft, OWNER)
         if owner != OWNER:
-            report.ignore_absences(declared.optional)
-            report.raise_or_warn(declared, self.strict)
+            report.ignore_absences(declaration.optional)
+            report.raise_or_warn(declaration, self.strict)
         else:  # once a process, as Python's filters have it
             warnings.warn_explicit(
                 "this service is new to aatoolkit: its tables and columns have the names that they "
@@ -259,21 +259,21 @@ class _Reader:
                 __name__,
                 _warning_registry,
             )
-        read_again = partial(replace(self, strict=False).read, declared=declared, owner=owner)
+        read_again = partial(replace(self, strict=False).read, declaration=declaration, owner=owner)
         # A decoded response may be changed before it is read again.
         is_immutable = isinstance(response, Payload | bytes | str)
         responses = [ResponseAtHand(source, response, read_again)] if is_immutable else []
 
         parts = TableParts(built_tables, signals, responses)
         return Tables(
-            declared.name,
+            declaration.name,
             {
                 name: partial(table.frame, self.backend, responses)
                 for name, table in built_tables.items()
             },
             rows={name: table.size for name, table in built_tables.items()},
             payload=response if isinstance(response, Payload) else None,
-            declaration=declared,
+            declaration=declaration,
             drafted=owner == OWNER,
             prefix=prefix,
             parts=parts,
@@ -283,7 +283,7 @@ class _Reader:
             },
             availability=lambda: make_signal_frame(signals),
             hints=lambda: _make_hint_frame(
-                [*_find_hints(declared, response, signals), *detection.hints]
+                [*_find_hints(declaration, response, signals), *detection.hints]
             ),
             drift=report.drift_frame,
             extra=report.extra_frame,
@@ -291,15 +291,15 @@ class _Reader:
         )
 
 
-def _describe_source(declared: Section, response: Any, document: Any) -> attrs.Source:
+def _describe_source(declaration: Section, response: Any, document: Any) -> attrs.Source:
     start, end = window_of(document)
     if not isinstance(response, Payload):
         host = document.get("domain") if isinstance(document, Mapping) else None
         host = host if isinstance(host, str) else None
-        return attrs.Source(host, declared.name, window_start=start, window_end=end)
+        return attrs.Source(host, declaration.name, window_start=start, window_end=end)
     return attrs.Source(
         response.host,
-        declared.name,
+        declaration.name,
         None if response.scope is None else response.scope._to_query(),
         response.url,
         response.fetched_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -314,19 +314,19 @@ def _warn_of_ignored_filters(
     section: str, scope: Scope, document: Any, signals: Iterable[Signal]
 ) -> None:
     """Warn of filters of a request that its response repeats as null and does not explain."""
-    nested = document.values() if isinstance(document, dict) else ()
+    nested_values = document.values() if isinstance(document, dict) else ()
     echoes = {
-        snake(name): value
-        for holder in (document, *nested)
-        if isinstance(holder, dict)
-        for key, echo in holder.items()
+        snake(name): echoed_value
+        for container in (document, *nested_values)
+        if isinstance(container, dict)
+        for key, echo in container.items()
         if repeats_question(key) and isinstance(echo, dict)
-        for name, value in echo.items()
+        for name, echoed_value in echo.items()
     }
     reasons = " ".join(signal.availability.reason or "" for signal in signals)
     for name, values in scope._filters.items():
-        value = echoes.get(name, echoes.get(f"{name}s", name))
-        if value in (None, "", []) and name not in reasons:
+        echoed_value = echoes.get(name, echoes.get(f"{name}s", name))
+        if echoed_value in (None, "", []) and name not in reasons:
             warn(
                 f"{section}: the response repeats the filter {name} without a value: the service "
                 f"may have ignored {name}={','.join(values)!r}, so that its numbers are of all; "
@@ -344,8 +344,10 @@ def _keep_frequent_keys(value: Any) -> Any:
         return _keep_frequent_keys([value])[0]
     if not isinstance(value, list):
         return value
-    keys = Counter(chain.from_iterable(record for record in value if isinstance(record, dict)))
-    kept_keys = {*ENVELOPE, *dict(keys.most_common(MAX_FIELDS))}
+    key_counts = Counter(
+        chain.from_iterable(record for record in value if isinstance(record, dict))
+    )
+    kept_keys = {*ENVELOPE, *dict(key_counts.most_common(MAX_FIELDS))}
     return [
         {key: _keep_frequent_keys(item) for key, item in record.items() if key in kept_keys}
         if isinstance(record, dict)
@@ -406,8 +408,8 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
     if not isinstance(last_step, Named):
         vector = document.descend(steps)
         return vector, vector.values, ""
-    grid, names = document.descend(steps[:-1]), [*document.descend(last_step.header).values]
-    position = names.index(last_step.name) if last_step.name in names else len(names)
+    grid, labels = document.descend(steps[:-1]), [*document.descend(last_step.header).values]
+    position = labels.index(last_step.name) if last_step.name in labels else len(labels)
     values = [
         row[position] if isinstance(row, list) and position < len(row) else None
         for row in grid.values
@@ -418,7 +420,9 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
 # --- drafts ----------------------------------------------------------------------------------
 
 
-def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]) -> bool:
+def _fits_response(
+    tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]
+) -> bool:
     """Return whether the declaration by which ``tables`` were built fits the response at all.
 
     It fits if the response states that nothing was measured, if at least half of the columns of the
@@ -440,29 +444,29 @@ def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[S
     return bool(len(unread_texts) <= sum(main_counts) + sum(map(sum, counts_of_tables)))
 
 
-def _draft_section(response: Any, name: str, declared: Section | None) -> Section | None:
+def _draft_section(response: Any, name: str, declaration: Section | None) -> Section | None:
     """Return a declaration of the section ``name``, drafted from a response of it.
 
-    The draft has the names that the service uses, but no units or aggregation rules. ``declared``
-    is the declaration that did not fit, if there is one; the draft has its availability rules.
-    Return None if the response is an error or has no part that can be a table. With ``declared``,
-    return None also if all tables of the draft would have a single row.
+    The draft has the names that the service uses, but no units or aggregation rules.
+    ``declaration`` is the one that did not fit, if there is one; the draft has its availability
+    rules. Return None if the response is an error or has no part that can be a table. With
+    ``declaration``, return None also if all tables of the draft would have a single row.
     """
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None
     try:
-        draft_section = analyse_responses(response, name, measures=False).declaration
+        draft = analyse_responses(response, name, measures=False).declaration
     except PayloadError:
         return None
-    if declared is not None and all(table.rows.one for table in draft_section):
+    if declaration is not None and all(table.rows.one for table in draft):
         return None
     tables = []
-    for table in draft_section:
+    for table in draft:
         columns = (
             replace(column, doc=f"Drafted from this response: {column.pattern or 'the response'}.")
             for column in table.columns
         )
         tables.append(replace(table, columns=tuple(columns)))
-    rule = None if declared is None else declared.availability
+    availability_rule = None if declaration is None else declaration.availability
     doc = "Drafted from this response; units and aggregation rules are open."
-    return Section(draft_section.name, doc, *tables, kept=draft_section.kept, availability=rule)
+    return Section(draft.name, doc, *tables, kept=draft.kept, availability=availability_rule)

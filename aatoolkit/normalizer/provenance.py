@@ -43,12 +43,12 @@ _SCHEMA = pa.schema(
 
 
 def provenance(
-    document: Vector, tables: Sequence[BuiltTable], extra: Collection[str]
+    document: Vector, tables: Sequence[BuiltTable], extra_paths: Collection[str]
 ) -> dict[str, pa.Table]:
     """Return the provenance of a response: the path of each leaf value, with its cell or JSON text.
 
-    It is an Arrow table in a dict, under the key ``values``. Values whose path is in ``extra`` are
-    left out, unless a cell has them.
+    It is an Arrow table in a dict, under the key ``values``. Values whose path is in
+    ``extra_paths`` are left out, unless a cell has them.
     """
     columns = [
         (table, column)
@@ -64,7 +64,7 @@ def provenance(
     rows = [
         (path, *cells.get(path, (None,) * 4), None if path in cells else text)
         for path, text in leaf_values(document.values[0], "$", cells)
-        if path in cells or path not in extra
+        if path in cells or path not in extra_paths
     ]
     values = zip(*rows, strict=True) if rows else [()] * len(_SCHEMA)
     return {"values": pa.table([*map(list, values)], schema=_SCHEMA)}
@@ -155,19 +155,19 @@ def _write_cells(
     if table not in tables or column not in tables[table]:
         raise PayloadError(f"the column {column} of the table {table} is missing")
     values = pa.array(tables[table][column], from_pandas=True)
-    write: Callable[[Any], Any] = lambda value: value  # noqa: E731
+    write_value: Callable[[Any], Any] = lambda value: value  # noqa: E731
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values, write = (
+        values, write_value = (
             values.cast(pa.timestamp("us", "UTC")),
             partial(_format_moment, value_format),
         )
     elif pa.types.is_temporal(values.type):
-        values, write = values.cast(pa.date32()), str
+        values, write_value = values.cast(pa.date32()), str
     elif value_format == _INTEGER:
-        write = lambda value: int(value) if value == int(value) else value  # noqa: E731
+        write_value = lambda value: int(value) if value == int(value) else value  # noqa: E731
     elif value_format == _NUMBER:
-        write = float
-    return [None if value is None else write(value) for value in values.to_pylist()]
+        write_value = float
+    return [None if value is None else write_value(value) for value in values.to_pylist()]
 
 
 def _format_moment(time_format: str, moment: datetime) -> str:
@@ -176,8 +176,8 @@ def _format_moment(time_format: str, moment: datetime) -> str:
     It is written in full if the format would cut off digits that are not zero.
     """
     zone = time_format[3:]
-    local = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
-    text = local.isoformat(time_format[0], "microseconds")[: int(time_format[1:3])] + zone
+    local_moment = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
+    text = local_moment.isoformat(time_format[0], "microseconds")[: int(time_format[1:3])] + zone
     return text if datetime.fromisoformat(text) == moment else _format_moment(_FULL, moment)
 
 
@@ -187,10 +187,10 @@ def _set_value(response: Any, path: str, value: Any) -> None:
     Values may be set in any order: elements of arrays are null until their value is set.
     """
     steps: list[Any] = [0]
-    for part in parse_path(path):
-        if not isinstance(part, Field | Position):
+    for path_step in parse_path(path):
+        if not isinstance(path_step, Field | Position):
             raise PayloadError(f"{path} is not the path of one value")
-        steps.append(part.name if isinstance(part, Field) else part.number)
+        steps.append(path_step.name if isinstance(path_step, Field) else path_step.number)
     for step, next_step in pairwise([*steps, None]):
         if isinstance(response, list):
             response.extend([None] * (step + 1 - len(response)))

@@ -385,9 +385,9 @@ class TableRows:
         the label.
         """
         parents_and_labels = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
-        rows = {pair: row for row, pair in enumerate(parents_and_labels)}
+        rows_by_pair = {pair: row for row, pair in enumerate(parents_and_labels)}
         pairs = zip(index.tolist(), map(repr, keys), strict=True)
-        return np.array([rows.get(pair, -1) for pair in pairs], np.int64)
+        return np.array([rows_by_pair.get(pair, -1) for pair in pairs], np.int64)
 
     def _find_ancestor_rows(self, step_number: int) -> RowIndex:
         """Return, for each row, the position of the row's container in ``vectors[step_number]``."""
@@ -487,21 +487,26 @@ def find_unread_values(
     """
     reasons = {}
     reads_by_elements: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
-    for rows in tables:
-        if rows.table.rows.first:
-            is_before = rows.vector.level.positions < rows.table.rows.first
-            yield rows.vector, np.flatnonzero(is_before), "known", None
-        is_filtered = rows.plan.is_filtered
-        for source in rows.plan.outer_sources:
-            reasons[rows.values_of(source)[0]] = "left out" if is_filtered else "known"
-        for elements, arrays, row_index in rows.element_reads:
+    for table_rows in tables:
+        if table_rows.table.rows.first:
+            is_before = table_rows.vector.level.positions < table_rows.table.rows.first
+            yield table_rows.vector, np.flatnonzero(is_before), "known", None
+        is_filtered = table_rows.plan.is_filtered
+        for source in table_rows.plan.outer_sources:
+            reasons[table_rows.values_of(source)[0]] = "left out" if is_filtered else "known"
+        for elements, arrays, row_index in table_rows.element_reads:
             reads_by_elements.setdefault(elements, []).append((arrays, row_index))
-    columns = [(rows, column) for rows in tables if reasons for column in rows.table.columns]
+    columns = [
+        (table_rows, column)
+        for table_rows in tables
+        if reasons
+        for column in table_rows.table.columns
+    ]
     values = [
-        rows.values_of(source)
-        for rows, column in columns
+        table_rows.values_of(source)
+        for table_rows, column in columns
         for source, _ in find_sources_read(
-            column.source or "", column.valid, rows.table.rows.header
+            column.source or "", column.valid, table_rows.table.rows.header
         )
     ]
     for vector, reason in reasons.items():
@@ -510,7 +515,9 @@ def find_unread_values(
     for elements, element_reads in reads_by_elements.items():
         arrays = np.concatenate([arrays for arrays, _ in element_reads])
         candidates = np.flatnonzero(np.isin(elements.level.parents, arrays))
-        other_indexes = chain.from_iterable(rows.iter_element_indexes(elements) for rows in tables)
+        other_indexes = chain.from_iterable(
+            table_rows.iter_element_indexes(elements) for table_rows in tables
+        )
         indexes_of_elements = chain((row_index for _, row_index in element_reads), other_indexes)
         unread_rows = _find_unread_rows(elements, candidates, indexes_of_elements)
         yield elements, unread_rows, "new", format_path(elements.steps)
@@ -556,13 +563,15 @@ class FieldNode:
         """
         if not steps:
             return [self]
-        step, other_steps = steps[0], steps[1:]
+        step, remaining_steps = steps[0], steps[1:]
         if isinstance(step, Entries) and step.only:
             return [
-                node for name in step.only for node in self.get_nodes((Field(name), *other_steps))
+                node
+                for name in step.only
+                for node in self.get_nodes((Field(name), *remaining_steps))
             ]
         key = step.name if isinstance(step, Field) else type(step)
-        return self.children.setdefault(key, FieldNode()).get_nodes(other_steps)
+        return self.children.setdefault(key, FieldNode()).get_nodes(remaining_steps)
 
 
 @lru_cache(maxsize=128)
@@ -707,10 +716,10 @@ class DriftReport:
 
         Values that are expected to be in no column, because the declaration says so, come last.
         """
-        rank_of_reason = {"envelope": 2, "known": 1}
+        reason_ranks = {"envelope": 2, "known": 1}
         rows = [(path, *text_and_reason) for path, text_and_reason in self.extra.items()]
         return listing(
-            ("path", "value", "why"), sorted(rows, key=lambda row: rank_of_reason.get(row[2], 0))
+            ("path", "value", "why"), sorted(rows, key=lambda row: reason_ranks.get(row[2], 0))
         )
 
     def drift_frame(self) -> pd.DataFrame:

@@ -181,8 +181,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         """Return whether another mapping has tables of the same names with the same values."""
         if not isinstance(other, Mapping):
             return NotImplemented
-        same = self is other or self.keys() == other.keys()
-        return same and all(frame.equals(other[name]) for name, frame in self.items())
+        is_equal = self is other or self.keys() == other.keys()
+        return is_equal and all(frame.equals(other[name]) for name, frame in self.items())
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("extra", "availability", "drift", "hints", "_words", "_provenance")
@@ -207,8 +207,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         tables_by_ending = {
             table.split("_", count)[-1]: table for count in (2, 1, 0) for table in self
         }
-        endings = near_matches(name, tables_by_ending)
-        return f"did you mean tables[{tables_by_ending[endings[0]]!r}]?" if endings else ""
+        matches = near_matches(name, tables_by_ending)
+        return f"did you mean tables[{tables_by_ending[matches[0]]!r}]?" if matches else ""
 
     @property
     def main(self) -> pd.DataFrame:
@@ -388,9 +388,9 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
         If the table is empty, the text says why.
         """
-        words = joined(self._words[name])
-        symbols = (symbol for status, symbol in _SYMBOLS.items() if words.startswith(status))
-        return f"{next(symbols, '?')} {words if self.rows[name] else _EMPTY.get(words, words)}"
+        state = joined(self._words[name])
+        symbols = (symbol for status, symbol in _SYMBOLS.items() if state.startswith(status))
+        return f"{next(symbols, '?')} {state if self.rows[name] else _EMPTY.get(state, state)}"
 
     @property
     def _symbols(self) -> str:

@@ -83,12 +83,12 @@ class StudyDiff:
         if self.is_same:
             return f"<StudyDiff: the responses to {counted(self.same, 'request')} are the same>"
         groups = [*self.changes.groupby("kind", sort=False)]
-        counts = ", ".join(
+        counts_text = ", ".join(
             counted(len(rows), str(kind).replace("availability", "state")) for kind, rows in groups
         )
-        lines = [f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts}>"]
+        lines = [f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts_text}>"]
         for kind, rows in groups:
-            lines += [f"  {kind}: {words}" for words in sentences(rows)]
+            lines += [f"  {kind}: {sentence}" for sentence in sentences(rows)]
             if len(rows) > MAX_LISTED:
                 lines.append(f"  {kind}: {len(rows) - MAX_LISTED:,} more; .changes has all")
         return "\n".join(lines)
@@ -102,19 +102,23 @@ def sentences(changes: pd.DataFrame) -> list[str]:
     The size of a change is relative to the largest change in the same column.
     """
     lines = []
-    sizes = changes["change"].abs()
-    sizes /= sizes.groupby([changes["table"], changes["column"]], dropna=False).transform("max")
-    largest = sizes.fillna(0).nlargest(MAX_LISTED).index
+    magnitudes = changes["change"].abs()
+    magnitudes /= magnitudes.groupby([changes["table"], changes["column"]], dropna=False).transform(
+        "max"
+    )
+    largest = magnitudes.fillna(0).nlargest(MAX_LISTED).index
     for row in changes.loc[largest].astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
-        names = [name for name in _LOCATION_COLUMNS if name in row and name != "host"]
-        location = " ".join(f"[{row[name]}]" if name == "key" else str(row[name]) for name in names)
+        location_columns = [name for name in _LOCATION_COLUMNS if name in row and name != "host"]
+        location = " ".join(
+            f"[{row[name]}]" if name == "key" else str(row[name]) for name in location_columns
+        )
         values = [row.get("before", "nothing"), row.get("after", "nothing")]
         difference = f"{values[0]} → {values[1]}"
         if row["kind"] != "cell" and "nothing" in values:
             difference = "only before" if values[1] == "nothing" else "only after"
-        change = f" ({row['change']:+.6g})" if "change" in row else ""
-        lines.append(visible(f"{location}: {difference}{change}"))
+        change_text = f" ({row['change']:+.6g})" if "change" in row else ""
+        lines.append(visible(f"{location}: {difference}{change_text}"))
     return lines
 
 
@@ -169,7 +173,9 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
 def _row_labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
     """Return one label per row with its key columns as text, such as ``brand=Acme, rank=1``."""
     key_texts = [f"{name}=" + frame[name].astype("string").fillna("nothing") for name in key]
-    return pd.Index([", ".join(words) for words in zip(*key_texts, strict=True)], dtype="string")
+    return pd.Index(
+        [", ".join(row_texts) for row_texts in zip(*key_texts, strict=True)], dtype="string"
+    )
 
 
 def _as_comparable(column: pd.Series) -> pd.Series:
@@ -218,7 +224,7 @@ def compare(before: Study, after: Study) -> StudyDiff:
     same_count = 0
     for key in sorted(first_records.keys() | second_records.keys()):
         first, second = first_records.get(key), second_records.get(key)
-        states = {
+        response_texts = {
             side: record and f"{record.status} {record.sha256[:12]}"
             for side, record in (("before", first), ("after", second))
         }
@@ -231,7 +237,7 @@ def compare(before: Study, after: Study) -> StudyDiff:
             "section": SCOPE_OPTIONS if record.scope is None else record.section,
             "scope": record.scope and record.scope._to_query(),
         }
-        diff_frames.append(pd.DataFrame([{"kind": "response", **location, **states}]))
+        diff_frames.append(pd.DataFrame([{"kind": "response", **location, **response_texts}]))
         if first and second:
             first_tables = readable_tables(before, first)
             second_tables = readable_tables(after, second)
@@ -257,8 +263,10 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
         frames = first_tables[name], second_tables[name]
         columns = [metadata_of(frame).columns for frame in frames]
         states = [
-            pd.Series({column: str(metadata.availability) for column, metadata in by_name.items()})
-            for by_name in columns
+            pd.Series(
+                {column: str(metadata.availability) for column, metadata in frame_columns.items()}
+            )
+            for frame_columns in columns
         ]
         changed_states = pd.DataFrame({"before": states[0], "after": states[1]}).dropna()
         changed_states = (
@@ -302,21 +310,21 @@ class Results(MutableMapping[str, pd.DataFrame]):
     @property
     def _rerun_files(self) -> FolderFiles | None:
         """The files with the results that a rerun in this process has computed; else None."""
-        study, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
-        if not study or not folder or open_files(study).read(SEAL) != self._study._seal():
+        study_path, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
+        if not study_path or not folder or open_files(study_path).read(SEAL) != self._study._seal():
             return None
         return FolderFiles(folder)
 
     @property
     def hashes(self) -> dict[str, str]:
         """The hash of each result's values, by name; see `aatoolkit.logical_hash`."""
-        rerun = self._rerun_files
-        files = rerun or self._study._files
+        rerun_files = self._rerun_files
+        files = rerun_files or self._study._files
         if not files.has(RESULTS):
             return {}
-        results = parse_results((rerun.read if rerun else self._study._read)(RESULTS))
+        results = parse_results((rerun_files.read if rerun_files else self._study._read)(RESULTS))
         if results is None:
-            raise self._study._unusable(f"{RESULTS} does not hold results")
+            raise self._study._unusable_error(f"{RESULTS} does not hold results")
         return {name: entry["hash"] for name, entry in results.items()}
 
     def __iter__(self) -> Iterator[str]:
@@ -329,11 +337,11 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return name in self.hashes
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        digest, rerun = self._digest(name), self._rerun_files
+        digest, rerun_files = self._digest(name), self._rerun_files
         file = result_file(digest)
-        frame = frame_of((rerun or self._study._files).read(file))
+        frame = frame_of((rerun_files or self._study._files).read(file))
         if frame is None or logical_hash(frame) != digest:
-            raise self._study._unusable(f"{file} is not what was sealed")
+            raise self._study._unusable_error(f"{file} is not what was sealed")
         return frame
 
     def _digest(self, name: str) -> str:
@@ -358,7 +366,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
         with self._study._recording().locked():
             self._digest(name)
             unseal(self._study.path)
-            _update_list(self._study.path, name, None)
+            _update_result_list(self._study.path, name, None)
 
     def __repr__(self) -> str:
         lines = (f"  {visible(name)}: {digest[:12]}" for name, digest in self.hashes.items())
@@ -382,7 +390,7 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     return frame
 
 
-def _update_list(folder: Path, name: str, entry: dict[str, Any] | None) -> None:
+def _update_result_list(folder: Path, name: str, entry: dict[str, Any] | None) -> None:
     """Set the entry of the result ``name`` in ``results.json``; if ``entry`` is None, remove it.
 
     Raises
@@ -410,21 +418,21 @@ def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
     if not file.is_file():
         write_parquet(frame, file)
     entry = {"hash": digest, "rows": len(frame), "computed_with": dict(versions())}
-    _update_list(folder, name, entry)
+    _update_result_list(folder, name, entry)
 
 
-def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
+def parse_results(data: bytes) -> dict[str, dict[str, Any]] | None:
     """Return the entries of ``results.json`` by name of result; None if the text is damaged.
 
     An entry has the result's hash, its number of rows, and the versions of the software.
     """
 
-    def read(body: Any) -> dict[str, dict[str, Any]] | None:
+    def read_results(body: Any) -> dict[str, dict[str, Any]] | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
         is_valid = all(SHA256.fullmatch(row["hash"]) for row in results.values())
         return results if is_valid and len(results) == len(body["results"]) else None
 
-    return parse_json(text, read, "results")
+    return parse_json(data, read_results, "results")
 
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:
@@ -515,12 +523,12 @@ def _column_differences(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[s
     old_dtypes, new_dtypes = (
         {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
     )
-    for words, names in (
+    for label, names in (
         ("gone", old_dtypes.keys() - new_dtypes.keys()),
         ("new", new_dtypes.keys() - old_dtypes.keys()),
     ):
         if names:
-            yield f"columns {words}: {', '.join(sorted(names))}"
+            yield f"columns {label}: {', '.join(sorted(names))}"
     shared_names = [name for name in old_dtypes if name in new_dtypes]
     yield from (
         f"{name} was {old_dtypes[name]} and is {new_dtypes[name]}"

@@ -101,13 +101,13 @@ def is_study_file(name: str, folder: str = "") -> bool:
     return name.startswith(f"{folder}/" if folder else "") and _NAME.fullmatch(name) is not None
 
 
-def parse_json(text: bytes, parse: Callable[[Any], T], kind: str = "") -> T | None:
+def parse_json(data: bytes, parse: Callable[[Any], T], kind: str = "") -> T | None:
     """Decode the text of a JSON file of a study, and return ``parse(value)``; None if damaged.
 
     With ``kind``, a text also counts as damaged if its format is not ``kind`` in this version.
     """
     try:
-        body = decode.decode(text)
+        body = decode.decode(data)
         is_of_kind = not kind or (body["format"], body["version"]) == (f"aatoolkit-{kind}", VERSION)
         return parse(body) if is_of_kind else None
     except UNREADABLE:
@@ -116,7 +116,7 @@ def parse_json(text: bytes, parse: Callable[[Any], T], kind: str = "") -> T | No
 
 def format_json(kind: str, **content: Any) -> bytes:
     """Return the text of a JSON file of a study: format ``kind``, its version, and ``content``."""
-    return canonical({"format": f"aatoolkit-{kind}", "version": VERSION, **content}) + b"\n"
+    return canonical_bytes({"format": f"aatoolkit-{kind}", "version": VERSION, **content}) + b"\n"
 
 
 def open_files(path: str | os.PathLike[str]) -> StudyFiles:
@@ -258,9 +258,9 @@ def format_seal(digests: Mapping[str, str]) -> bytes:
     return "".join(lines).encode()
 
 
-def parse_seal(text: bytes) -> dict[str, str]:
+def parse_seal(data: bytes) -> dict[str, str]:
     """Map each file name in ``SHA256SUMS`` to its hash; damaged lines are ignored."""
-    matches = map(_SEAL_LINE.fullmatch, text.decode("utf-8", "replace").split("\n"))
+    matches = map(_SEAL_LINE.fullmatch, data.decode("utf-8", "replace").split("\n"))
     return {match[2]: match[1] for match in matches if match}
 
 
@@ -372,8 +372,8 @@ class Record:
     previous: str | None = None
 
     @classmethod
-    def of(cls, response: Response, **facts: Any) -> Record:
-        """Return the record of a response; ``facts`` are the attributes ``stale`` and ``error``."""
+    def of(cls, response: Response, **fields: Any) -> Record:
+        """Return the record of a response; ``fields`` are its ``stale`` and ``error``."""
         return cls(
             response.request,
             response.status,
@@ -382,7 +382,7 @@ class Record:
             dict(response.headers),
             response.fetched_at.astimezone(UTC),
             versions=versions(),
-            **facts,
+            **fields,
         )
 
     @property
@@ -418,7 +418,7 @@ class Record:
         return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
 
     @property
-    def identity(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[Any, ...]:
         """The unique key of a record in a study: URL, time, status and hash."""
         return self.url, self.fetched_at, self.status, self.sha256
 
@@ -445,14 +445,14 @@ class Record:
     def dumps(self) -> bytes:
         """Return the record as a line of the manifest: canonical JSON without a line break."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
-        response = {name: getattr(self, name) for name in _RESPONSE_FACTS}
-        response |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
-        return canonical(
+        response_fields = {name: getattr(self, name) for name in _RESPONSE_FACTS}
+        response_fields |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
+        return canonical_bytes(
             {
                 "error": self.error,
                 "previous": self.previous,
                 "request": self.request.to_dict(),
-                "response": response,
+                "response": response_fields,
                 "versions": dict(self.versions or {}),
             }
         )
@@ -468,19 +468,19 @@ class Record:
         """
         try:
             body = decode.decode(line)
-            response, error, previous = body["response"], body["error"], body["previous"]
-            moment = datetime.fromisoformat(response.pop("fetched_at"))
+            response_fields, error, previous = body["response"], body["error"], body["previous"]
+            moment = datetime.fromisoformat(response_fields.pop("fetched_at"))
             request = Request.from_dict(body["request"])
             record = cls(
                 request,
-                **response,
+                **response_fields,
                 fetched_at=moment,
                 error=error,
                 versions=body["versions"],
                 previous=previous,
             )
             digests = (record.sha256, previous or "0" * 64)
-            texts = (
+            text_pairs = (
                 *record.headers.items(),
                 *body["versions"].items(),
                 ("" if error is None else error,),
@@ -492,7 +492,7 @@ class Record:
                 and (request.scope is not None or {*request.params} <= {"refresh"})
                 and type(record.stale) is bool
                 and all(map(SHA256.fullmatch, digests))
-                and all(isinstance(text, str) for item in texts for text in item)
+                and all(isinstance(text, str) for text_pair in text_pairs for text in text_pair)
                 and all(type(integer) is int and integer >= 0 for integer in integers)
             )
         except UNREADABLE:
@@ -502,7 +502,7 @@ class Record:
         return record
 
 
-def canonical(body: Any) -> bytes:
+def canonical_bytes(body: Any) -> bytes:
     """Return a value as canonical JSON in UTF-8, with sorted keys and without spaces."""
     return canonical_json(body).encode()
 
@@ -510,16 +510,18 @@ def canonical(body: Any) -> bytes:
 # -- the manifest ------------------------------------------------------------------------------
 
 
-def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> list[Record]:
+def parse_lines(
+    data: bytes, previous_hash: str | None = None, first_number: int = 1
+) -> list[Record]:
     """Return the records in the lines of a manifest, and check that the lines form a chain.
 
     Parameters
     ----------
     data
         The lines.
-    previous
+    previous_hash
         The SHA-256 of the line before the first one.
-    first
+    first_number
         The number of the first line, for error messages.
 
     Raises
@@ -531,16 +533,16 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
     if unfinished_line:
         raise _manifest_error("its last line is unfinished")
     records = []
-    for line_number, line in enumerate(lines, first):
+    for line_number, line in enumerate(lines, first_number):
         try:
             record = Record.loads(line)
         except StudyError:
             raise _manifest_error(f"line {line_number} is damaged") from None
-        if record.previous != previous:
+        if record.previous != previous_hash:
             raise _manifest_error(f"line {line_number} does not follow the line before")
         records.append(record)
-        previous = sha256_of(line)
-    if len({record.identity for record in records}) < len(records):
+        previous_hash = sha256_of(line)
+    if len({record.key for record in records}) < len(records):
         raise _manifest_error("it holds a response twice")
     return records
 
@@ -563,8 +565,8 @@ class Writer:
         self.folder = folder
         self._lock = threading.Lock()
         self._bytes_read = 0
-        self._previous: str | None = None
-        self._identities: set[tuple[Any, ...]] = set()
+        self._last_hash: str | None = None
+        self._record_keys: set[tuple[Any, ...]] = set()
 
     def append(self, record: Record, body: bytes) -> None:
         """Store a response if it is new: first its body, then its line in the manifest.
@@ -578,13 +580,13 @@ class Writer:
             like.
         """
         with self.locked() as manifest:
-            if record.identity in self._identities:
+            if record.key in self._record_keys:
                 return
             unseal(self.folder)
             file = self.folder / body_file(record.sha256)
             if not (file.is_file() and file.stat().st_size == len(body)):
                 write_whole(file, body)
-            line = replace(record, previous=self._previous).dumps()
+            line = replace(record, previous=self._last_hash).dumps()
             _append(manifest, line + b"\n")
             self._remember(line, record)
 
@@ -623,17 +625,17 @@ class Writer:
         os.lseek(manifest, self._bytes_read, os.SEEK_SET)
         with open(manifest, "rb", closefd=False) as file:
             data = file.read()
-        end = data.rfind(b"\n") + 1
-        if end < len(data):
-            os.ftruncate(manifest, self._bytes_read + end)
-        for record in parse_lines(data[:end], self._previous, len(self._identities) + 1):
+        lines_end = data.rfind(b"\n") + 1
+        if lines_end < len(data):
+            os.ftruncate(manifest, self._bytes_read + lines_end)
+        for record in parse_lines(data[:lines_end], self._last_hash, len(self._record_keys) + 1):
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
         """Take note of a line that is now in the manifest: its hash, its length and its record."""
-        self._previous = sha256_of(line)
+        self._last_hash = sha256_of(line)
         self._bytes_read += len(line) + 1
-        self._identities.add(record.identity)
+        self._record_keys.add(record.key)
 
 
 def unseal(folder: Path) -> None:

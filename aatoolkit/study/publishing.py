@@ -204,11 +204,11 @@ def publish(
         raise NotWritten("the study has no response to publish; record one", path=out)
     redacted_names = sorted({redact} if isinstance(redact, str) else {*redact})
     published_tables = _published_tables(tables_read, failed_responses, redacted_names)
-    facts = _facts(about, published_tables, redacted_names)
+    info = _dataset_info(about, published_tables, redacted_names)
     with writing_folder(out, overwrite=overwrite) as folder:
         _check_folder(out_folder)
 
-        def put(name: str, content: str | bytes) -> None:
+        def write(name: str, content: str | bytes) -> None:
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
 
@@ -217,21 +217,21 @@ def publish(
             path.parent.mkdir(exist_ok=True)
             write_arrow(arrow_table(table.frame, path), path)
             if csv:
-                put(table.path("csv"), csv_bytes(table.frame))
+                write(table.path("csv"), csv_bytes(table.frame))
         if excel:
             sheets = (SheetTable(table.name, table.doc, table.frame) for table in published_tables)
             path = folder / "tables.xlsx"
-            write_workbook(sheets, path, created=facts["last"])
+            write_workbook(sheets, path, created=info["last"])
         if packed_study:
-            put(PACKED, packed_study)
-        put("codebook.csv", csv_bytes(_codebook(published_tables)))
-        put("README.md", _readme(facts, published_tables, csv or excel, bool(packed_study)))
-        put("CITATION.cff", _citation(facts))
-        package = _data_package(facts, published_tables, _hashes(folder))
-        put("datapackage.json", json_text(package, indent=1) + "\n")
-        put("ro-crate-metadata.json", json_text(_crate_metadata(facts, folder), indent=1) + "\n")
+            write(PACKED, packed_study)
+        write("codebook.csv", csv_bytes(_codebook(published_tables)))
+        write("README.md", _readme(info, published_tables, csv or excel, bool(packed_study)))
+        write("CITATION.cff", _citation(info))
+        package = _data_package(info, published_tables, _hashes(folder))
+        write("datapackage.json", json_text(package, indent=1) + "\n")
+        write("ro-crate-metadata.json", json_text(_crate_metadata(info, folder), indent=1) + "\n")
         sum_lines = (f"{sha256}  {path}\n" for path, sha256 in _hashes(folder).items())
-        put(SUMS, "".join(sum_lines))
+        write(SUMS, "".join(sum_lines))
     return out_folder
 
 
@@ -257,7 +257,7 @@ def _hashes(folder: Path) -> dict[str, str]:
     }
 
 
-def _facts(
+def _dataset_info(
     about: About, tables: Sequence[PublishedTable], redacted_names: list[str]
 ) -> dict[str, Any]:
     """Return what README, citation and the other documents say of the publication, by name."""
@@ -306,14 +306,14 @@ def _published_tables(
     tables_by_number = dict(
         enumerate(sorted(tables_read, key=lambda tables: _sort_key(tables.payload)), 1)
     )
-    rows = [
-        _row_of(tables.payload, metadata_of(tables.main).sources[0])
+    response_rows = [
+        _response_row(tables.payload, metadata_of(tables.main).sources[0])
         for tables in tables_by_number.values()
     ]
     for payload, reason in sorted(failures, key=lambda failure: _sort_key(failure[0])):
-        rows.append(_row_of(payload, Source(section=payload.section), reason))
+        response_rows.append(_response_row(payload, Source(section=payload.section), reason))
     responses = _table_about_responses(
-        "responses", [{"response": number, **row} for number, row in enumerate(rows, 1)]
+        "responses", [{"response": number, **row} for number, row in enumerate(response_rows, 1)]
     )
     availability_rows: list[dict[str, Any]] = []
     sections: dict[str, str] = {}
@@ -323,9 +323,9 @@ def _published_tables(
             for column, metadata in metadata_of(tables[name]).columns.items():
                 state = metadata.availability
                 cause = state.cause and str(state.cause)
-                cells = (number, name, column, str(state.status), cause, state.reason)
+                row_values = (number, name, column, str(state.status), cause, state.reason)
                 availability_rows.append(
-                    dict(zip(_OWN_COLUMNS["availability"], cells, strict=True))
+                    dict(zip(_OWN_COLUMNS["availability"], row_values, strict=True))
                 )
     availability_rows.sort(key=lambda row: row["response"])
     published_tables = [
@@ -340,11 +340,13 @@ def _sort_key(payload: Payload | None) -> tuple[str, ...]:
     """Return the key by which responses are sorted: the request, then the time."""
     assert payload is not None
     scope = "" if payload.scope is None else payload.scope._to_query()
-    parts = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
-    return tuple(part or "" for part in parts)
+    values = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
+    return tuple(value or "" for value in values)
 
 
-def _row_of(payload: Payload | None, source: Source, reason: str | None = None) -> dict[str, Any]:
+def _response_row(
+    payload: Payload | None, source: Source, reason: str | None = None
+) -> dict[str, Any]:
     """Return a response as a row of the table ``responses``: a dict from column to value.
 
     ``reason`` says why the response cannot be used; None if it can.
@@ -438,12 +440,12 @@ def _redact(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> list[PublishedTable]:
     """Return tables without the redacted columns, and without metadata that may quote them."""
-    redacted_columns, named_columns = _columns_of(published_tables, redacted_names)
+    redacted_columns, named_columns = _find_redacted_columns(published_tables, redacted_names)
     if redacted_columns & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
         redacted_columns.add(("responses", "scope"))
     if redacted_columns & {("responses", name) for name in ("host", "scope")}:
         redacted_columns.add(("responses", "url"))
-    redacted_facts = {name for table, name in redacted_columns if table == "responses"}
+    redacted_fields = {name for table, name in redacted_columns if table == "responses"}
     redacted_tables = []
     for table in published_tables:
         frame, metadata = table.frame, table.metadata
@@ -451,21 +453,27 @@ def _redact(
             frame = frame.assign(reason=None).astype({"reason": "string"})
         elif table.name == "responses":
             frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
-        names = [name for name in map(str, frame) if (table.name, name) not in redacted_columns]
+        kept_names = [
+            name for name in map(str, frame) if (table.name, name) not in redacted_columns
+        ]
         # The service's texts may quote anything.
         columns = {
             name: ColumnMetadata(column.of, replace(column.availability, reason=None))
             for name, column in metadata.columns.items()
-            if name in names
+            if name in kept_names
         }
         sources = tuple(
             Source(
-                **{name: fact for name, fact in vars(source).items() if name not in redacted_facts}
+                **{
+                    name: value
+                    for name, value in vars(source).items()
+                    if name not in redacted_fields
+                }
             )
             for source in metadata.sources
         )
-        key = tuple(name for name in metadata.key if name in names)
-        remaining_frame = frame[names].copy(deep=False)
+        key = tuple(name for name in metadata.key if name in kept_names)
+        remaining_frame = frame[kept_names].copy(deep=False)
         redacted_tables.append(
             replace(table, frame=attach(remaining_frame, FrameMetadata(columns, key, sources)))
         )
@@ -473,7 +481,7 @@ def _redact(
     return redacted_tables
 
 
-def _columns_of(
+def _find_redacted_columns(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[ColumnSet, ColumnSet]:
     """Return all columns to leave out, and those of them that ``redacted_names`` names itself.
@@ -525,7 +533,7 @@ def _warn_of_copies(
     the title of a page may be just the name of a brand.
     """
     hidden_texts: set[str] = set()
-    trie: dict[str, Any] = {}  # by first word, by second word, and so on; "" ends a text
+    word_tree: dict[str, Any] = {}  # by first word, by second word, and so on; "" ends a text
     for table, redacted_table in zip(tables_before, redacted_tables, strict=True):
         for name in {*table.frame} - {*redacted_table.frame}:
             for text in _texts_of(table.frame[name]):
@@ -533,21 +541,21 @@ def _warn_of_copies(
                 if (table.name, name) not in named_columns and len(words) < 4:
                     continue
                 hidden_texts.add(text)
-                node = trie
+                subtree = word_tree
                 for word in words:
-                    node = node.setdefault(word, {})
+                    subtree = subtree.setdefault(word, {})
                 if words:
-                    node[""] = {}
+                    subtree[""] = {}
 
     def holds_copy(text: str) -> bool:
         words = _words_of(text)
         for start in range(len(words) if text not in hidden_texts else 0):
-            node = trie
+            subtree = word_tree
             for word in words[start:]:
-                if word not in node:
+                if word not in subtree:
                     break
-                node = node[word]
-                if "" in node:
+                subtree = subtree[word]
+                if "" in subtree:
                     return True
         return text in hidden_texts
 
@@ -558,8 +566,8 @@ def _warn_of_copies(
         if any(map(holds_copy, _texts_of(table.frame[name])))
     ]
     if column_names:
-        places = f"{counted(len(column_names), 'column')}: {', '.join(column_names)}"
-        warn(f"text that is left out is also in {places}; leave that out too")
+        column_list = f"{counted(len(column_names), 'column')}: {', '.join(column_names)}"
+        warn(f"text that is left out is also in {column_list}; leave that out too")
 
 
 def _texts_of(column: pd.Series) -> Iterator[str]:
@@ -585,9 +593,9 @@ def _is_text(dtype: str) -> bool:
 # -- the documents -----------------------------------------------------------------------------
 
 
-def _fill(template: str, **facts: Any) -> dict[str, Any]:
-    """Fill a JSON template with ``facts``, and return the JSON object without empty fields."""
-    text = Template(template).substitute({name: json_text(fact) for name, fact in facts.items()})
+def _fill(template: str, **values: Any) -> dict[str, Any]:
+    """Fill a JSON template with ``values``, and return the JSON object without empty fields."""
+    text = Template(template).substitute({name: json_text(value) for name, value in values.items()})
     return {name: value for name, value in json.loads(text).items() if value}
 
 
@@ -598,24 +606,24 @@ def _codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     return frame.astype({str(name): dtypes.get(str(name), "string") for name in frame})
 
 
-def _cell(value: object) -> str:
+def _escape_cell(value: object) -> str:
     """Return a value as text, escaped for a cell of a Markdown table."""
     return re.sub(r"([\\|<>*_`\[\]])", r"\\\1", visible(" ".join(str(value).split())))
 
 
 def _readme(
-    facts: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
+    info: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
 ) -> str:
     """Return the text of the publication's ``README.md``."""
     rows = (
-        f"| [`{_cell(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
-        f"| {_cell(table.doc)} |\n"
+        f"| [`{_escape_cell(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
+        f"| {_escape_cell(table.doc)} |\n"
         for table in tables
     )
     return Template(_README_TEMPLATE).substitute(
-        title=_cell(facts["title"]),
-        notes="".join(f"{note}\n\n" for note in facts["notes"]),
-        facts="\n".join(f"- {name}: {_cell(text)}" for name, text in facts["stated"].items()),
+        title=_escape_cell(info["title"]),
+        notes="".join(f"{note}\n\n" for note in info["notes"]),
+        facts="\n".join(f"- {name}: {_escape_cell(text)}" for name, text in info["stated"].items()),
         tables="".join(rows),
         missing=_MISSING_NOTE,
         more=_SHEETS_TEXT * has_sheets + _RESPONSES_TEXT * has_study,
@@ -623,32 +631,32 @@ def _readme(
     )
 
 
-def _citation(facts: Mapping[str, Any]) -> str:
+def _citation(info: Mapping[str, Any]) -> str:
     """Return the text of ``CITATION.cff``, in version 1.2.0 of the format."""
-    people = [{"name": name} for name in facts["creators"] or ["The authors of this study"]]
-    body = _fill(_CITATION_TEMPLATE, people=people, **facts)
+    people = [{"name": name} for name in info["creators"] or ["The authors of this study"]]
+    body = _fill(_CITATION_TEMPLATE, people=people, **info)
     # JSON, with the characters escaped that YAML refuses or folds.
     unsafe_characters = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-    lines = "".join(f"{name}: {json_text(value)}\n" for name, value in body.items())
-    return unsafe_characters.sub(lambda match: f"\\u{ord(match[0]):04x}", lines)
+    citation_text = "".join(f"{name}: {json_text(value)}\n" for name, value in body.items())
+    return unsafe_characters.sub(lambda match: f"\\u{ord(match[0]):04x}", citation_text)
 
 
 def _data_package(
-    facts: Mapping[str, Any], tables: Sequence[PublishedTable], files: Mapping[str, str]
+    info: Mapping[str, Any], tables: Sequence[PublishedTable], files: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the content of ``datapackage.json``: the tables as a Data Package 2.0."""
     return _fill(
         _PACKAGE_TEMPLATE,
-        **facts,
-        short="-".join(re.findall(r"[a-z0-9]+", facts["title"].lower())) or "study",
-        people=[{"title": name, "roles": ["creator"]} for name in facts["creators"]],
-        licences=[{"name": facts["licence"]}] if facts["licence"] else [],
-        study={"digest": facts["digest"]} if facts["digest"] else None,
+        **info,
+        short="-".join(re.findall(r"[a-z0-9]+", info["title"].lower())) or "study",
+        people=[{"title": name, "roles": ["creator"]} for name in info["creators"]],
+        licences=[{"name": info["licence"]}] if info["licence"] else [],
+        study={"digest": info["digest"]} if info["digest"] else None,
         resources=[_table_entry(table, files[table.path("parquet")]) for table in tables],
     )
 
 
-def _crate_metadata(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _crate_metadata(info: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return the metadata of an RO-Crate 1.1: the files, and the responses as their sources."""
     files = [
         {"@id": path, "@type": "File", "contentSize": str((folder / path).stat().st_size)}
@@ -657,14 +665,14 @@ def _crate_metadata(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     ]
     sources = [
         {"@id": f"#sha256:{sha256}", "@type": "CreativeWork", "sha256": sha256}
-        for sha256 in facts["sources"]
+        for sha256 in info["sources"]
     ]
-    people = [{"@id": f"#{name}", "@type": "Person", "name": name} for name in facts["creators"]]
+    people = [{"@id": f"#{name}", "@type": "Person", "name": name} for name in info["creators"]]
     references = {
         name: [{"@id": entity["@id"]} for entity in entities]
         for name, entities in {"files": files, "sources": sources, "people": people}.items()
     }
-    crate = _fill(_CRATE_TEMPLATE, **{**facts, **references}, version=__version__)
+    crate = _fill(_CRATE_TEMPLATE, **{**info, **references}, version=__version__)
     crate["@graph"] += [*files, *sources, *people]
     return crate
 

@@ -40,7 +40,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
 from aatoolkit.sections.profile_json import dump_profile, load_profile
-from aatoolkit.study.files import Record, canonical, format_json, parse_json, request_of
+from aatoolkit.study.files import Record, canonical_bytes, format_json, parse_json, request_of
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
@@ -77,7 +77,7 @@ class StudyResponses:
     def __init__(self, study: Study) -> None:
         self._study = study
         with study._recording().locked():
-            study._sweep()  # remove what a killed writer left
+            study._remove_leftovers()  # remove what a killed writer left
 
     def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
         """Record a response in the study; ``error`` is the name of the error's type, if any."""
@@ -117,19 +117,19 @@ class Recorder:
         except (StatusError, DecodeError) as error:
             body = _body_of(error)
             if body is not None:
-                wait = getattr(error, "retry_after", None)
-                headers = {} if wait is None else {"retry-after": str(wait)}
-                request_sent, status = request_of(str(error.url)), int(error.status or 0)
-                response = Response(request_sent, status, headers, datetime.now(UTC), body)
+                retry_after = getattr(error, "retry_after", None)
+                headers = {} if retry_after is None else {"retry-after": str(retry_after)}
+                sent_request, status = request_of(str(error.url)), int(error.status or 0)
+                response = Response(sent_request, status, headers, datetime.now(UTC), body)
                 self._keep(response, error=type(error).__name__)
             raise
         self._keep(response_of(payload), stale=payload.stale)
         return payload
 
-    def _keep(self, response: Response, **facts: Any) -> None:
+    def _keep(self, response: Response, **fields: Any) -> None:
         """Store a response; raise `DecodeError` instead if it contains the token."""
         refuse_token(self._fetcher, response.body, response.request.url, response.headers)
-        self._store.put(response, **facts)
+        self._store.put(response, **fields)
 
 
 def response_of(payload: Payload) -> Response:
@@ -144,8 +144,8 @@ def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
     ``source`` is the client's source of responses, which knows the token.
     """
     repeats_token = getattr(source, "repeats_token", None)
-    text = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
-    if repeats_token is not None and repeats_token(text):
+    data = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
+    if repeats_token is not None and repeats_token(data):
         raise DecodeError(
             "a response contains the token, and was not stored; tell the operator of the service, "
             "and have the token replaced",
@@ -199,7 +199,7 @@ class Replay:
         request = request.at(self._base_url)
         record = self._records.get(request.key)
         if record is None:
-            nearest = self._nearest(request)
+            nearest = self._nearest_record(request)
             hint = f"; the nearest recorded request is {nearest.name}" if nearest else ""
             raise NotCached(
                 f"this request was not recorded in {self._study.path}{hint}",
@@ -213,7 +213,7 @@ class Replay:
     def close(self) -> None:
         """Do nothing: no connection is open."""
 
-    def _nearest(self, request: Request) -> Record | None:
+    def _nearest_record(self, request: Request) -> Record | None:
         """Return the record with the most similar request; None if there are no records."""
 
         def distance(record: Record) -> tuple[int, ...]:
@@ -243,20 +243,20 @@ def replaying_client(
     has responses about ``host``.
     """
     records = study._current
-    services = {record.base_url for record in records if host in (None, record.host)}
+    base_urls = {record.base_url for record in records if host in (None, record.host)}
     if base_url is not None:
-        services = {base_url.rstrip("/")}
-    if len(services) != 1:
+        base_urls = {base_url.rstrip("/")}
+    if len(base_urls) != 1:
         raise StudyError(
             f"the study at {study.path} holds responses of "
-            f"{', '.join(sorted(services)) or 'no service'}; choose one with base_url=",
+            f"{', '.join(sorted(base_urls)) or 'no service'}; choose one with base_url=",
             path=study.path,
         )
-    (service,) = services
-    service_records = [record for record in records if record.base_url == service]
-    service_profile = study._profiles.get(service) if profile is None else Profile.load(profile)
-    source = Replay(study, service, service_records)
-    return Client._from_source(source, service, _WORKERS, service_profile)
+    (service_url,) = base_urls
+    service_records = [record for record in records if record.base_url == service_url]
+    service_profile = study._profiles.get(service_url) if profile is None else Profile.load(profile)
+    source = Replay(study, service_url, service_records)
+    return Client._from_source(source, service_url, _WORKERS, service_profile)
 
 
 # -- responses as tables ------------------------------------------------------------------------
@@ -308,14 +308,14 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
         for full_name, (rows, digest) in tables.items():
             section, _, name = full_name.partition(".")
             sections.setdefault(section, {})[name] = {"rows": rows, "hash": digest}
-        lines.append(canonical(sections).decode())
+        lines.append(canonical_bytes(sections).decode())
     return header[:-2] + (',"records":[\n' + ",\n".join(lines) + "\n]}\n").encode()
 
 
-def parse_tables(text: bytes) -> list[Hashes]:
+def parse_tables(data: bytes) -> list[Hashes]:
     """Return the hashes in ``tables.json``, one dict per record; empty if the text is damaged."""
 
-    def read(body: Any) -> list[Hashes]:
+    def read_hashes(body: Any) -> list[Hashes]:
         return [
             {
                 f"{section}.{name}": (int(entry["rows"]), str(entry["hash"]))
@@ -325,7 +325,7 @@ def parse_tables(text: bytes) -> list[Hashes]:
             for record in body["records"]
         ]
 
-    return parse_json(text, read) or []
+    return parse_json(data, read_hashes) or []
 
 
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
@@ -334,13 +334,13 @@ def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
     return format_json("profiles", profiles=dumped_profiles)
 
 
-def parse_profiles(text: bytes) -> Mapping[str, Profile]:
+def parse_profiles(data: bytes) -> Mapping[str, Profile]:
     """Return the profiles in ``profiles.json`` by base URL; empty if the text is damaged."""
 
-    def read(body: Any) -> dict[str, Profile]:
+    def read_profiles(body: Any) -> dict[str, Profile]:
         return {str(url): load_profile(profile) for url, profile in body["profiles"].items()}
 
-    return parse_json(text, read, "profiles") or {}
+    return parse_json(data, read_profiles, "profiles") or {}
 
 
 # -- responses for explanations ----------------------------------------------------------------
@@ -381,8 +381,8 @@ class StoredResponse:
 
         Return None if the response does not contain the section.
         """
-        by_section = quietly(tables_of, self.read_payload(), self.options)
-        return by_section.get(self.source.section or "")
+        dataset = quietly(tables_of, self.read_payload(), self.options)
+        return dataset.get(self.source.section or "")
 
 
 def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
@@ -392,7 +392,7 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
     views (one response with all sections) come last: their tables must be derived to compare the
     hash of a section.
     """
-    combined_views = []
+    combined_responses = []
     for record in study.records:
         scope = record.scope._to_query() if record.scope else None
         is_same_section = (record.host, record.section) == (source.host, source.section)
@@ -410,8 +410,8 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
         if is_match:
             yield stored_response
         elif source.sha256 is not None:
-            combined_views.append(stored_response)
-    for response in combined_views:
+            combined_responses.append(stored_response)
+    for response in combined_responses:
         tables = response.tables()
         if tables is not None and tables.payload and tables.payload.sha256 == source.sha256:
             yield response
@@ -434,14 +434,14 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
     hosts = sorted({record.host for record in study._current if record.host})
     if host is not None and host not in hosts:
         raise ItemNotFound(unknown("host", host, hosts), key=host)
-    names: list[str] = []
+    table_names: list[str] = []
     matches = {}
     for record in study._current:
         is_wanted = host in (None, record.host) and scope in (None, record.scope)
         if not is_wanted or (section and record.section not in (None, section)):
             continue
         for section_name, tables in readable_tables(study, record).items():
-            names += (*tables, *(f"{section_name}.{table_name}" for table_name in tables))
+            table_names += (*tables, *(f"{section_name}.{table_name}" for table_name in tables))
             if name in tables and section in ("", section_name):
                 filters = record.scope._to_query() if record.scope else "no filters"
                 matches[f"host {record.host}, {filters}, {section_name}"] = tables
@@ -451,7 +451,7 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
         sample = "; ".join([*matches][:5])
         message = f"{len(matches)} responses have a table {name}: name host and scope ({sample})"
     else:
-        hint = did_you_mean(near_matches(table, names))
+        hint = did_you_mean(near_matches(table, table_names))
         filters = f" with {scope!r}" if scope else ""
         message = f"no response{filters} of this study has a table {table!r}"
         message += hint and f"; {hint}"

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
-from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, Client, stand_in
+from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, Client, set_stand_in
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.study.comparing import ResultComparison, compare_results, frames_in
 from aatoolkit.study.recording import RERUN_RESULTS, RERUN_STUDY, path_of_rerun, replaying_client
@@ -91,7 +91,7 @@ class Rerun:
             yield f"{prefix if self.cell else ''}{visible(self.problem)}"
         for result in self.compared:
             yield clipped(f"{result.status}: {result.name}")
-            yield from (f"  {clipped(words)}" for words in result.differences)
+            yield from (f"  {clipped(difference)}" for difference in result.differences)
 
     def __repr__(self) -> str:
         counts = Counter(result.status for result in self.compared)
@@ -108,7 +108,7 @@ def rerun(
     """Run a notebook again from a study; see `Study.rerun`."""
     if path_of_rerun():
         raise StudyError("a notebook that is rerun does not rerun others", path=study.path)
-    study._check("rerun")
+    study._check_verified("rerun")
     sealed_results = dict(study.results)
     if not sealed_results:
         raise StudyError(
@@ -123,10 +123,12 @@ def rerun(
     book = _read_notebook(notebook)
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        problem, cell = _execute(book, notebook.parent, study.path.resolve(), folder, timeout)
+        problem, cell_number = _execute(
+            book, notebook.parent, study.path.resolve(), folder, timeout
+        )
         frames = frames_in(Path(folder))
     seconds = time.monotonic() - start
-    compared = [
+    comparisons = [
         compare_results(name, sealed_results.get(name), frames.get(name))
         for name in dict.fromkeys((*sealed_results, *frames))
     ]
@@ -139,7 +141,9 @@ def rerun(
     if out is not None:
         executed_text = _mask_tokens(json.dumps(book, ensure_ascii=False, indent=1) + "\n")
         write_whole(Path(out).expanduser(), executed_text.encode("utf-8", "backslashreplace"))
-    return Rerun(str(notebook), str(study.path), digest, seconds, tuple(compared), problem, cell)
+    return Rerun(
+        str(notebook), str(study.path), digest, seconds, tuple(comparisons), problem, cell_number
+    )
 
 
 def _read_notebook(path: Path) -> Any:
@@ -182,7 +186,7 @@ def _execute(
         RERUN_RESULTS: results_folder,
     }
     deadlines: list[float] = []
-    state: dict[str, int] = {}
+    progress: dict[str, int] = {}
 
     def seconds_left(cell: Any) -> int:
         if cell is first_cell:
@@ -200,7 +204,7 @@ def _execute(
         record_timing=False,
         resources={"metadata": {"path": str(folder)}},
     )
-    client.on_cell_start = lambda cell_index, **_: state.update(
+    client.on_cell_start = lambda cell_index, **_: progress.update(
         at=cell_index, kernel=client.km.provisioner.pid
     )
 
@@ -224,14 +228,14 @@ def _execute(
                 "DeadKernelError": "its kernel died",
             }.get(name, message)
         finally:
-            if "kernel" in state and hasattr(os, "killpg"):
+            if "kernel" in progress and hasattr(os, "killpg"):
                 with contextlib.suppress(OSError):  # processes of the kernel are in its group
-                    os.killpg(state["kernel"], signal.SIGKILL)
+                    os.killpg(progress["kernel"], signal.SIGKILL)
     del book.cells[0]
-    if problem is not None and not state.get("at"):
+    if problem is not None and not progress.get("at"):
         raise StudyError(f"the rerun did not begin: {clipped(problem)}", path=study_path)
-    are_code = [cell.cell_type == "code" for cell in book.cells[: state.get("at", 0)]]
-    return problem, sum(are_code) if problem else None
+    is_code = [cell.cell_type == "code" for cell in book.cells[: progress.get("at", 0)]]
+    return problem, sum(is_code) if problem else None
 
 
 def _enter() -> None:
@@ -239,13 +243,13 @@ def _enter() -> None:
     from aatoolkit.study.study import Study
 
     study = Study(os.environ[RERUN_STUDY])
-    services = {record.base_url for record in study._current}
+    base_urls = {record.base_url for record in study._current}
 
     def replay_client(base_url: str | None) -> Client:
         url = (base_url or "").rstrip("/")
-        return replaying_client(study, url if url in services else None)
+        return replaying_client(study, url if url in base_urls else None)
 
-    stand_in(replay_client)
+    set_stand_in(replay_client)
 
 
 def _mask_tokens(text: str) -> str:

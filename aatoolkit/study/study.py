@@ -192,7 +192,7 @@ class Study(metaclass=Chaptered):
                     )
                 elif study.digest is not None and not resume:
                     arguments = ", ".join(
-                        f"{name}={fact!r}" for name, fact in about.items() if fact
+                        f"{name}={value!r}" for name, value in about.items() if value
                     )
                     problem = (
                         f"the study there is sealed; read it by aa.Study({path_text}), or record "
@@ -255,16 +255,18 @@ class Study(metaclass=Chaptered):
             If ``study.json`` is damaged, does not match the seal, or is of a newer version.
         """
 
-        def read(body: Any) -> Mapping[str, Any] | None:
-            names = body["creators"]
+        def read_about(body: Any) -> Mapping[str, Any] | None:
+            creators = body["creators"]
             texts = {name: body.get(name) for name in ("title", "description", "created_at")}
-            is_valid = isinstance(names, list) and all(isinstance(name, str) for name in names)
+            is_valid = isinstance(creators, list) and all(
+                isinstance(name, str) for name in creators
+            )
             is_valid = is_valid and all(isinstance(text, str | None) for text in texts.values())
-            return {**texts, "creators": tuple(names)} if is_valid else None
+            return {**texts, "creators": tuple(creators)} if is_valid else None
 
-        about = parse_json(self._read(STUDY), read, "study")
+        about = parse_json(self._read(STUDY), read_about, "study")
         if about is None:
-            raise self._unusable(f"{STUDY} does not describe a study of version {VERSION}")
+            raise self._unusable_error(f"{STUDY} does not describe a study of version {VERSION}")
         return about
 
     @property
@@ -296,7 +298,7 @@ class Study(metaclass=Chaptered):
         Of several responses to a request, this is the last usable one or, without a usable one, the
         last error.
         """
-        return self._parse_once("latest", self.records, _latest)
+        return self._parse_once("latest", self.records, _latest_records)
 
     @property
     def _hosts(self) -> tuple[str, ...]:
@@ -318,7 +320,7 @@ class Study(metaclass=Chaptered):
             return {}
         profiles = self._parse_once(PROFILES, self._read(PROFILES), parse_profiles)
         if not profiles:
-            raise self._unusable(f"{PROFILES} does not hold profiles")
+            raise self._unusable_error(f"{PROFILES} does not hold profiles")
         return profiles
 
     @property
@@ -340,7 +342,7 @@ class Study(metaclass=Chaptered):
         """
         body = self._files.read(body_file(record.sha256))
         if sha256_of(body) != record.sha256:
-            raise self._unusable(
+            raise self._unusable_error(
                 f"{body_file(record.sha256)} is not what was recorded; verify the study"
             )
         return body
@@ -464,8 +466,8 @@ class Study(metaclass=Chaptered):
         if self._writer is not None:
             return self.record(Client(base_url, profile=profile, **settings).project(host))
         if self._is_rerun:
-            services = {record.base_url for record in self._current}
-            base_url = base_url if base_url in services else None
+            base_urls = {record.base_url for record in self._current}
+            base_url = base_url if base_url in base_urls else None
         elif settings:
             raise StudyError(
                 f"a replay uses no service and takes no {', '.join(settings)}; "
@@ -542,8 +544,8 @@ class Study(metaclass=Chaptered):
             if (own_record.sha256, own_record.status) != (record.sha256, record.status):
                 yield f"the response to {record.name}"
         for base_url, profile in other._profiles.items():
-            two_profiles = (self._profiles.get(base_url, profile), profile)
-            if len({format_profiles({base_url: variant}) for variant in two_profiles}) > 1:
+            profiles = (self._profiles.get(base_url, profile), profile)
+            if len({format_profiles({base_url: candidate}) for candidate in profiles}) > 1:
                 yield f"the profile of {base_url}"
         own_hashes = self.results.hashes
         for name, digest in other.results.hashes.items():
@@ -633,21 +635,21 @@ class Study(metaclass=Chaptered):
         with self._recording().locked():
             if self.digest is not None and self.verify():
                 return str(self.digest)
-            self._sweep()
-            hashes = [self._hashes(record) for record in self.records]
+            self._remove_leftovers()
+            hashes = [self._table_hashes(record) for record in self.records]
             write_whole(self.path / TABLES, format_tables(hashes, versions()))
             names = self._files.names()
             foreign_names = [name for name in names if not is_study_file(name)]
             if foreign_names:
-                raise self._unusable(
+                raise self._unusable_error(
                     f"its folder holds {', '.join(foreign_names[:3])}; move it elsewhere"
                 )
             digests = {name: sha256_of(self._files.read(name)) for name in names}
             write_whole(self.path / SEAL, format_seal(digests))
-        self._check("cited")
+        self._check_verified("cited")
         return str(self.digest)
 
-    def _sweep(self) -> None:
+    def _remove_leftovers(self) -> None:
         """Delete unfinished files of killed writers, and files that no record or result names."""
         for folder in (self.path, self.path / RESPONSES, self.path / RESULT_FILES):
             sweep(folder)
@@ -683,7 +685,7 @@ class Study(metaclass=Chaptered):
         True
         """
 
-        return verify(self._files, self._hashes if replay else None)
+        return verify(self._files, self._table_hashes if replay else None)
 
     def diff(self, other: Study) -> StudyDiff:
         """Return the differences between this study and ``other``, a later one.
@@ -717,7 +719,7 @@ class Study(metaclass=Chaptered):
         StudyError
             If the study is not sealed, or is damaged.
         """
-        self._check("packed")
+        self._check_verified("packed")
         return pack(self._files, Path(path).expanduser())
 
     def publish(
@@ -789,7 +791,7 @@ class Study(metaclass=Chaptered):
         """
         from aatoolkit.study.publishing import About, publish
 
-        self._check("published")
+        self._check_verified("published")
         out_folder = Path(out).expanduser()
         if responses and redact:
             raise NotWritten(
@@ -950,7 +952,7 @@ class Study(metaclass=Chaptered):
         """Return the content of ``SHA256SUMS``; None if there is none."""
         return self._files.read(SEAL) if self._files.has(SEAL) else None
 
-    def _check(self, purpose: str) -> None:
+    def _check_verified(self, purpose: str) -> None:
         """Raise `StudyError` unless the study is sealed, and unchanged since then.
 
         ``purpose`` completes the message, such as "published".
@@ -975,13 +977,13 @@ class Study(metaclass=Chaptered):
                 return data
             # A writer may have removed the seal meanwhile, as it does before it changes anything.
             if self._seal() == seal:
-                raise self._unusable(f"{name} does not match the seal; verify it")
+                raise self._unusable_error(f"{name} does not match the seal; verify it")
 
-    def _hashes(self, record: Record) -> Hashes:
+    def _table_hashes(self, record: Record) -> Hashes:
         """Map each table of a recorded response to its row count and hash; empty for an error."""
         return table_hashes(readable_tables(self, record))
 
-    def _unusable(self, problem: str) -> StudyError:
+    def _unusable_error(self, problem: str) -> StudyError:
         """Return an error which says that this study cannot be used because of ``problem``."""
         return unusable_study(self.path, problem)
 
@@ -1008,11 +1010,11 @@ class Study(metaclass=Chaptered):
         return code(repr(self))
 
 
-def _latest(records: Iterable[Record]) -> tuple[Record, ...]:
+def _latest_records(records: Iterable[Record]) -> tuple[Record, ...]:
     """Return one record per request, sorted: the last usable one or, if none is, the last."""
-    latest: dict[tuple[str, ...], Record] = {}
+    latest_by_key: dict[tuple[str, ...], Record] = {}
     for record in records:
-        latest_record = latest.get(record.request.key)
+        latest_record = latest_by_key.get(record.request.key)
         if latest_record is None or record.error is None or latest_record.error is not None:
-            latest[record.request.key] = record
-    return tuple(latest[key] for key in sorted(latest))
+            latest_by_key[record.request.key] = record
+    return tuple(latest_by_key[key] for key in sorted(latest_by_key))

@@ -132,12 +132,14 @@ def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) 
     for name in (STUDY, MANIFEST) if names else ():
         if name not in names:
             problems[name] = "missing", "every study has this file"
-    bodies = {name: digest for name, digest in digests.items() if is_study_file(name, RESPONSES)}
+    body_digests = {
+        name: digest for name, digest in digests.items() if is_study_file(name, RESPONSES)
+    }
     records = []
     try:
         records = parse_lines(contents.get(MANIFEST, b""))
         recorded_digests = {body_file(record.sha256): record.sha256 for record in records}
-        for kind, name in mismatches(recorded_digests, bodies):
+        for kind, name in mismatches(recorded_digests, body_digests):
             problems.setdefault(name, (kind, _REASONS[kind]))
     except StudyError as error:
         reason = "; ".join(error.problems or ()).removeprefix(f"{MANIFEST}: ")
@@ -150,20 +152,20 @@ def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) 
         actual_digests = {name: digest for name, digest in digests.items() if name != SEAL}
         for kind, name in mismatches(parse_seal(seal), actual_digests):
             # If a body matches its name, the line in the seal is wrong.
-            if kind != "altered" or name not in bodies:
+            if kind != "altered" or name not in body_digests:
                 problems.setdefault(name, (kind, "it does not match the seal"))
         if not problems:
             problems[SEAL] = "altered", "it does not match the files"
-    names_of_bodies = {body_file(record.sha256): f": {record.name}" for record in records}
+    record_notes = {body_file(record.sha256): f": {record.name}" for record in records}
     problem_list = [
-        Problem(kind, name, message + names_of_bodies.get(name, ""))
+        Problem(kind, name, message + record_notes.get(name, ""))
         for name, (kind, message) in problems.items()
     ]
     all_hashes = chain(parse_tables(contents.get(TABLES, b"")), repeat(Hashes()))
     for record, hashes in zip(records, all_hashes, strict=False) if rehash and not problems else ():
-        hashes_now = rehash(record)  # type: ignore[misc]
-        if hashes_now != hashes:
-            differing_names = sorted({name for name, _ in hashes_now.items() ^ hashes.items()})
+        current_hashes = rehash(record)  # type: ignore[misc]
+        if current_hashes != hashes:
+            differing_names = sorted({name for name, _ in current_hashes.items() ^ hashes.items()})
             reason = "this version reads other tables, and the responses are unchanged"
             message = f"{reason}: {record.name}: {some_of(differing_names)}"
             problem_list.append(Problem("other tables", TABLES, message))
