@@ -152,12 +152,21 @@ def test_the_body_of_an_error_is_more_precise_than_its_status() -> None:
     assert str(signal.availability) == "unavailable (withheld): plan required"
 
 
+def test_what_denies_a_part_of_itself_does_not_say_that_all_is_available() -> None:
+    ready = {"isReady": True, "inputs": {"answers": True, "crawlLogs": True}}
+    assert statements_in({"readiness": ready, "rows": [{"n": 3}]}) == {"section": "available"}
+    ready["inputs"] = {"answers": True, "crawlLogs": False}
+    assert "section" not in statements_in({"readiness": ready, "rows": [{"n": 3}]})
+
+
 def test_a_code_about_a_source_outweighs_a_sentence_that_names_the_domain() -> None:
     error = {"status": "409", "code": "GATEWAY_NOT_CONNECTED", "detail": "It needs the domain."}
     assert explains_absence(409, {"errors": [error]})
     assert not explains_absence(409, {"errors": [{**error, "code": "DOMAIN_NOT_CONNECTED"}]})
     nested = {"error": {"code": "FAILED_PRECONDITION", "reason": {"kind": "gatewayNotConnected"}}}
     assert explains_absence(412, nested)
+    plan = {"code": "MODUL_NICHT_IM_VERTRAG", "detail": "Im Vertrag BASIS nicht enthalten."}
+    assert explains_absence(403, {"errors": [{"status": "403", **plan}]})
 
 
 @pytest.mark.parametrize(

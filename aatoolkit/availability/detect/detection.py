@@ -289,7 +289,8 @@ _SOURCE_CODES = ("not_connected", "not_configured", "not_run")
 
 _PLAN = re.compile(
     r"\b(plans?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on|paid"
-    r"|billing|payment|purchased?|trial)\b"
+    r"|billing|payment|purchased?|trial|vertrags?|tarifs?|pakets?|abos?|abonnements?|lizenz\w*"
+    r"|contrat\w*|contrato|contratto|forfait|plano|piano|licence|licencia|licença|licenza)\b"
 )
 
 _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, spaced, tokens, words
@@ -271,6 +272,10 @@ def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -
             state = with_explanation(word.availability, member.siblings)
     elif isinstance(value, dict):
         state = read_object_state(value, strength)
+        parts = (part.values() for part in value.values() if isinstance(part, dict))
+        is_denied = any(item is False for item in chain.from_iterable(parts))
+        if is_denied and state and state.status == Status.AVAILABLE:
+            state = None  # a part is not
         text = next(
             (item for name, item in value.items() if isinstance(item, str) and is_state_key(name)),
             None,
