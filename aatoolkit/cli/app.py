@@ -695,7 +695,7 @@ def _record_lines(output: dict[str, Any]) -> Iterable[str]:
 
     ``output`` is the result of `_study_as_json`.
     """
-    rows = output["records"]
+    rows = [row | {"sha256": row["sha256"][:12]} for row in output["records"]]
     return grid(rows[0], (row.values() for row in rows)) if rows else ()
 
 
@@ -707,7 +707,7 @@ def _study_as_json(study: aa.Study) -> dict[str, Any]:
             "status": record.status,
             "fetched": f"{record.fetched_at:%Y-%m-%d %H:%M:%SZ}",
             "size": record.size,
-            "sha256": record.sha256[:12],
+            "sha256": record.sha256,
         }
         for record in study.records
     ]

@@ -22,6 +22,7 @@ def test_a_study_is_recorded_sealed_and_shown(capsys: pytest.CaptureFixture[str]
     study = aa.Study("mine")
     assert output["digest"] == study.digest
     assert len(output["records"]) == 18
+    assert [row["sha256"] for row in output["records"]] == [row.sha256 for row in study.records]
     assert study.verify()
     assert main(["study", "verify", "mine"]) == 0
     printed = capsys.readouterr().out
