@@ -54,8 +54,13 @@ class PlaceQuestion:
                 self.section.set_rule(**{**rule, "words": words})
 
     def reject(self) -> None:
-        """Add a rule to the section's draft by which this path says nothing about availability."""
-        self.section.set_rule(**{**self.rule, "words": {"*": SILENT}})
+        """Add rules to the section's draft by which these paths say nothing about availability.
+
+        They are this path and the paths of ``place.alike``.
+        """
+        for rule in (self.rule, *map(propose_rule, self.place.alike)):
+            with suppress(ArgumentError):
+                self.section.set_rule(**{**rule, "words": {"*": SILENT}})
 
     def __str__(self) -> str:
         places = " and ".join(place.at for place in (self.place, *self.place.alike))

@@ -176,6 +176,17 @@ def test_a_draft_asks_what_to_confirm_and_goes_on_where_it_was_left(draft, tmp_p
     assert list(draft.confirm()) == []
 
 
+def test_what_is_asked_together_is_rejected_together() -> None:
+    states = {"alpha": {"state": "OK", "hits": 3}, "gamma": {"state": "NEVER_RAN", "hits": 0}}
+    body = {"first": states, "second": states, "rows": ANSWER["rows"]}
+    section = draft_of({"crawl": body}, {}, OPTIONS)["crawl"]
+    (question, *_) = aa.profile.Draft.confirm({"crawl": section})
+    places = {question.place.at, *(place.at for place in question.place.alike)}
+    assert len(places) > 1
+    question.reject()
+    assert places <= {rule.at for rule in section.section.rules}
+
+
 def test_a_widget_asks_one_question_at_a_time(draft):
     box = draft.confirm().widget()
     _, first, second, buttons = box.children
