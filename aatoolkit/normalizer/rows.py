@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.dtypes import MOMENTS
-from aatoolkit._util.lexicon import words
+from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import json_text, some_of
 from aatoolkit.availability.detect import is_sample_size
 from aatoolkit.errors import PayloadError, SchemaDriftWarning, warn
@@ -119,7 +119,10 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
         engine_column = next(
             (
                 name
-                for name in ("engine", *(key for key in table.key if key in words("engine_column")))
+                for name in (
+                    "engine",
+                    *(key for key in table.key if key in words_of("engine_column")),
+                )
                 if dtypes.get(name, "list<string>") != "list<string>"
             ),
             None,

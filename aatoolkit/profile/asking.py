@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit._util.defaults import BUDGET
-from aatoolkit._util.lexicon import fold, tokens, words
+from aatoolkit._util.lexicon import fold, tokens, words_of
 from aatoolkit.availability.detect.words import STRONG, read_object_state
 from aatoolkit.availability.status import EMPTY, Cause
 from aatoolkit.client.options import read_options
@@ -466,7 +466,7 @@ def find_engine_labels(options: Any) -> dict[str, str]:
 def _iter_engine_names(engine: dict[str, Any]) -> Iterator[str]:
     """Yield the names in the record of an engine: first its id, then its label and title."""
     texts = {
-        " ".join(word for word in tokens(key) if word not in words("engine")): text
+        " ".join(word for word in tokens(key) if word not in words_of("engine")): text
         for key, text in reversed(engine.items())
         if isinstance(text, str)
     }

@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import names, spaced, tokens, words
+from aatoolkit._util.lexicon import has_word_of, spaced, tokens, words_of
 from aatoolkit.availability.detect import detect, raw
 from aatoolkit.availability.detect.words import (
     SILENT,
@@ -315,7 +315,7 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
     for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
         parent, _, key = candidate.at.rpartition(".")
         is_stated = "[]" in parent and parent in parents and candidate not in denying
-        if is_stated and not names(key, "place"):
+        if is_stated and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
         if not any(_are_alike(candidate, other) for other in likeliest):
             likeliest.append(candidate)
@@ -461,10 +461,10 @@ class _Search:
         is in another field of the record, or is the number of days asked for.
         """
         is_under_data_key = any(
-            names(step.name, "place") for step in path if isinstance(step, Field)
+            has_word_of(step.name, "place") for step in path if isinstance(step, Field)
         )
         numbers = [key for key, item in record.items() if as_count(item) is not None]
-        count_words, fillers = {}, words("whole", "filler")
+        count_words, fillers = {}, words_of("whole", "filler")
         for count in numbers:
             nouns = {token for token in tokens(count) if not _is_word_for_part(token)}
             concept = "whole" if is_under_data_key or nouns == {"days"} else "due"
@@ -472,8 +472,8 @@ class _Search:
                 (
                     key
                     for key in numbers
-                    if names(key, concept)
-                    and nouns in ({*tokens(key)} - words("whole"), {*tokens(key)} - fillers)
+                    if has_word_of(key, concept)
+                    and nouns in ({*tokens(key)} - words_of("whole"), {*tokens(key)} - fillers)
                 ),
                 WINDOW if nouns == {"days"} else "",
             )
@@ -501,7 +501,7 @@ class _Search:
         was measured, or if words deny that something was measured.
         """
         words: set[Any] = {row.words.get(key) for row in chain.from_iterable(lists)} - {None}
-        is_named = names(key, "place")
+        is_named = has_word_of(key, "place")
         if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
             return
         are_texts = all(isinstance(word, str) for word in words)
@@ -718,7 +718,7 @@ class _Search:
 
         At least 80 % of the keys must be known engines.
         """
-        words = str | bool | int | float if names(key, "place") else str | bool
+        words = str | bool | int | float if has_word_of(key, "place") else str | bool
         numbers = {item for item in value.values() if type(item) is int}
         if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
             words = int  # a code of each, as a count is never
@@ -738,9 +738,10 @@ def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str,
         key
         for record, _ in records
         for key, item in record.items()
-        if as_count(item) is not None and not (names(key, "lack_count") or names(key, "negation"))
+        if as_count(item) is not None
+        and not (has_word_of(key, "lack_count") or has_word_of(key, "negation"))
     )
-    wholes = [key for key in fields if not names(key, "ceiling")]
+    wholes = [key for key in fields if not has_word_of(key, "ceiling")]
     totals: dict[str, str] = {}
     for count in fields if len(records) > 1 else ():
         others = (key for key in wholes if key != count)
@@ -824,18 +825,18 @@ def _words_lack_number(lists: list[list[Row]], key: str, number_field: str) -> b
         if list_words_without and list_words_with:
             is_repeated |= len(list_words_without | list_words_with) < len(cells)
     numbers = [row.record.get(number_field) for rows in lists for row in rows]
-    is_number = names(key, "place") or (
+    is_number = has_word_of(key, "place") or (
         not is_id_time_or_lack(number_field) and has_numbers(numbers)
     )
     is_number &= not any(isinstance(number, bool | str) for number in numbers)
-    is_number &= words("lack_count", "place_lack").isdisjoint(tokens(number_field))
+    is_number &= words_of("lack_count", "place_lack").isdisjoint(tokens(number_field))
     return is_repeated and is_number and words_without.isdisjoint(words_with)
 
 
 def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield the path and text of each code or sentence in a notice and its nested objects."""
     for key, value in record.items():
-        is_sentence = isinstance(value, str) and " " in value and names(key, "place_reason")
+        is_sentence = isinstance(value, str) and " " in value and has_word_of(key, "place_reason")
         if isinstance(value, dict):
             yield from (((Field(key), *steps), code) for steps, code in _iter_codes(value))
         elif is_sentence or (isinstance(value, str) and _CODE.fullmatch(value)):
@@ -847,18 +848,22 @@ def is_id_time_or_lack(key: str) -> bool:
 
     Such numbers are no measurements.
     """
-    return meaning_of(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
+    return (
+        meaning_of(key).kind in ("id", "time")
+        or has_word_of(key, "lack_count")
+        or has_word_of(key, "due")
+    )
 
 
 def _is_word_for_part(token: str) -> bool:
     """Return whether a word in the name of a count, such as ``scanned``, says what was done."""
-    is_done = token in words("part") or token.endswith("ed")
-    return is_done and token not in words("whole", "lack_count")
+    is_done = token in words_of("part") or token.endswith("ed")
+    return is_done and token not in words_of("whole", "lack_count")
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
     """Return whether a record is a notice: unlike a record of measurements, it gives a reason."""
-    return any(value and names(key, "place_reason") for key, value in record.items())
+    return any(value and has_word_of(key, "place_reason") for key, value in record.items())
 
 
 def value_at(document: Any, path: Sequence[Step]) -> Any:
@@ -910,7 +915,7 @@ def _score_path(
     The reason is a text. The score is 0, and the reason empty, if nothing speaks for the path.
     """
     keys = [step.name for step in path if isinstance(step, Field | Named)]
-    is_named = names(keys[-1], "place")
+    is_named = has_word_of(keys[-1], "place")
     score = 2 * is_named
     texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
     idle = {
@@ -926,7 +931,9 @@ def _score_path(
     with_numbers = {s.value for s in occurrences if are_codes and s.has_numbers is not False}
     without_numbers = {s.value for s in occurrences if are_codes} - with_numbers
     if not (is_count or any(occurrence.engine for occurrence in occurrences)):
-        score -= 2 * any(names(key, "business") for key in keys) + 2 * names(keys[-1], "trade")
+        score -= 2 * any(has_word_of(key, "business") for key in keys) + 2 * has_word_of(
+            keys[-1], "trade"
+        )
     why = "a name for states of data" if is_named else ""
     reasons = (
         (
@@ -944,7 +951,8 @@ def _score_path(
         (
             3,
             "a list under a name for what lacks",
-            (isinstance(first_value, list) and names(keys[-1], "negation")) or _is_in_gaps(path),
+            (isinstance(first_value, list) and has_word_of(keys[-1], "negation"))
+            or _is_in_gaps(path),
         ),
         (1, why, is_named and isinstance(first_value, bool | list)),
     )
@@ -968,7 +976,7 @@ def _names_all_measured(occurrence: Occurrence) -> bool:
 def _is_in_gaps(path: Path) -> bool:
     """Return whether a path leads into a list whose name means missing data, such as ``gaps``."""
     keys = [step.name for step in path if isinstance(step, Field)]
-    return Each() in path and any(names(key, "gaps") for key in keys)
+    return Each() in path and any(has_word_of(key, "gaps") for key in keys)
 
 
 def _join_words(names: Collection[object]) -> str:
@@ -1007,7 +1015,7 @@ def _denies(text: str) -> bool:
     """Return whether a text says that something is absent or not done."""
     word = find_word(text) if is_code(text) else find_word_in_text(text)
     lacks = word is not None and word.canonical != "available"
-    return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
+    return lacks or (is_code(text) and not words_of("negation").isdisjoint(tokens(text)))
 
 
 class _WordEvidence:
@@ -1034,10 +1042,10 @@ class _WordEvidence:
         self._is_in_rows = any(isinstance(step, Each | Entries) for step in path)
         concepts = ("place", "source", "about_data")
         self._is_named = self._is_in_rows or any(
-            names(key, concept) for key in keys for concept in concepts
+            has_word_of(key, concept) for key in keys for concept in concepts
         )
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
-        names_lack = _is_in_gaps(path) or any(names(key, "place_lack") for key in keys)
+        names_lack = _is_in_gaps(path) or any(has_word_of(key, "place_lack") for key in keys)
         self._lacks, self._is_note = is_notice or self._is_list or names_lack, not names_lack
         self._numbers: dict[str, list[bool | None]] = defaultdict(list)
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)
@@ -1081,7 +1089,7 @@ class _WordEvidence:
             for text in sorted(self._numbers)
             if (meaning := self._meaning_of(text)) is not None
         }
-        is_odd_flag = not (_FLAGS.isdisjoint(meanings) or names(self._key, "place"))
+        is_odd_flag = not (_FLAGS.isdisjoint(meanings) or has_word_of(self._key, "place"))
         is_doubtful = is_odd_flag or "not_applicable" in meanings.values()
         if is_doubtful and {*self._words_by_engine} == {""}:
             # That something applies, or a flag of unknown name, does not say that it was measured.
@@ -1102,12 +1110,12 @@ class _WordEvidence:
         is_mixed = {False, True} <= counts
         if is_flag and (named := state_of_named_flag(self._key, text == "true")) is not None:
             return _word_of_state(named)
-        is_denial = not self._is_note or names(self._key, "negation")
+        is_denial = not self._is_note or has_word_of(self._key, "negation")
         if text == "true" and len(self._numbers) == 1 and not is_denial:
             return "available" if self._is_named else SILENT
         if lacks and " " in text and not engines:
             is_vague = self._is_note and word is None and "{engine}" not in text
-            if (is_vague and words("negation").isdisjoint(tokens(text))) or (
+            if (is_vague and words_of("negation").isdisjoint(tokens(text))) or (
                 is_mixed and self._is_everywhere and self._is_note
             ):
                 return SILENT  # a sentence about the method, or there whatever was measured
@@ -1128,7 +1136,7 @@ class _WordEvidence:
         if text == self._best:
             return "available" if self._is_named or engines else SILENT
         # A kind of rows that lack nothing, or a word of a section with and without numbers.
-        is_kind = self._is_in_rows and not is_mixed and not names(self._key, "place")
+        is_kind = self._is_in_rows and not is_mixed and not has_word_of(self._key, "place")
         is_silent = is_kind or (is_mixed and not self._is_in_rows and text != "false")
         return SILENT if is_silent and not (engines or lacks or _denies(text)) else "partial"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.defaults import BUDGET
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.lexicon import is_whole
+from aatoolkit._util.lexicon import is_word_of
 from aatoolkit._util.text import wrapped_in_ipython
 from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, PayloadError, unknown
 from aatoolkit.jsontree.paths import parse_pattern
@@ -78,7 +78,7 @@ class Draft(Mapping[str, SectionDraft]):
                     response
                     for response in other_responses
                     if isinstance(response, dict)
-                    and not any(is_whole(key, "error") for key in response)
+                    and not any(is_word_of(key, "error") for key in response)
                 ]
                 analysis = analyse(name, document, engine_responses, vocabulary, readable_responses)
                 if not analysis.relations:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import fits, fold
+from aatoolkit._util.lexicon import fold, matches_form
 from aatoolkit._util.text import parse_moment
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.general_rules import Entry, add_entry
@@ -141,7 +141,7 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
         parent = member.values.path(0).rpartition(".")[0]
         is_stated = any(f"$.{rule.at}.".startswith(f"{parent}.") for rule in rules)
         day = str(member.values.values[0])[:10]
-        if not (is_stated and fits(member.key, "begun") and day in days):
+        if not (is_stated and matches_form(member.key, "begun") and day in days):
             continue
         if day > min(days) or len(days) < (facts.days_asked or 0):
             facts.add("section", None, PARTIAL, member.values.path(0), "through", day)

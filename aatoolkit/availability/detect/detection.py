@@ -45,7 +45,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aatoolkit._util.lexicon import ends, fits, fold, spaced, tokens
+from aatoolkit._util.lexicon import ends_with_word_of, fold, matches_form, spaced, tokens
 from aatoolkit.availability.detect import general_rules
 from aatoolkit.availability.detect.declared_rules import read_rules
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal
@@ -257,7 +257,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
     if signal.scope != "engine" or signal.rule != "map":
         return False
     key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
-    return state_of_names_under(key) is None and not fits(key, "reasons")
+    return state_of_names_under(key) is None and not matches_form(key, "reasons")
 
 
 def _describe_failure(error: Exception) -> str:
@@ -335,7 +335,7 @@ def explains_absence(status: int, body: Any) -> bool:
     if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
         return False
     pairs = [*iter_error_texts(body)]
-    texts = [text for key, text in pairs if ends(key, "reason") or is_state_key(key)]
+    texts = [text for key, text in pairs if ends_with_word_of(key, "reason") or is_state_key(key)]
     codes = [text for _, text in pairs if is_code(text)]
     code = find_strongest_word(codes, STRONG)
     is_of_source = code and code.canonical in _SOURCE_CODES
@@ -377,7 +377,7 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
             value = [engine for engine in re.split(r"[,;\s]+", text) if engine]
         siblings = {name.strip().lower(): part.strip().strip('"') for name, part in pairs.items()}
         header = Member(key, value, f"header {name.lower()}", siblings)
-        if fits(key, "stage") and not rate_key(key):
+        if matches_form(key, "stage") and not rate_key(key):
             if word := find_word(text):
                 facts.add_about_section(word.availability, header, "header")
         else:
@@ -401,7 +401,7 @@ def is_availability_header(header: str) -> bool:
     is_of_engines = find_entry_kind(key) == "engine" and state_of_names_under(key) is not None
     return (
         rate_key(key) == STATED
-        or (fits(key, "stage") and len(tokens(key)) > 1)
+        or (matches_form(key, "stage") and len(tokens(key)) > 1)
         or header.lower() in ("warning", "link")
         or is_of_engines
         or any(state_of_named_flag(key, value) for value in (False, True))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import ends, fold, is_whole, names, words
+from aatoolkit._util.lexicon import ends_with_word_of, fold, has_word_of, is_word_of, words_of
 from aatoolkit._util.text import plain_json
 from aatoolkit.availability.detect.words import (
     is_bookkeeping,
@@ -180,7 +180,7 @@ class Facts:
         self.document, self.days_asked = document, days
         if vector is not None:
             self.vector = vector
-        self.engines = {fold(name): name for name in (*words("known_engine"), *engines)}
+        self.engines = {fold(name): name for name in (*words_of("known_engine"), *engines)}
         self.signals: list[Signal] = []
         self.prose_notices: list[Member] = []
         self.statement_list_paths: set[str] = set()
@@ -216,7 +216,7 @@ class Facts:
         for name, item in members.items():
             if size is None and type(item) is int and is_sample_size(name):
                 size = item
-            if as_of is None and isinstance(item, str) and is_whole(name, "moment"):
+            if as_of is None and isinstance(item, str) and is_word_of(name, "moment"):
                 as_of = item
         is_bare = isinstance(value, str | bool) and not (state.reason or state.cause)
         if is_bare and state.status not in (Status.AVAILABLE, Status.UNKNOWN):
@@ -277,7 +277,7 @@ class Facts:
     def days(self) -> set[str]:
         """The dates in the lists of the response, as texts ``YYYY-MM-DD``."""
         lists = (fact for fact in self.facts if fact.in_list)
-        day_facts = (f for f in lists if names(f.key, "when") or f.steps.count(Each()) > 1)
+        day_facts = (f for f in lists if has_word_of(f.key, "when") or f.steps.count(Each()) > 1)
         texts = (text for fact in day_facts for text in fact.values.of_type(str))
         return {text[:10] for text in texts if DAY.match(text)}
 
@@ -368,14 +368,14 @@ class Facts:
 @lru_cache(maxsize=8192)
 def _is_data(name: str) -> bool:
     """Return whether a field may hold data: no metadata, availability or copy of the request."""
-    return not (repeats_question(name) or ends(name, "holder") or rate_key(name) > 1)
+    return not (repeats_question(name) or ends_with_word_of(name, "holder") or rate_key(name) > 1)
 
 
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
     """Return whether a field, such as ``nullReasons``, is about other fields' availability."""
     is_statement = (
-        rate_key(name) > 0 or state_of_names_under(name) is not None or is_whole(name, "footnote")
+        rate_key(name) > 0 or state_of_names_under(name) is not None or is_word_of(name, "footnote")
     )
     return is_statement or name.lower().endswith("reasons")
 

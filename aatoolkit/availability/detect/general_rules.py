@@ -18,7 +18,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, spaced, tokens, words
+from aatoolkit._util.lexicon import (
+    ends_with_word_of,
+    fold,
+    has_word_of,
+    is_word_of,
+    matches_form,
+    spaced,
+    tokens,
+    words_of,
+)
 from aatoolkit.availability.detect.facts import DAY, MAX_FIELDS, Facts, Member, Records, States
 from aatoolkit.availability.detect.words import (
     ABSENT,
@@ -154,7 +163,7 @@ def read_map_of_states(
         return False
     is_sure = (
         is_trusted
-        or names(key, "data")
+        or has_word_of(key, "data")
         or any(
             entry.scope or facts.is_engine(entry.name) or facts.has_field(entry.name)
             for entry in entries
@@ -181,9 +190,9 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
     state, is_failure = state_of_names_under(key), False
     if state is not None:
         state = state if is_map else with_explanation(state, member.siblings)
-    elif names(key, "failure"):
+    elif has_word_of(key, "failure"):
         state, is_failure = STATES["error"], True
-    elif is_map and fits(key, "reasons"):
+    elif is_map and matches_form(key, "reasons"):
         state = ABSENT
     else:
         return False
@@ -276,7 +285,7 @@ def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -
             None,
         )
     if state is None and isinstance(text, str) and strength == WEAK and not names_no_state(text):
-        is_named = names(key, "availability") or names(key, "state")
+        is_named = has_word_of(key, "availability") or has_word_of(key, "state")
         state = warn_of_unknown_word(facts, text, member.path) if is_named else None
     if state is not None and is_about_all:
         facts.add_about_section(state, member, "statement")
@@ -322,7 +331,7 @@ def _is_state_or_reason(name: str) -> bool:
 
     Other keys in such an object name the engine or field that their value is about.
     """
-    return ends(name, "reason") or is_state_key(name)
+    return ends_with_word_of(name, "reason") or is_state_key(name)
 
 
 def read_siblings(facts: Facts, holder: Member) -> set[str]:
@@ -336,14 +345,14 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
     for key, value in members.items():
         sibling, kind = split_key(key)
         name = name_by_folded.get(sibling)
-        if isinstance(value, dict) and ends(key, "holder"):
+        if isinstance(value, dict) and ends_with_word_of(key, "holder"):
             name, kind = name_by_folded.get("".join(tokens(key)[:-1])), "statement"
         elif isinstance(value, dict) and kind != "reason":
             kind = ""
         if key[:1] in ("_", "@", "$") and key[1:] in members and isinstance(value, str | dict):
             name, kind = key[1:], "reason" if isinstance(value, str) else "statement"
         is_stating = kind and isinstance(value, bool | str | dict)
-        if not is_stating or name is None or name == key or names(name, "business"):
+        if not is_stating or name is None or name == key or has_word_of(name, "business"):
             continue
         state = state_of_sibling(kind, value, members[name])
         if state is not None:
@@ -359,7 +368,7 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
 def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
     """Add signals for what an object says of the availability of its data and of its fields."""
     key, value, path, _, pattern = member
-    if depth > _MAX_DEPTH or names(key, "business"):
+    if depth > _MAX_DEPTH or has_word_of(key, "business"):
         return
     read_keys = read_siblings(facts, member)
     unread = {name: item for name, item in value.items() if name not in read_keys}
@@ -399,12 +408,12 @@ class GeneralRule(NamedTuple):
 
 def make_pattern_test(name: str) -> Callable[[str], bool]:
     """Return a function that tells whether a key matches the pattern ``name`` of the lexicon."""
-    return lambda key: fits(key, name)
+    return lambda key: matches_form(key, name)
 
 
 def make_word_test(name: str) -> Callable[[str], bool]:
     """Return a function that tells whether a key is a word of the lexicon's word set ``name``."""
-    return lambda key: is_whole(key, name)
+    return lambda key: is_word_of(key, name)
 
 
 def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
@@ -431,8 +440,8 @@ def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
         member = envelope.child(name, value)._replace(key=key)
         if any(apply_rule(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
             continue
-        is_wrapper = is_whole(key, "wrapper")
-        if depth < _MAX_DEPTH and (is_wrapper or ends(key, "holder")):
+        is_wrapper = is_word_of(key, "wrapper")
+        if depth < _MAX_DEPTH and (is_wrapper or ends_with_word_of(key, "holder")):
             read_envelope(facts, member if is_wrapper else member._replace(pattern=""), depth + 1)
         else:
             read_object(facts, member)
@@ -453,12 +462,15 @@ def _read_notices(facts: Facts, member: Member) -> bool:
     """
     key, value = member.key, member.value
     # Remarks may be about anything; they count only if nothing was measured.
-    is_note, is_remark = fits(key, "note"), is_whole(key, "remark") and not facts.numbers
-    is_read, signal_count_before = is_note or is_remark or fits(key, "notice"), len(facts.signals)
+    is_note, is_remark = matches_form(key, "note"), is_word_of(key, "remark") and not facts.numbers
+    is_read, signal_count_before = (
+        is_note or is_remark or matches_form(key, "notice"),
+        len(facts.signals),
+    )
     notices = [member]
     if isinstance(value, list):
         notices = [member.element(index, item) for index, item in enumerate(value)]
-    elif isinstance(value, dict) and is_whole(key, "footnote"):
+    elif isinstance(value, dict) and is_word_of(key, "footnote"):
         notices = [
             member.child(name, {"field": name, "text": item}) for name, item in value.items()
         ]
@@ -508,7 +520,7 @@ def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
         state = partial_if_measured(state, facts.numbers)
         facts.add(scope, target, state, notice.path, "notice", notice.value)
         return
-    is_prose = ends(notice.key, "prose") or is_whole(notice.key, "remark")
+    is_prose = ends_with_word_of(notice.key, "prose") or is_word_of(notice.key, "remark")
     if is_prose and not any(map(_ABOUT_CALL.search, texts)):
         facts.prose_notices += [notice._replace(key=text) for text in texts]
 
@@ -517,7 +529,9 @@ def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
     """Return the names of the fields and engines that a notice is about, each once."""
     target = find_target(notice)
     lists = (
-        item for key, item in notice.items() if isinstance(item, list) and names(key, "target")
+        item
+        for key, item in notice.items()
+        if isinstance(item, list) and has_word_of(key, "target")
     )
     targets = [target[1]] if target else []
     targets += [name for values in lists for name in values if isinstance(name, str)]
@@ -564,15 +578,15 @@ def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     if not isinstance(body, dict) or depth > 3:
         return
     for key, value in body.items():
-        if is_whole(key, "error") and isinstance(value, str):
+        if is_word_of(key, "error") and isinstance(value, str):
             yield "detail" if " " in value else "code", value
-        elif is_whole(key, "error"):
+        elif is_word_of(key, "error"):
             yield from iter_error_texts(value, depth + 1)
     for key, value in body.items():
         if isinstance(value, str) and key != "type":
             yield key, value
     for key, value in body.items():  # an object with a reason says less than the texts beside it
-        if is_whole(key, "reason") and not is_whole(key, "error"):
+        if is_word_of(key, "reason") and not is_word_of(key, "error"):
             nested_texts = iter_error_texts(value, depth + 1)
             yield from ((name, text) for name, text in nested_texts if name not in body)
 
@@ -595,7 +609,7 @@ def _read_error(facts: Facts, member: Member) -> RuleResult:
     if key == "errors" and any(isinstance(item, dict) and "path" in item for item in value):
         return None  # each is about a field, or a page
     error: Any = None
-    if is_whole(key, "error"):
+    if is_word_of(key, "error"):
         error = value if _is_error(value) else None
     elif key in ("success", "ok"):
         error = siblings if value is False else None
@@ -634,7 +648,7 @@ def _is_error(value: Any) -> bool:
     keys = {fold(name) for name in value}
     text_keys = keys & {"message", "detail", "title", "description"}
     return bool(keys & {"message", "code", "detail"}) and (
-        keys <= words("error_field")
+        keys <= words_of("error_field")
         or bool(text_keys and keys & {"code", "type", "status", "reason"})
     )
 
@@ -646,7 +660,7 @@ def _read_flag(facts: Facts, member: Member) -> RuleResult:
     """Return the availability of the whole response that a boolean means; None if it means none."""
     key, value = member.key, member.value
     state = state_of_named_flag(key, value)
-    if state is None or (state.status == Status.AVAILABLE and not fits(key, "claim")):
+    if state is None or (state.status == Status.AVAILABLE and not matches_form(key, "claim")):
         return None
     if state.cause == Cause.WITHHELD and facts.numbers:
         return None
@@ -728,7 +742,7 @@ def _read_sources(facts: Facts, member: Member) -> RuleResult:
 
 def _may_list_names(key: str) -> bool:
     """Return whether a key such as ``missingFields`` may hold names of engines or fields."""
-    is_fault = names(key, "failure") or fits(key, "reasons")
+    is_fault = has_word_of(key, "failure") or matches_form(key, "reasons")
     return state_of_names_under(key) is not None or is_fault
 
 
@@ -785,9 +799,9 @@ def _read_row_flags(records: Records, name: str) -> States | None:
     ``name`` must clearly be about data or, in records with a date, about whether the day is final.
     Return None otherwise.
     """
-    if fits(name, "row_flag", ("is",)):
+    if matches_form(name, "row_flag", ("is",)):
         return records.states(name, partial(state_of_named_flag, name), bool)
-    has_days = any(names(field, "when") for field in records.names)
+    has_days = any(has_word_of(field, "when") for field in records.names)
     return (has_days and records.states(name, partial(state_of_series_flag, name), bool)) or None
 
 
