@@ -98,7 +98,8 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
     }
     table_plans = []
     for table in section:
-        rows, sources = table.rows, [column.source or "" for column in table.columns]
+        rows = table.rows
+        sources = [column.source or "" for column in table.columns]
         dtypes = {column.name: column.dtype for column in table.columns}
         row_type: type | None = dict
         if any(source[0] == "[" for source in sources):

@@ -56,15 +56,22 @@ def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
     ]
     read_paths = [signal.path for signal in facts.signals if signal.rule != "options"]
     scored_hints = [
-        pair
-        for pair in (*_find_header_hints(headers), *_find_member_hints(facts))
-        if not any(is_within(pair[1].path, path) for path in read_paths)
-        and (pair[1].path == "$" or not any(is_within(path, pair[1].path) for path in read_paths))
+        scored_hint
+        for scored_hint in (*_find_header_hints(headers), *_find_member_hints(facts))
+        if not any(is_within(scored_hint[1].path, path) for path in read_paths)
+        and (
+            scored_hint[1].path == "$"
+            or not any(is_within(path, scored_hint[1].path) for path in read_paths)
+        )
     ]
-    sorted_hints = sorted(scored_hints, key=lambda pair: -pair[0])
+    sorted_hints = sorted(scored_hints, key=lambda scored_hint: -scored_hint[0])
     hints = [hint for score, hint in sorted_hints if score >= _SURE_SCORE]
     paths = {hint.path for hint in hints}
-    hints = [h for h in hints if not any(is_within(h.path, p) for p in paths - {h.path})]
+    hints = [
+        hint
+        for hint in hints
+        if not any(is_within(hint.path, path) for path in paths - {hint.path})
+    ]
     return [*unknown_words, *(hints or [hint for _, hint in sorted_hints[:1]])][:_MAX_HINTS]
 
 
@@ -72,9 +79,9 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
     """Yield a pair of score and hint for each response header that may state availability."""
     for name, text in headers.items():
         key = name.lower().removeprefix("x-")
-        is_data = has_word_of(key, "about_data") or has_word_of(key, "of_process")
+        is_about_data = has_word_of(key, "about_data") or has_word_of(key, "of_process")
         is_statement = isinstance(text, str) and (
-            is_data or rate_key(key) or state_of_names_under(key)
+            is_about_data or rate_key(key) or state_of_names_under(key)
         )
         if name.lower() == "link" and re.search(r'rel="?next\b', str(text)):
             yield _SURE_SCORE, Hint("header link", raw(text), _WHY_MORE)
@@ -86,16 +93,16 @@ def _find_member_hints(facts: Facts) -> Iterator[tuple[int, Hint]]:
     """Yield a pair of score and hint for each key outside of lists that may state availability."""
     document = facts.document
     is_bare = facts.is_bare or (
-        not facts.numbers
+        not facts.number_kinds
         and isinstance(document, dict)
         and any(value in (None, []) for value in document.values())
     )
     pending = [Member("", document, "$", {})]
     for holder in pending:  # it grows meanwhile
-        is_wide = (
+        is_skipped = (
             not holder.is_object or len(holder.value) > 100 or holder.path.count(".") > _MAX_DEPTH
         )
-        for key, value in () if is_wide else holder.value.items():
+        for key, value in () if is_skipped else holder.value.items():
             member = holder.child(key, value)
             if repeats_question(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
                 continue
@@ -105,9 +112,9 @@ def _find_member_hints(facts: Facts) -> Iterator[tuple[int, Hint]]:
             if value in (None, [], {}, "") or (is_word_of(key, "plain") and not is_title):
                 continue
             score = _score_member(facts, key, value)
-            why = _find_sure_reason(key, value, is_bare=is_bare)
-            if why:
-                yield _SURE_SCORE + score, Hint(member.path, raw(value), why)
+            reason = _find_sure_reason(key, value, is_bare=is_bare)
+            if reason:
+                yield _SURE_SCORE + score, Hint(member.path, raw(value), reason)
             elif score > 1:
                 yield score, Hint(member.path, raw(value), _WHY_PROCESS)
 
@@ -138,10 +145,10 @@ def _find_sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
         return _WHY_EMPTY
     if not (is_bare and isinstance(value, bool)) or has_word_of(key, "business"):
         return None
-    is_data = (
+    is_about_data = (
         has_word_of(key, "about_data") or rate_key(key) == STATED or find_word_of_parts(tokens(key))
     )
-    return _WHY_KEY if is_data or state_of_named_flag(key, value) else None
+    return _WHY_KEY if is_about_data or state_of_named_flag(key, value) else None
 
 
 def _has_more(key: str, value: Any) -> bool:
@@ -172,8 +179,8 @@ def _score_member(facts: Facts, key: str, value: Any) -> int:
     if isinstance(value, bool):
         return 2 * has_word_of(key, "about_data") * (not has_word_of(key, "business"))
     if isinstance(value, int | float):
-        is_of_all = {*tokens(key)[:1]} & {"of", "total", "matched"}
-        has_more = is_of_all and value > max(facts.list_lengths, default=value)
+        names_total = {*tokens(key)[:1]} & {"of", "total", "matched"}
+        has_more = names_total and value > max(facts.list_lengths, default=value)
         return 2 if has_more else score if 0 < value < 1 else 0
     score += has_word_of(key, "trouble") or rate_key(key) == STATED
     score += 2 * (has_word_of(key, "source") and isinstance(value, list))

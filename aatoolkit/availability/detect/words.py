@@ -233,11 +233,13 @@ def read_word(word: object, reason: object = None) -> Availability:
     >>> read_word("blue moon")
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
-    text = reason if isinstance(reason, str) and reason else None
-    canonical = find_word(word) if isinstance(word, str) else None
-    if canonical is None:
-        return Availability(Status.UNKNOWN, None, text or (None if word is None else repr(word)))
-    return with_reason(canonical.availability, text)
+    reason_text = reason if isinstance(reason, str) and reason else None
+    known_word = find_word(word) if isinstance(word, str) else None
+    if known_word is None:
+        return Availability(
+            Status.UNKNOWN, None, reason_text or (None if word is None else repr(word))
+        )
+    return with_reason(known_word.availability, reason_text)
 
 
 def with_reason(state: Availability, reason: str | None) -> Availability:
@@ -378,10 +380,12 @@ def split_key(key: str) -> tuple[str, str]:
     >>> split_key("sentimentScoreReason"), split_key("has_revenue"), split_key("reason")
     (('sentimentscore', 'reason'), ('revenue', 'available'), ('', ''))
     """
-    name, _, note = _SEPARATOR.sub("\0", key, count=1).partition("\0")
-    parts = tokens(note if note and name else key)
-    if note and name:
-        kind = next((kind for n in (2, 1) if (kind := _read_key_ending(parts[-n:]))), None)
+    name, _, suffix = _SEPARATOR.sub("\0", key, count=1).partition("\0")
+    parts = tokens(suffix if suffix and name else key)
+    if suffix and name:
+        kind = next(
+            (kind for length in (2, 1) if (kind := _read_key_ending(parts[-length:]))), None
+        )
         return (fold(name), kind) if kind else ("", "")
     if len(parts) > 1 and parts[0] == "has":
         return "".join(parts[1:]), "available"
@@ -469,8 +473,8 @@ def names_no_state(text: str) -> bool:
 
     That is so if the text has no words, is about goods in stock, or is too long.
     """
-    is_wordless = not any(part.isalpha() for part in tokens(text))
-    return is_wordless or matches_form(text, "stock") or len(text) > _MAX_LENGTH
+    has_no_letters = not any(part.isalpha() for part in tokens(text))
+    return has_no_letters or matches_form(text, "stock") or len(text) > _MAX_LENGTH
 
 
 def is_sample_size(key: str) -> bool:
@@ -487,7 +491,9 @@ def find_reason(record: Mapping[str, object]) -> str | None:
     Of several such texts, the first that has more than one word is preferred.
     """
     texts = [
-        v for k, v in record.items() if isinstance(v, str) and v and ends_with_word_of(k, "reason")
+        text
+        for key, text in record.items()
+        if isinstance(text, str) and text and ends_with_word_of(key, "reason")
     ]
     return next((text for text in texts if " " in text), texts[0] if texts else None)
 
@@ -508,14 +514,14 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
                 if reason == value
                 else with_explanation(word.availability, record)
             )
-    flags = [
+    flag_states = [
         state_of_named_flag(name, value)
         for name, value in record.items()
         if isinstance(value, bool)
     ]
-    states = [state for state in flags if state is not None]
-    denials = [state for state in states if state.status != Status.AVAILABLE]
-    return with_explanation((denials or states)[0], record) if states else None
+    known_states = [state for state in flag_states if state is not None]
+    lacking_states = [state for state in known_states if state.status != Status.AVAILABLE]
+    return with_explanation((lacking_states or known_states)[0], record) if known_states else None
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
@@ -575,23 +581,23 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
     return state
 
 
-def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Availability:
+def partial_if_measured(state: Availability, number_kinds: Collection[bool]) -> Availability:
     """Return ``state`` as ``partial`` if its data are pending or a small sample but have numbers.
 
-    ``numbers`` has True if there are numbers other than 0, and False if there are zeros. For a
+    ``number_kinds`` has True if there are numbers other than 0, and False if there are zeros. For a
     small sample, any number makes ``state`` partial. For pending data only a number other than 0
     does, because a 0 may not be measured yet. Any other ``state`` is returned unchanged.
     """
-    is_small_sample = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
-    has_begun = state.cause == Cause.PENDING and any(numbers)
+    is_small_sample = state.cause == Cause.INSUFFICIENT_SAMPLE and len(number_kinds) > 0
+    has_begun = state.cause == Cause.PENDING and any(number_kinds)
     is_partial = state.status == Status.UNAVAILABLE and (is_small_sample or has_begun)
     return replace(state, status=Status.PARTIAL) if is_partial else state
 
 
 def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
     """Return a set with True if a record has numbers other than 0, and False if it has zeros."""
-    numbers = {name: item for name, item in record.items() if type(item) in (int, float)}
-    return {item != 0 for name, item in numbers.items() if not is_sample_size(name)}
+    number_by_key = {name: item for name, item in record.items() if type(item) in (int, float)}
+    return {item != 0 for name, item in number_by_key.items() if not is_sample_size(name)}
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
@@ -611,18 +617,20 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
     """
     if isinstance(value, dict):
         state = read_object_state(value)
-        text = find_reason(value)
-        is_absent = state is None and kind == "reason" and sibling_value is None and text
-        return replace(ABSENT, reason=text) if is_absent else state
+        reason = find_reason(value)
+        explains_null = state is None and kind == "reason" and sibling_value is None and reason
+        return replace(ABSENT, reason=reason) if explains_null else state
     if isinstance(value, bool):
         if kind in ("part", "denial"):
-            is_stated = value and (sibling_value is None) == (kind == "denial")
-            return (ABSENT if sibling_value is None else PARTIAL) if is_stated else None
+            agrees_with_sibling = value and (sibling_value is None) == (kind == "denial")
+            return (ABSENT if sibling_value is None else PARTIAL) if agrees_with_sibling else None
         return AVAILABLE if value else ABSENT
     word = find_word(value)
     if word and (word.strength >= STRONG or sibling_value is None):
-        numbers = set() if sibling_value is None else {sibling_value != 0}
-        return partial_if_measured(word.because(value if " " in value.strip() else None), numbers)
+        number_kinds = set() if sibling_value is None else {sibling_value != 0}
+        return partial_if_measured(
+            word.because(value if " " in value.strip() else None), number_kinds
+        )
     if kind == "reason" and sibling_value is None and value.strip():
         return with_explanation(ABSENT, {"reason": value})
     return None
@@ -633,23 +641,25 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 
     Return None if the object has no key ``value``, ``amount`` or ``current``, or states nothing.
     """
-    name = next((name for name in ("value", "amount", "current") if name in record), None)
-    if name is None:
+    value_key = next(
+        (value_key for value_key in ("value", "amount", "current") if value_key in record), None
+    )
+    if value_key is None:
         return None
-    siblings = {key: item for key, item in record.items() if key != name}
+    siblings = {key: item for key, item in record.items() if key != value_key}
     state = read_object_state(siblings)
     reason = find_reason(siblings)
-    if state is None and record[name] is None and reason:
+    if state is None and record[value_key] is None and reason:
         state = with_reason(ABSENT, reason)
     return state and partial_if_measured(
-        state, set() if record[name] is None else {record[name] != 0}
+        state, set() if record[value_key] is None else {record[value_key] != 0}
     )
 
 
 # --- parts and wholes ------------------------------------------------------------------------
 
 
-def may_tell_loss(key: str) -> bool:
+def may_state_loss(key: str) -> bool:
     """Return whether a key such as ``suppressedRows`` may say that data are missing."""
     text = spaced(key).removesuffix(" count")
     return matches_form(text, "loss") or matches_form(key, "since")
