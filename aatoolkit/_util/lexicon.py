@@ -54,74 +54,74 @@ def spaced(name: str, without: Collection[str] = ()) -> str:
 
 
 @cache
-def words(*concepts: str) -> frozenset[str]:
+def words_of(*concepts: str) -> frozenset[str]:
     """Return all words of the given concepts; a concept is a set of words with one meaning.
 
     Examples
     --------
-    >>> "umsatz" in words("money"), "share" in words("rate", "money")
+    >>> "umsatz" in words_of("money"), "share" in words_of("rate", "money")
     (True, True)
     """
     return frozenset().union(*(_words_by_concept()[concept].split() for concept in concepts))
 
 
 @cache
-def pairs(concept: str) -> Mapping[str, str]:
+def meaning_by_word(concept: str) -> Mapping[str, str]:
     """Return a dict from word to meaning for a concept whose entries are ``word=meaning``.
 
     Examples
     --------
-    >>> pairs("short")["impr"]
+    >>> meaning_by_word("short")["impr"]
     'impressions'
     """
-    return dict(pair.split("=") for pair in words(concept))
+    return dict(pair.split("=") for pair in words_of(concept))
 
 
 @lru_cache(maxsize=16384)
-def names(key: str, concept: str) -> bool:
+def has_word_of(key: str, concept: str) -> bool:
     """Return whether any word of a field name belongs to a concept (a set of words).
 
     Examples
     --------
-    >>> names("productStatus", "business"), names("rows", "business")
+    >>> has_word_of("productStatus", "business"), has_word_of("rows", "business")
     (True, False)
     """
-    return not words(concept).isdisjoint(tokens(key))
+    return not words_of(concept).isdisjoint(tokens(key))
 
 
 @lru_cache(maxsize=16384)
-def ends(key: str, concept: str) -> bool:
+def ends_with_word_of(key: str, concept: str) -> bool:
     """Return whether the last word of a field name belongs to a concept (a set of words).
 
     Examples
     --------
-    >>> ends("statusMessage", "reason"), ends("messageStatus", "reason")
+    >>> ends_with_word_of("statusMessage", "reason"), ends_with_word_of("messageStatus", "reason")
     (True, False)
     """
-    return not words(concept).isdisjoint(tokens(key)[-1:])
+    return not words_of(concept).isdisjoint(tokens(key)[-1:])
 
 
 @lru_cache(maxsize=16384)
-def is_whole(key: str, concept: str) -> bool:
+def is_word_of(key: str, concept: str) -> bool:
     """Return whether a field name consists of one word that belongs to a concept (a set of words).
 
     Examples
     --------
-    >>> is_whole("sample_size", "size"), is_whole("size", "size")
+    >>> is_word_of("sample_size", "size"), is_word_of("size", "size")
     (True, False)
     """
-    return fold(key) in words(concept)
+    return fold(key) in words_of(concept)
 
 
 @lru_cache(maxsize=16384)
-def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) -> bool:
+def matches_form(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) -> bool:
     """Return whether the words of a field name match a form, i.e. a named regular expression.
 
     First, the words in ``without`` are removed from the name.
 
     Examples
     --------
-    >>> fits("suppressedRows", "loss"), fits("missingPages", "loss")
+    >>> matches_form("suppressedRows", "loss"), matches_form("missingPages", "loss")
     (True, False)
     """
     return patterns("form")[form, None].fullmatch(spaced(key, without)) is not None
@@ -162,7 +162,7 @@ def _words_by_concept() -> Mapping[str, str]:
     }
 
 
-def rows_of(path: Path) -> list[list[str]]:
+def read_text_table(path: Path) -> list[list[str]]:
     """Read a table from a text file: ``|`` separates cells, and ``#`` begins a comment line."""
     lines = path.read_text("utf-8").splitlines()
     return [line.split(" | ") for line in lines if not line.startswith("#")]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from aatoolkit._util.dtypes import Reading
-from aatoolkit._util.lexicon import pairs
+from aatoolkit._util.lexicon import meaning_by_word
 from aatoolkit.jsontree.decode import EXACT_FLOAT, is_unicode
 from aatoolkit.jsontree.vectors import MISSING, Missing
 
@@ -362,7 +362,7 @@ _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
 _PERIOD = re.compile(r"p((?:\d+w)?(?:\d+d)?)(?:t((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)?))?")
 _PARTS = re.compile(r"(?:\s*\d+(?:\.\d+)?\s*[a-z]+)+\s*")
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
-_SECONDS = {unit: float(seconds) for unit, seconds in pairs("seconds_of").items()}
+_SECONDS = {unit: float(seconds) for unit, seconds in meaning_by_word("seconds_of").items()}
 
 
 def _to_number(dtype: str, value: Any) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.dtypes import MOMENTS
-from aatoolkit._util.lexicon import words
+from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import json_text, some_of
 from aatoolkit.availability.detect import is_sample_size
 from aatoolkit.errors import PayloadError, SchemaDriftWarning, warn
@@ -98,7 +98,8 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
     }
     table_plans = []
     for table in section:
-        rows, sources = table.rows, [column.source or "" for column in table.columns]
+        rows = table.rows
+        sources = [column.source or "" for column in table.columns]
         dtypes = {column.name: column.dtype for column in table.columns}
         row_type: type | None = dict
         if any(source[0] == "[" for source in sources):
@@ -119,7 +120,10 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
         engine_column = next(
             (
                 name
-                for name in ("engine", *(key for key in table.key if key in words("engine_column")))
+                for name in (
+                    "engine",
+                    *(key for key in table.key if key in words_of("engine_column")),
+                )
                 if dtypes.get(name, "list<string>") != "list<string>"
             ),
             None,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit._util.defaults import BUDGET
-from aatoolkit._util.lexicon import fold, tokens, words
+from aatoolkit._util.lexicon import fold, tokens, words_of
 from aatoolkit.availability.detect.words import STRONG, read_object_state
 from aatoolkit.availability.status import EMPTY, Cause
 from aatoolkit.client.options import read_options
@@ -122,16 +122,16 @@ class Responses:
 def ask(
     project: Project,
     *,
-    requests: int = BUDGET,
+    max_requests: int = BUDGET,
     section_names: Iterable[str] | None = None,
     hosts: Iterable[str] = (),
-    seconds: float | None = None,
+    max_seconds: float | None = None,
     progress: bool | None = None,
 ) -> Responses:
     """Send the requests that a draft needs, and return the responses.
 
-    At most ``requests`` requests are sent, for at most ``seconds`` seconds. An interrupt (Ctrl-C)
-    ends the sending early; the responses received by then are returned.
+    At most ``max_requests`` requests are sent, for at most ``max_seconds`` seconds. An interrupt
+    (Ctrl-C) ends the sending early; the responses received by then are returned.
 
     Raises
     ------
@@ -142,20 +142,20 @@ def ask(
     """
     profile = project.client._profile
     responses = Responses(scope_options=None if profile is None else profile.get(SCOPE_OPTIONS))
-    deadline = None if seconds is None else time.monotonic() + seconds
-    fetch = partial(_fetch_all, project, responses, progress, deadline)
+    deadline = None if max_seconds is None else time.monotonic() + max_seconds
+    fetch_all = partial(_fetch_all, project, responses, progress, deadline)
     no_filters = Scope()
     section_names = sections.names() if section_names is None else section_names
     first_requests = [
         PlannedRequest(_OPTIONS, no_filters, "the vocabulary of the project"),
         *(PlannedRequest(name, no_filters, "the section as it is") for name in section_names),
         PlannedRequest(None, no_filters, "whether it responds for all sections at once"),
-    ][:requests]
+    ][:max_requests]
     options_requests = [
         PlannedRequest(_OPTIONS, no_filters, _FOR_OTHER_HOST, host) for host in dict.fromkeys(hosts)
-    ][: requests - len(first_requests)]
+    ][: max_requests - len(first_requests)]
     combined_view = None
-    for request, outcome in fetch([*first_requests, *options_requests]).items():
+    for request, outcome in fetch_all([*first_requests, *options_requests]).items():
         if request.host:
             _add_outcomes({request: outcome}, responses, {})
         elif isinstance(outcome, AAToolkitError):
@@ -177,14 +177,14 @@ def ask(
     if first_requests and len(refusals) == len(first_requests):
         raise refusals[0]
     section_paths = _find_section_paths(combined_view, responses.documents)
-    requests_left = 0 if responses.stopped else requests - len(responses.requests)
+    requests_left = 0 if responses.stopped else max_requests - len(responses.requests)
     # A project of which nothing was measured shows most; so its responses come first.
     hosts = sorted(
         dict.fromkeys(hosts),
         key=lambda host: len(find_engines(responses.options_by_host.get(host))[0]),
     )
     further_requests = _plan_further_requests(responses, section_paths, hosts, requests_left)
-    _add_outcomes(fetch(further_requests), responses, section_paths)
+    _add_outcomes(fetch_all(further_requests), responses, section_paths)
     # Sections that a host's combined view leaves out, such as `crawl`, are requested one by one.
     requested_sections = {(request.host, request.section) for request in further_requests}
     missing_requests = [
@@ -193,7 +193,7 @@ def ask(
         for name in responses.documents
         if name not in responses.by_host.get(host, {}) and (host, name) not in requested_sections
     ][: 0 if responses.stopped else max(requests_left - len(further_requests), 0)]
-    _add_outcomes(fetch(missing_requests), responses, section_paths)
+    _add_outcomes(fetch_all(missing_requests), responses, section_paths)
     return responses
 
 
@@ -215,7 +215,7 @@ def _add_outcomes(
             responses.options_by_host[request.host] = outcome.json
             continue
         if request.section is None:
-            combined_view = _by_section(outcome.json, responses.documents)
+            combined_view = _keyed_by_section(outcome.json, responses.documents)
             document_by_section = {
                 name: value_at(combined_view, [*map(Field, path)])
                 for name, path in section_paths.items()
@@ -259,8 +259,8 @@ def _fetch_all(
         except AAToolkitError as error:
             results[request] = error
 
-    workers = max(min(project.client.workers, len(requests)), 1)
-    with closing(in_order(fetch, requests, workers, deadline=deadline)) as outcomes:
+    worker_count = max(min(project.client.workers, len(requests)), 1)
+    with closing(in_order(fetch, requests, worker_count, deadline=deadline)) as outcomes:
         try:
             bar = progress_bar(outcomes, progress, total=len(requests), unit="response")
             for _, outcome in bar:
@@ -286,27 +286,27 @@ def _find_section_paths(
 
     A section is left out if the combined view does not have (nearly) all of its response.
     """
-    paths: dict[str, tuple[str, ...]] = {}
-    for path, value in _iter_containers(_by_section(combined_view, documents), ()):
-        name = next((word for word in reversed(path) if word in documents), None)
+    path_by_section: dict[str, tuple[str, ...]] = {}
+    for path, value in _iter_containers(_keyed_by_section(combined_view, documents), ()):
+        section = next((key for key in reversed(path) if key in documents), None)
         if (
-            name is not None
-            and name not in paths
-            and _measure_overlap(value, documents[name]) >= _MIN_OVERLAP
+            section is not None
+            and section not in path_by_section
+            and _measure_overlap(value, documents[section]) >= _MIN_OVERLAP
         ):
-            paths[name] = path
-    return paths
+            path_by_section[section] = path
+    return path_by_section
 
 
-def _by_section(value: Any, sections: Collection[str]) -> Any:
+def _keyed_by_section(value: Any, sections: Collection[str]) -> Any:
     """Return a combined view with each list of records of sections as a dict by section.
 
     A record is of a section if one of its texts is the name of the section, or ends with the name,
     such as ``SECTION_URLS``.
     """
     if isinstance(value, dict):
-        return {key: _by_section(item, sections) for key, item in value.items()}
-    names = [
+        return {key: _keyed_by_section(item, sections) for key, item in value.items()}
+    item_sections = [
         next(
             (
                 name
@@ -318,9 +318,10 @@ def _by_section(value: Any, sections: Collection[str]) -> Any:
         )
         for item in (value if isinstance(value, list) else ())
     ]
-    if not names or "" in names or len({*names}) < len(names):
+    if not item_sections or "" in item_sections or len({*item_sections}) < len(item_sections):
         return value
-    return dict(zip(names, (_by_section(item, sections) for item in value), strict=True))
+    items = (_keyed_by_section(item, sections) for item in value)
+    return dict(zip(item_sections, items, strict=True))
 
 
 def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -356,45 +357,50 @@ def _plan_further_requests(
     """
     other_sections = [name for name in responses.documents if name not in section_paths]
     views = [None, *other_sections] if len(section_paths) > 1 else [*responses.documents]
-    ran, idle = find_engines(responses.options)
-    groups = [
+    active_engines, idle_engines = find_engines(responses.options)
+    request_groups = [
         [PlannedRequest(view, Scope(), _FOR_OTHER_HOST, host)] for host in hosts for view in views
     ]
-    engine_sets = _choose_engine_sets(ran, idle)
-    budget = requests_left - len(groups)
+    engine_sets = _choose_engine_sets(active_engines, idle_engines)
+    budget = requests_left - len(request_groups)
     for view in views if len(engine_sets) > 1 else ():
         # Two halves of the engines show less than single engines do, but take fewer requests.
-        used_sets = (
+        chosen_sets = (
             engine_sets
             if view is None or len(engine_sets) * len(views) <= budget
             else _split_in_halves(engine_sets)
         )
-        groups.append(
-            [PlannedRequest(view, Scope(engine=engines), _FOR_ONE_ENGINE) for engines in used_sets]
+        request_groups.append(
+            [
+                PlannedRequest(view, Scope(engine=engines), _FOR_ONE_ENGINE)
+                for engines in chosen_sets
+            ]
         )
-    if idle:
-        scope = Scope(engine=(idle[0],))
-        groups += [[PlannedRequest(view, scope, _FOR_UNMEASURED)] for view in views]
+    if idle_engines:
+        scope = Scope(engine=(idle_engines[0],))
+        request_groups += [[PlannedRequest(view, scope, _FOR_UNMEASURED)] for view in views]
     planned_requests: list[PlannedRequest] = []
-    for group in groups:
+    for group in request_groups:
         planned_requests += group if len(planned_requests) + len(group) <= requests_left else []
     return planned_requests
 
 
-def _choose_engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...]]:
+def _choose_engine_sets(
+    active_engines: Sequence[str], idle_engines: Sequence[str]
+) -> list[tuple[str, ...]]:
     """Return the engines to filter by: one tuple for each request.
 
-    Each tuple has one of the engines that ran. The last tuple also has the ``idle`` engines, which
+    Each tuple has one of the engines that ran. The last tuple also has ``idle_engines``, which
     never ran: they have no answers, but may have visits or sales, and without them the responses to
     these requests would not add up to the response for all engines.
     """
-    single_engines = [(name,) for name in ran]
-    return [*single_engines[:-1], (*single_engines[-1], *idle)] if single_engines else []
+    single_engines = [(engine,) for engine in active_engines]
+    return [*single_engines[:-1], (*single_engines[-1], *idle_engines)] if single_engines else []
 
 
 def _split_in_halves(engine_sets: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Return all engines of the tuples, divided into two tuples of about equal length."""
-    engines = [name for engines in engine_sets for name in engines]
+    engines = [engine for engine_set in engine_sets for engine in engine_set]
     return [tuple(engines[::2]), tuple(engines[1::2])]
 
 
@@ -405,10 +411,12 @@ def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
     finds the same engines in them, because there it also finds which engines never ran.
     """
     options = read_options(project.host, payload, project.client._options)
-    values = {name: [*options.values(name)] for name in FILTERS if name not in options.unknown}
-    if {*values.get("engine", ())} == {*chain(*find_engines(payload.json))}:
-        del values["engine"]  # in the raw response they have their states
-    return {**values, "response": payload.json}
+    values_by_filter = {
+        name: [*options.values(name)] for name in FILTERS if name not in options.unknown
+    }
+    if {*values_by_filter.get("engine", ())} == {*chain(*find_engines(payload.json))}:
+        del values_by_filter["engine"]  # in the raw response they have their states
+    return {**values_by_filter, "response": payload.json}
 
 
 def find_engines(options: Any) -> tuple[list[str], list[str]]:
@@ -426,10 +434,10 @@ def find_engines(options: Any) -> tuple[list[str], list[str]]:
     active_engines: list[str] = []
     idle_engines: list[str] = []
     unconfigured_engines: list[str] = []
-    for engine in _find_engine_records(options):
-        name = next(_iter_engine_names(engine), None)
-        run_values = [value for key, value in engine.items() if "run" in snake(key)]
-        state = read_object_state(engine, STRONG)
+    for engine_record in _find_engine_records(options):
+        name = next(_iter_engine_names(engine_record), None)
+        run_values = [value for key, value in engine_record.items() if "run" in snake(key)]
+        state = read_object_state(engine_record, STRONG)
         is_empty = state is not None and state.status in EMPTY
         has_never_run = is_empty or (
             bool(run_values) and all(value is None for value in run_values)
@@ -454,7 +462,9 @@ def find_engine_labels(options: Any) -> dict[str, str]:
     >>> find_engine_labels({"engines": [{"id": "copilot", "label": "Microsoft Copilot"}]})
     {'Microsoft Copilot': 'copilot'}
     """
-    name_lists = [[*_iter_engine_names(engine)] for engine in _find_engine_records(options)]
+    name_lists = [
+        [*_iter_engine_names(engine_record)] for engine_record in _find_engine_records(options)
+    ]
     return {
         label: engine_names[0]
         for engine_names in name_lists
@@ -463,14 +473,14 @@ def find_engine_labels(options: Any) -> dict[str, str]:
     }
 
 
-def _iter_engine_names(engine: dict[str, Any]) -> Iterator[str]:
+def _iter_engine_names(engine_record: dict[str, Any]) -> Iterator[str]:
     """Yield the names in the record of an engine: first its id, then its label and title."""
-    texts = {
-        " ".join(word for word in tokens(key) if word not in words("engine")): text
-        for key, text in reversed(engine.items())
+    text_by_key = {
+        " ".join(word for word in tokens(key) if word not in words_of("engine")): text
+        for key, text in reversed(engine_record.items())
         if isinstance(text, str)
     }
-    yield from (texts[key] for key in (*_IDS, "label", "title") if key in texts)
+    yield from (text_by_key[key] for key in (*_IDS, "label", "title") if key in text_by_key)
 
 
 def _find_engine_records(options: Any) -> list[dict[str, Any]]:

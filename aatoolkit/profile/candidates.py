@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import names, spaced, tokens, words
+from aatoolkit._util.lexicon import has_word_of, spaced, tokens, words_of
 from aatoolkit.availability.detect import detect, raw
 from aatoolkit.availability.detect.words import (
     SILENT,
@@ -186,14 +186,14 @@ class Candidate:
     alike: tuple[Candidate, ...] = ()
 
 
-def candidates(
+def find_candidates(
     document: Any,
-    parts: Mapping[tuple[str, ...], Any],
-    ran: Collection[str],
-    idle: Collection[str],
+    response_by_engines: Mapping[tuple[str, ...], Any],
+    active_engines: Collection[str],
+    idle_engines: Collection[str],
     shapes: Shapes,
-    by_host: Mapping[str, Any],
-    empty: Any,
+    response_by_host: Mapping[str, Any],
+    unmeasured_response: Any,
     engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] = {},
 ) -> list[Candidate]:
     """Return the paths in a response that may state availability, the likeliest first.
@@ -202,16 +202,16 @@ def candidates(
     ----------
     document : object
         The decoded response.
-    parts : mapping
+    response_by_engines : mapping
         Maps each tuple of engines to the same section's response filtered to these engines.
-    ran, idle : collection of str
-        The project's engines: ``ran`` has those that ran, ``idle`` those that never ran or are not
-        configured.
+    active_engines, idle_engines : collection of str
+        The project's engines: ``active_engines`` are those that ran, ``idle_engines`` those that
+        never ran or are not configured.
     shapes : Shapes
         The structure of the service's responses, as far as it is known.
-    by_host : mapping of str to object
+    response_by_host : mapping of str to object
         Maps each other host to its response of the same section.
-    empty : object
+    unmeasured_response : object
         The same section's response for an engine that never ran, or another in which nothing was
         measured; None if there is no such response.
     engines_by_host : mapping of str to pair, optional
@@ -220,63 +220,86 @@ def candidates(
     Examples
     --------
     >>> response = {"support": {"alpha": "shown", "beta": "not_run_yet"}, "rows": [{"n": 3}]}
-    >>> [place] = candidates(response, {}, ["alpha"], ["beta"], Shapes(), {}, None)
+    >>> [place] = find_candidates(response, {}, ["alpha"], ["beta"], Shapes(), {}, None)
     >>> place.at, place.why
     ('support', 'names beta, which never ran')
     """
     engines_of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
-    search = _Search({*ran, *idle, *engines_of_hosts}, shapes)
+    search = _Search({*active_engines, *idle_engines, *engines_of_hosts}, shapes)
     other_projects = [
-        (response, *engines_by_host.get(host, (ran, ()))) for host, response in by_host.items()
+        (response, *engines_by_host.get(host, (active_engines, ())))
+        for host, response in response_by_host.items()
     ]
     search.learn_totals(
         (response, bool(engines and Vector([response]).descend(shapes.main).values))
-        for response, engines, _ in ((document, ran, idle), *other_projects)
+        for response, engines, _ in ((document, active_engines, idle_engines), *other_projects)
     )
-    for response in (document, *parts.values()):
-        search.read(response, idle)
-    for response, _, idle_engines in (*other_projects, (empty, ran, idle)):
+    for response in (document, *response_by_engines.values()):
         search.read(response, idle_engines)
-    responses = [document, *by_host.values()]
-    read_paths = [
+    for response, _, other_idle_engines in other_projects:
+        search.read(response, other_idle_engines)
+    search.read(unmeasured_response, idle_engines)
+    responses = [document, *response_by_host.values()]
+    responses_and_read_paths = [
         (response, [signal.path for signal in detect(response).signals]) for response in responses
     ]
     legends = [*filter(_is_legend, _iter_nested(responses))]
-    measured_parts = [part for part in parts.values() if has_numbers(part)]
+    measured_responses = [
+        engine_response
+        for engine_response in response_by_engines.values()
+        if has_numbers(engine_response)
+    ]
     found_candidates = []
     for path, occurrences in search.occurrences_by_path().items():
         pattern = format_path(path)
-        current, unmeasured = search.word_at(document, path), search.word_at(empty, path)
-        value_by_host = {host: search.word_at(response, path) for host, response in by_host.items()}
-        holding_paths = [
-            paths for response, paths in read_paths if value_at(response, path) is not None
+        current_value = search.word_at(document, path)
+        unmeasured_value = search.word_at(unmeasured_response, path)
+        value_by_host = {
+            host: search.word_at(response, path) for host, response in response_by_host.items()
+        }
+        read_path_lists = [
+            paths
+            for response, paths in responses_and_read_paths
+            if value_at(response, path) is not None
         ]
         is_null_object = search.evidence.get(path) == _NULL_OBJECT
         if is_null_object and any(
-            paths for response, paths in read_paths if value_at(response, path) is None
+            paths
+            for response, paths in responses_and_read_paths
+            if value_at(response, path) is None
         ):
             continue  # what is read in these responses explains it
-        is_read = all(_is_read(pattern, paths) for paths in holding_paths or [read_paths[0][1]])
-        other_values = [*value_by_host.values(), unmeasured or current]
-        is_same = value_by_host and all(value == current for value in other_values)
-        if is_read or (is_same and current is not None and not isinstance(current, dict)):
+        is_read = all(
+            _is_read(pattern, paths)
+            for paths in read_path_lists or [responses_and_read_paths[0][1]]
+        )
+        other_values = [*value_by_host.values(), unmeasured_value or current_value]
+        is_same_for_hosts = value_by_host and all(value == current_value for value in other_values)
+        if is_read or (
+            is_same_for_hosts and current_value is not None and not isinstance(current_value, dict)
+        ):
             continue  # what all hosts have in common says nothing about any of them
-        is_null = current in (None, "", [], {}) and {s.has_numbers for s in occurrences} == {False}
-        only_unmeasured = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
-        evidence = search.evidence.get(path, only_unmeasured)
+        is_null = current_value in (None, "", [], {}) and {
+            occurrence.has_numbers for occurrence in occurrences
+        } == {False}
+        default_evidence = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
+        evidence = search.evidence.get(path, default_evidence)
         total = search.totals.get(path, "")
         legend = _find_legend(occurrences, legends)
         score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total))
-        other_hosts = [host for host, value in value_by_host.items() if value != current]
-        if score > 0 and unmeasured not in (None, current):
-            score, why = score + 3, f"{why}; is {raw(unmeasured)[:60]} where nothing was measured"
+        other_hosts = [host for host, value in value_by_host.items() if value != current_value]
+        if score > 0 and unmeasured_value not in (None, current_value):
+            score += 3
+            why += f"; is {raw(unmeasured_value)[:60]} where nothing was measured"
         elif other_hosts:
-            score, why = score + 1, f"{why}; differs for {', '.join(other_hosts)}"
+            score += 1
+            why += f"; differs for {', '.join(other_hosts)}"
         if score < _MIN_SCORE:
             continue
-        overall_word, is_notice = to_word(current), path in search.notices
+        overall_word, is_notice = to_word(current_value), path in search.notices
         is_mixture = any(
-            to_word(search.word_at(part, path)) != overall_word for part in measured_parts
+            to_word(search.word_at(engine_response, path)) != overall_word
+            for engine_response in measured_responses
         )
         mixed_word = overall_word if is_mixture else ""
         meanings = _WordEvidence(
@@ -285,22 +308,24 @@ def candidates(
         is_denied = any(map(_denies, meanings)) or _is_in_gaps(path)
         if len(meanings) > _MAX_NOTICES and not is_denied:
             continue  # names or ids
-        is_of_parts = "available" in meanings.values() and _is_in_other_rows(path, shapes.main)
+        is_of_other_rows = "available" in meanings.values() and _is_in_other_rows(path, shapes.main)
         candidate = Candidate(
             pattern,
             # In rows, in another response, or null elsewhere, there is no current value.
-            occurrences[0].value if current is None or is_null_object else current,
+            occurrences[0].value if current_value is None or is_null_object else current_value,
             why,
             score,
             value_by_host,
             meanings,
             search.engine_fields.get(path, ""),
-            is_notice or is_of_parts,
+            is_notice or is_of_other_rows,
             total,
         )
         found_candidates.append(candidate)
-    stated = [candidate for candidate in found_candidates if _NULL_OBJECT not in candidate.why]
-    return _select_likeliest(stated or found_candidates)
+    explicit_candidates = [
+        candidate for candidate in found_candidates if _NULL_OBJECT not in candidate.why
+    ]
+    return _select_likeliest(explicit_candidates or found_candidates)
 
 
 def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
@@ -310,12 +335,16 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
     others.
     """
     likeliest: list[Candidate] = []
-    denying = [candidate for candidate in candidates if any(map(_denies, candidate.words))]
-    parents = {candidate.at.rpartition(".")[0] for candidate in denying}
+    denying_candidates = [
+        candidate for candidate in candidates if any(map(_denies, candidate.words))
+    ]
+    denying_parents = {candidate.at.rpartition(".")[0] for candidate in denying_candidates}
     for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
         parent, _, key = candidate.at.rpartition(".")
-        is_stated = "[]" in parent and parent in parents and candidate not in denying
-        if is_stated and not names(key, "place"):
+        has_denying_sibling = (
+            "[]" in parent and parent in denying_parents and candidate not in denying_candidates
+        )
+        if has_denying_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows
         if not any(_are_alike(candidate, other) for other in likeliest):
             likeliest.append(candidate)
@@ -334,8 +363,10 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
 
 def _are_alike(candidate: Candidate, other: Candidate) -> bool:
     """Return whether two candidates share a word, and also a field name or a parent object."""
-    pairs = zip(candidate.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True)
-    is_same_parent, is_same_key = (part == other_part != "" for part, other_part in pairs)
+    path_part_pairs = zip(
+        candidate.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True
+    )
+    is_same_parent, is_same_key = (part == other_part != "" for part, other_part in path_part_pairs)
     is_same_field = is_same_key or (is_same_parent and not candidate.total)
     return is_same_field and not candidate.words.keys().isdisjoint(other.words)
 
@@ -354,8 +385,8 @@ class _Search:
         self._engines = {*engines, *shapes.labels}
         self._shapes = shapes
         self._occurrences: dict[Path, list[Occurrence]] = defaultdict(list)
-        self._lists: dict[Path, list[list[Row]]] = defaultdict(list)
-        self._columns: set[Path] = set()
+        self._row_lists: dict[Path, list[list[Row]]] = defaultdict(list)
+        self._column_table_paths: set[Path] = set()
         self.evidence: dict[Path, str] = {}
         """Maps the path of a field to what the numbers beside its values show, as a sentence."""
         self.engine_fields: dict[Path, str] = {}
@@ -367,9 +398,9 @@ class _Search:
         self.totals: dict[Path, str] = {}
         """Maps the path of a count to the name of the field with its total."""
         self._total_by_count: dict[Path, dict[str, str]] = {}
-        self._objects: dict[Path, set[bool | None]] = defaultdict(set)
-        self._maps_of_engines: set[Path] = set()
-        self._outer_engines: dict[Path, str] = {}
+        self._number_flags_by_object: dict[Path, set[bool | None]] = defaultdict(set)
+        self._engine_map_paths: set[Path] = set()
+        self._outer_engine_fields: dict[Path, str] = {}
 
     def learn_totals(self, responses: Iterable[tuple[Any, bool]]) -> None:
         """Find, by their values, the pairs of fields that hold a count and its total.
@@ -379,11 +410,13 @@ class _Search:
         records, and never in a response in which nothing was measured. ``responses`` has pairs of a
         response and whether anything was measured.
         """
-        records: dict[Path, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
+        records_by_path: dict[Path, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
         for response, is_measured in responses:
             for path, record in self._iter_records(response, ()):
-                records[path].append((record, is_measured))
-        self._total_by_count = {path: _find_totals(pairs) for path, pairs in records.items()}
+                records_by_path[path].append((record, is_measured))
+        self._total_by_count = {
+            path: _find_totals(records) for path, records in records_by_path.items()
+        }
 
     def _iter_records(self, value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """Yield each object in a value with its path, if the object's keys are names of fields.
@@ -391,15 +424,15 @@ class _Search:
         Maps, whose keys are data such as dates, are no such objects, but their values can be. All
         records of a list, or of a map, have the same path.
         """
-        items: list[tuple[Step, Any]] = []
+        steps_and_items: list[tuple[Step, Any]] = []
         if isinstance(value, list):
-            items = [(Each(), item) for item in value]
+            steps_and_items = [(Each(), item) for item in value]
         elif isinstance(value, dict) and (self._is_of_engines(value) or path in self._shapes.maps):
-            items = [(Entries(), item) for item in value.values()]
+            steps_and_items = [(Entries(), item) for item in value.values()]
         elif isinstance(value, dict):
             yield path, value
-            items = [(Field(key), item) for key, item in value.items()]
-        for step, item in items:
+            steps_and_items = [(Field(key), item) for key, item in value.items()]
+        for step, item in steps_and_items:
             yield from self._iter_records(item, (*path, step))
 
     def _is_of_engines(self, value: Mapping[str, Any]) -> bool:
@@ -416,9 +449,10 @@ class _Search:
         measured_engines = {
             labels.get(name, name) for name in _find_measured_engines(response, self._engines)
         }
-        unsure = None if self._has_numbers and not measured_engines else False
+        default_measured = None if self._has_numbers and not measured_engines else False
         self._measured = {
-            name: name not in self._idle and (labels.get(name, name) in measured_engines or unsure)
+            name: name not in self._idle
+            and (labels.get(name, name) in measured_engines or default_measured)
             for name in self._engines
         }
         self._add_fields(response, ())
@@ -429,16 +463,20 @@ class _Search:
         A path leads to a field outside rows, or to a field of rows whose words tell rows with and
         without numbers apart.
         """
-        for path, lists in self._lists.items():
-            fields = dict.fromkeys(key for rows in lists for row in rows for key in row.record)
-            engine = (
-                "{}" if path in self._maps_of_engines else self._find_engine_field(fields, lists)
+        for path, row_lists in self._row_lists.items():
+            field_names = dict.fromkeys(
+                field_name for rows in row_lists for row in rows for field_name in row.record
             )
-            engine = engine or self._outer_engines.get(path, "")
-            for key in fields:
-                if key != engine:
-                    self._add_field(path, key, fields, lists, engine)
-        for path, have_numbers in self._objects.items():
+            engine_field = (
+                "{}"
+                if path in self._engine_map_paths
+                else self._find_engine_field(field_names, row_lists)
+            )
+            engine_field = engine_field or self._outer_engine_fields.get(path, "")
+            for field_name in field_names:
+                if field_name != engine_field:
+                    self._add_field(path, field_name, field_names, row_lists, engine_field)
+        for path, have_numbers in self._number_flags_by_object.items():
             if path not in self._occurrences and have_numbers == {None, False}:
                 self._occurrences[path] = [Occurrence(None, False, {}, self._idle)]
                 self.evidence[path] = _NULL_OBJECT
@@ -461,29 +499,29 @@ class _Search:
         is in another field of the record, or is the number of days asked for.
         """
         is_under_data_key = any(
-            names(step.name, "place") for step in path if isinstance(step, Field)
+            has_word_of(step.name, "place") for step in path if isinstance(step, Field)
         )
-        numbers = [key for key, item in record.items() if as_count(item) is not None]
-        count_words, fillers = {}, words("whole", "filler")
-        for count in numbers:
-            nouns = {token for token in tokens(count) if not _is_word_for_part(token)}
+        number_keys = [key for key, item in record.items() if as_count(item) is not None]
+        word_by_count_key, filler_words = {}, words_of("whole", "filler")
+        for count_key in number_keys:
+            nouns = {token for token in tokens(count_key) if not _is_word_for_part(token)}
             concept = "whole" if is_under_data_key or nouns == {"days"} else "due"
-            total = next(
+            total_key = next(
                 (
                     key
-                    for key in numbers
-                    if names(key, concept)
-                    and nouns in ({*tokens(key)} - words("whole"), {*tokens(key)} - fillers)
+                    for key in number_keys
+                    if has_word_of(key, concept)
+                    and nouns in ({*tokens(key)} - words_of("whole"), {*tokens(key)} - filler_words)
                 ),
                 WINDOW if nouns == {"days"} else "",
             )
-            if not total or nouns == {*tokens(count)}:
-                total = self._total_by_count.get(path, {}).get(count, "")
-            if total:
-                due = Scope().days if total == WINDOW else record.get(total)
-                count_words[count] = extent_word(record[count], due)
-                self.totals[(*path, Field(count))] = total
-        return count_words
+            if not total_key or nouns == {*tokens(count_key)}:
+                total_key = self._total_by_count.get(path, {}).get(count_key, "")
+            if total_key:
+                due_count = Scope().days if total_key == WINDOW else record.get(total_key)
+                word_by_count_key[count_key] = extent_word(record[count_key], due_count)
+                self.totals[(*path, Field(count_key))] = total_key
+        return word_by_count_key
 
     def _add_occurrence(
         self, path: Path, value: Any, has_numbers: bool | None = None, engine: str = ""
@@ -493,73 +531,95 @@ class _Search:
         )
 
     def _add_field(
-        self, path: Path, key: str, fields: Iterable[str], lists: list[list[Row]], engine: str
+        self,
+        path: Path,
+        key: str,
+        field_names: Iterable[str],
+        row_lists: list[list[Row]],
+        engine_field: str,
     ) -> None:
         """Add occurrences of the field ``key`` of rows, if its words may state availability.
 
         They may if some words occur only beside missing numbers, if the field is a count of what
         was measured, or if words deny that something was measured.
         """
-        words: set[Any] = {row.words.get(key) for row in chain.from_iterable(lists)} - {None}
-        is_named = names(key, "place")
+        words: set[Any] = {row.words.get(key) for row in chain.from_iterable(row_lists)} - {None}
+        is_named = has_word_of(key, "place")
         if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
             return
         are_texts = all(isinstance(word, str) for word in words)
-        if not (are_texts or is_named or engine):
+        if not (are_texts or is_named or engine_field):
             return
-        number_field = next((name for name in fields if _words_lack_number(lists, key, name)), None)
-        occurrences, absent_reasons, in_list = [], [], path in self._columns
-        for rows in lists:
-            engines = [str(row.record.get(engine, row.engine)) for row in rows]
-            measured = {name: row.has_numbers for name, row in zip(engines, rows, strict=True)}
-            for name, row in zip(engines, rows, strict=True):
+        number_field = next(
+            (name for name in field_names if _marks_missing_number(row_lists, key, name)), None
+        )
+        occurrences, null_occurrences = [], []
+        is_in_list = path in self._column_table_paths
+        for rows in row_lists:
+            engines = [str(row.record.get(engine_field, row.engine)) for row in rows]
+            measured_by_engine = {
+                engine: row.has_numbers for engine, row in zip(engines, rows, strict=True)
+            }
+            for engine, row in zip(engines, rows, strict=True):
                 word, has_number = row.words.get(key), row.has_numbers
                 if word is None:
-                    if engine and row.record.get(key, "") is None:
-                        absent_reasons.append(Occurrence(None, has_number, {}, row.idle, name))
+                    if engine_field and row.record.get(key, "") is None:
+                        null_occurrences.append(Occurrence(None, has_number, {}, row.idle, engine))
                     continue
                 if number_field is not None:
                     has_number = row.record.get(number_field) is not None
-                beside = measured if name else {}
-                occurrences.append(Occurrence(word, has_number, beside, row.idle, name))
-                if row.has_numbers and engine in ("", "{}"):  # other numbers: the row lacks a part
+                measured_beside = measured_by_engine if engine else {}
+                occurrences.append(Occurrence(word, has_number, measured_beside, row.idle, engine))
+                # With other numbers, the row lacks only a part.
+                if row.has_numbers and engine_field in ("", "{}"):
                     occurrences.append(Occurrence(word, True, {}, ()))
-                in_list |= isinstance(row.record[key], list)
-        occurrences += absent_reasons
+                is_in_list |= isinstance(row.record[key], list)
+        occurrences += null_occurrences
         # For an engine that ran it may be unknown (None) whether it has numbers here.
-        with_numbers = {
-            s.value for s in occurrences if s.has_numbers or (engine and s.has_numbers is None)
+        words_with_numbers = {
+            occurrence.value
+            for occurrence in occurrences
+            if occurrence.has_numbers or (engine_field and occurrence.has_numbers is None)
         }
-        without_numbers = words - with_numbers
-        is_sure = {s.has_numbers for s in occurrences if s.value in without_numbers} == {False}
-        is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
+        words_without_numbers = words - words_with_numbers
+        are_numbers_missing = {
+            occurrence.has_numbers
+            for occurrence in occurrences
+            if occurrence.value in words_without_numbers
+        } == {False}
+        are_words_separate = bool(
+            words_with_numbers
+            and words_without_numbers
+            and are_numbers_missing
+            and (is_named or engine_field)
+        )
         total = self.totals.get((*path, Field(key)), "")
-        is_counted_part = total != "" and (total != WINDOW or engine != "")
-        is_denied = bool(engine) and any(map(read_absence_code, words))
+        is_counted_part = total != "" and (total != WINDOW or engine_field != "")
+        is_denied = bool(engine_field) and any(map(read_absence_code, words))
         if are_texts and is_named and _is_in_other_rows((*path, Field(key)), self._shapes.main):
             is_denied |= any(map(_denies, words))
-        if number_field is None and not (is_separate or is_counted_part or is_denied):
+        if number_field is None and not (are_words_separate or is_counted_part or is_denied):
             return
         header = self._shapes.headers.get(path)
-        last = Field(key) if header is None else Named(header, key)
-        field_path = (*path, last, *([Each()] if in_list else []))
+        last_step = Field(key) if header is None else Named(header, key)
+        field_path = (*path, last_step, *([Each()] if is_in_list else []))
         self.totals[field_path] = total
         self._occurrences[field_path] += occurrences
-        self.engine_fields[field_path] = engine
-        if number_field is not None or is_separate:
+        self.engine_fields[field_path] = engine_field
+        if number_field is not None or are_words_separate:
             self.evidence[field_path] = "numbers are missing beside some of its words"
 
     def _add_fields(self, document: Any, path: Path) -> None:
         """Add the values of an object outside rows, and of its nested objects and lists."""
         if not isinstance(document, dict) or len(path) > _MAX_DEPTH:
             return
-        count_words = self._find_count_words(document, path)
+        word_by_count_key = self._find_count_words(document, path)
         for key, value in document.items():
             field_path = (*path, Field(key))
             if repeats_question(key) and not any(map(_denies, _iter_texts(value))):
                 continue
             if value is None or (isinstance(value, dict) and value):
-                self._objects[field_path].add(None if value else self._has_numbers)
+                self._number_flags_by_object[field_path].add(None if value else self._has_numbers)
             if isinstance(value, dict):
                 if self._is_by_engine(key, value):
                     self._add_occurrence(field_path, value)
@@ -571,21 +631,21 @@ class _Search:
                 self._add_items(value, field_path)
             elif _is_word(value) and not _TIMESTAMP.fullmatch(str(value)):
                 self._add_occurrence(field_path, value, self._has_numbers)
-            elif count_words.get(key) is not None:
-                self._add_occurrence(field_path, count_words[key], self._has_numbers)
+            elif word_by_count_key.get(key) is not None:
+                self._add_occurrence(field_path, word_by_count_key[key], self._has_numbers)
 
     def _add_map(self, value: Mapping[str, Any], path: Path) -> bool:
         """Add the values of an object as rows if its keys are data; return whether they are data.
 
         Keys are data, and not names of fields, if they are engines or dates, for example.
         """
-        path_of_rows = (*path, Entries())
+        row_path = (*path, Entries())
         if self._is_of_engines(value):
-            self._maps_of_engines.add(path_of_rows)
-            engines = [(self._measured[engine], engine) for engine in value]
-            self._add_rows([*value.values()], path_of_rows, engines)
+            self._engine_map_paths.add(row_path)
+            measured_and_engines = [(self._measured[engine], engine) for engine in value]
+            self._add_rows([*value.values()], row_path, measured_and_engines)
         elif path in self._shapes.maps:
-            self._add_rows([*value.values()], path_of_rows)
+            self._add_rows([*value.values()], row_path)
         else:
             return False
         return True
@@ -596,47 +656,47 @@ class _Search:
         header = self._shapes.headers.get((*path, Each()))
         is_of_gaps = _is_in_gaps((*path, Each())) and not has_numbers(records, is_id_time_or_lack)
         if header is not None:
-            names = self._response.descend(header).values
-            lists = [item for item in items if isinstance(item, list)]
-            grid = [dict(zip(names, cells, strict=False)) for cells in lists]
-            self._add_rows(grid, (*path, Each()))
+            column_names = self._response.descend(header).values
+            cell_lists = [item for item in items if isinstance(item, list)]
+            grid_records = [dict(zip(column_names, cells, strict=False)) for cells in cell_lists]
+            self._add_rows(grid_records, (*path, Each()))
         elif items and all(map(_is_word, items)):
             self._add_occurrence(path, items, self._has_numbers)
-        elif (*path, Each()) not in self._lists and (
+        elif (*path, Each()) not in self._row_lists and (
             (len(records) <= _MAX_NOTICES and all(map(_is_notice, records))) or is_of_gaps
         ):
             for record in records:
-                keys = [key for key, value in record.items() if _is_in(value, self._engines)]
-                engine = record[keys[0]] if keys else ""
-                texts = [key for key, value in record.items() if isinstance(value, str)]
+                engine_keys = [key for key, value in record.items() if _is_in(value, self._engines)]
+                engine = record[engine_keys[0]] if engine_keys else ""
+                text_keys = [key for key, value in record.items() if isinstance(value, str)]
                 # A record in a list of gaps states a lack, whatever its text is.
-                codes = [*_iter_codes(record)] or [
-                    ((Field(key),), "*") for key in texts[:is_of_gaps]
+                steps_and_codes = [*_iter_codes(record)] or [
+                    ((Field(key),), "*") for key in text_keys[:is_of_gaps]
                 ]
-                for steps, code in codes:
-                    if engine and (" " in code or steps == (Field(keys[0]),)):
+                for steps, code in steps_and_codes:
+                    if engine and (" " in code or steps == (Field(engine_keys[0]),)):
                         continue
                     code_path = (*path, Each(), *steps)
                     has_number = self._measured.get(engine, self._has_numbers)
                     self._add_occurrence(code_path, code, has_number, engine)
                     if engine:
-                        self.engine_fields[code_path] = keys[0]
+                        self.engine_fields[code_path] = engine_keys[0]
                     self.notices.add(code_path)
         else:
             self._add_rows(records, (*path, Each()))
 
     def _add_rows(
-        self, items: Sequence[Any], path: Path, outer: Sequence[tuple[bool | None, str]] = ()
+        self, items: Sequence[Any], path: Path, containers: Sequence[tuple[bool | None, str]] = ()
     ) -> None:
         """Store the rows among ``items``, and the rows and the maps from engines nested in them.
 
-        ``outer`` describes what contains each row (an outer row, or an engine in a map): whether
-        the container has numbers, and the name of its engine. A row that has only texts and
+        ``containers`` describes what contains each row (an outer row, or an engine in a map):
+        whether the container has numbers, and the name of its engine. A row that has only texts and
         booleans is taken to be about its container.
         """
         records = [item for item in items if isinstance(item, dict)]
         if tables := [table for record in records if (table := _find_table_columns(record))]:
-            self._columns.add(path)
+            self._column_table_paths.add(path)
             records = [
                 dict(zip(table, cells, strict=True))
                 for table in tables
@@ -648,20 +708,28 @@ class _Search:
             has_numbers(record, is_id_time_or_lack) for record in records
         ]
         engines = [""] * len(records)
-        if len(outer) == len(records):
-            engines = [engine for _, engine in outer]
+        if len(containers) == len(records):
+            engines = [engine for _, engine in containers]
             cells = chain.from_iterable(record.values() for record in records)
             has_words_only = all(isinstance(cell, str | bool | None) for cell in cells)
             have_numbers = [
-                is_measured if has_words_only else own and is_measured is not False
-                for own, (is_measured, _) in zip(have_numbers, outer, strict=True)
+                is_container_measured
+                if has_words_only
+                else has_own_number and is_container_measured is not False
+                for has_own_number, (is_container_measured, _) in zip(
+                    have_numbers, containers, strict=True
+                )
             ]
         if not any(have_numbers):  # the numbers that these rows speak of are elsewhere
-            is_outside = not any(isinstance(step, Each | Entries) for step in path[:-1])
+            is_outside_rows = not any(isinstance(step, Each | Entries) for step in path[:-1])
             have_numbers = [
                 next(
-                    (self._measured[v] for v in record.values() if _is_in(v, self._measured)),
-                    self._has_numbers if is_outside and not outer else has_number,
+                    (
+                        self._measured[cell]
+                        for cell in record.values()
+                        if _is_in(cell, self._measured)
+                    ),
+                    self._has_numbers if is_outside_rows and not containers else has_number,
                 )
                 for record, has_number in zip(records, have_numbers, strict=True)
             ]
@@ -676,18 +744,18 @@ class _Search:
             )
             for record, has_number, engine in zip(records, have_numbers, engines, strict=True)
         ]
-        self._lists[path].append(rows)
+        self._row_lists[path].append(rows)
         engine_field = self._find_engine_field(records[0], [rows])
         for key in dict.fromkeys(chain.from_iterable(records)):
             values, field_path = [record.get(key) for record in records], (*path, Field(key))
             objects = [value for value in values if isinstance(value, dict)]
-            by_engine = [value for value in objects if self._is_by_engine(key, value)]
-            if by_engine:
-                self._add_occurrence(field_path, by_engine[0])
+            engine_maps = [value for value in objects if self._is_by_engine(key, value)]
+            if engine_maps:
+                self._add_occurrence(field_path, engine_maps[0])
             elif len(path) <= _MAX_DEPTH:
                 objects = [value for value in objects if not self._add_map(value, field_path)]
                 if engine_field:
-                    self._outer_engines[field_path] = engine_field
+                    self._outer_engine_fields[field_path] = engine_field
                 outer_rows = [
                     (row.has_numbers, str(row.record.get(engine_field, "")))
                     for row in rows
@@ -700,17 +768,17 @@ class _Search:
                     elif isinstance(value, list):
                         self._add_rows(value, (*field_path, Each()))
 
-    def _find_engine_field(self, fields: Iterable[str], lists: list[list[Row]]) -> str:
+    def _find_engine_field(self, field_names: Iterable[str], row_lists: list[list[Row]]) -> str:
         """Return the field that names the engine of each row; an empty text if there is none.
 
         No two rows of a list may have the same engine.
         """
-        for key in fields:
-            values = [[str(row.record.get(key)) for row in rows] for rows in lists]
-            is_named = find_target({key: ""}) == ("engine", "")
-            are_engines = is_named or self._engines.issuperset(chain.from_iterable(values))
-            if are_engines and all(len({*texts}) == len(texts) for texts in values):
-                return key
+        for field_name in field_names:
+            text_lists = [[str(row.record.get(field_name)) for row in rows] for rows in row_lists]
+            is_named = find_target({field_name: ""}) == ("engine", "")
+            are_engines = is_named or self._engines.issuperset(chain.from_iterable(text_lists))
+            if are_engines and all(len({*texts}) == len(texts) for texts in text_lists):
+                return field_name
         return ""
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
@@ -718,12 +786,12 @@ class _Search:
 
         At least 80 % of the keys must be known engines.
         """
-        words = str | bool | int | float if names(key, "place") else str | bool
+        word_types = str | bool | int | float if has_word_of(key, "place") else str | bool
         numbers = {item for item in value.values() if type(item) is int}
         if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
-            words = int  # a code of each, as a count is never
+            word_types = int  # a code of each, as a count is never
         return (
-            all(item is None or isinstance(item, words) for item in value.values())
+            all(item is None or isinstance(item, word_types) for item in value.values())
             and any(item is not None for item in value.values())
             and 0 < 0.8 * len(value) <= sum(engine in self._engines for engine in value)
         )
@@ -734,20 +802,21 @@ def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str,
 
     The pairs are found as described at `_Search.learn_totals`.
     """
-    fields = dict.fromkeys(
+    number_keys = dict.fromkeys(
         key
         for record, _ in records
         for key, item in record.items()
-        if as_count(item) is not None and not (names(key, "lack_count") or names(key, "negation"))
+        if as_count(item) is not None
+        and not (has_word_of(key, "lack_count") or has_word_of(key, "negation"))
     )
-    wholes = [key for key in fields if not names(key, "ceiling")]
-    totals: dict[str, str] = {}
-    for count in fields if len(records) > 1 else ():
-        others = (key for key in wholes if key != count)
-        total = next((key for key in others if _is_part_of(records, count, key)), None)
-        if total is not None and not is_id_time_or_lack(count):
-            totals[count] = total
-    return totals
+    total_keys = [key for key in number_keys if not has_word_of(key, "ceiling")]
+    total_by_count: dict[str, str] = {}
+    for count_key in number_keys if len(records) > 1 else ():
+        other_keys = (key for key in total_keys if key != count_key)
+        total_key = next((key for key in other_keys if _is_part_of(records, count_key, key)), None)
+        if total_key is not None and not is_id_time_or_lack(count_key):
+            total_by_count[count_key] = total_key
+    return total_by_count
 
 
 def _is_part_of(
@@ -767,18 +836,19 @@ def _is_part_of(
         is_full = count == total > 2
         if not 0 <= count <= total or (is_full and not is_measured):
             return False
-        pair_count, full_count = pair_count + 1, full_count + is_full
+        pair_count += 1
+        full_count += is_full
         positive_count += count > 0
-    are_many = is_window or positive_count <= 2 * full_count
-    return are_many and 0 < full_count < pair_count
+    is_often_full = is_window or positive_count <= 2 * full_count
+    return is_often_full and 0 < full_count < pair_count
 
 
 def _is_word(value: Any) -> bool:
     return isinstance(value, str | bool) and len(str(value)) <= _MAX_LENGTH
 
 
-def _is_in(value: Any, names: Collection[str]) -> bool:
-    return isinstance(value, str) and value in names
+def _is_in(value: Any, texts: Collection[str]) -> bool:
+    return isinstance(value, str) and value in texts
 
 
 def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[str]:
@@ -807,7 +877,7 @@ def _take_flag_or_text(value: Any) -> Any:
     return value if isinstance(value, str | bool) else None
 
 
-def _words_lack_number(lists: list[list[Row]], key: str, number_field: str) -> bool:
+def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: str) -> bool:
     """Return whether words of the field ``key`` tell rows with and without ``number_field`` apart.
 
     No word may occur both in rows with and in rows without the number. At least one list must have
@@ -815,27 +885,31 @@ def _words_lack_number(lists: list[list[Row]], key: str, number_field: str) -> b
     row, prove nothing.
     """
     words_without, words_with, is_repeated = set(), set(), False
-    for rows in lists:
-        cells = [(row.words.get(key), row.record.get(number_field) is None) for row in rows]
-        list_words_without = {word for word, is_gone in cells if is_gone and word is not None}
-        list_words_with = {word for word, is_gone in cells if not is_gone}
+    for rows in row_lists:
+        words_and_missing = [
+            (row.words.get(key), row.record.get(number_field) is None) for row in rows
+        ]
+        list_words_without = {
+            word for word, is_missing in words_and_missing if is_missing and word is not None
+        }
+        list_words_with = {word for word, is_missing in words_and_missing if not is_missing}
         words_without |= list_words_without
         words_with |= list_words_with
         if list_words_without and list_words_with:
-            is_repeated |= len(list_words_without | list_words_with) < len(cells)
-    numbers = [row.record.get(number_field) for rows in lists for row in rows]
-    is_number = names(key, "place") or (
+            is_repeated |= len(list_words_without | list_words_with) < len(words_and_missing)
+    numbers = [row.record.get(number_field) for rows in row_lists for row in rows]
+    is_number = has_word_of(key, "place") or (
         not is_id_time_or_lack(number_field) and has_numbers(numbers)
     )
     is_number &= not any(isinstance(number, bool | str) for number in numbers)
-    is_number &= words("lack_count", "place_lack").isdisjoint(tokens(number_field))
+    is_number &= words_of("lack_count", "place_lack").isdisjoint(tokens(number_field))
     return is_repeated and is_number and words_without.isdisjoint(words_with)
 
 
 def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield the path and text of each code or sentence in a notice and its nested objects."""
     for key, value in record.items():
-        is_sentence = isinstance(value, str) and " " in value and names(key, "place_reason")
+        is_sentence = isinstance(value, str) and " " in value and has_word_of(key, "place_reason")
         if isinstance(value, dict):
             yield from (((Field(key), *steps), code) for steps, code in _iter_codes(value))
         elif is_sentence or (isinstance(value, str) and _CODE.fullmatch(value)):
@@ -847,18 +921,22 @@ def is_id_time_or_lack(key: str) -> bool:
 
     Such numbers are no measurements.
     """
-    return meaning_of(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
+    return (
+        meaning_of(key).kind in ("id", "time")
+        or has_word_of(key, "lack_count")
+        or has_word_of(key, "due")
+    )
 
 
 def _is_word_for_part(token: str) -> bool:
     """Return whether a word in the name of a count, such as ``scanned``, says what was done."""
-    is_done = token in words("part") or token.endswith("ed")
-    return is_done and token not in words("whole", "lack_count")
+    is_done = token in words_of("part") or token.endswith("ed")
+    return is_done and token not in words_of("whole", "lack_count")
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
     """Return whether a record is a notice: unlike a record of measurements, it gives a reason."""
-    return any(value and names(key, "place_reason") for key, value in record.items())
+    return any(value and has_word_of(key, "place_reason") for key, value in record.items())
 
 
 def value_at(document: Any, path: Sequence[Step]) -> Any:
@@ -910,10 +988,10 @@ def _score_path(
     The reason is a text. The score is 0, and the reason empty, if nothing speaks for the path.
     """
     keys = [step.name for step in path if isinstance(step, Field | Named)]
-    is_named = names(keys[-1], "place")
+    is_named = has_word_of(keys[-1], "place")
     score = 2 * is_named
     texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
-    idle = {
+    idle_engines = {
         engine
         for occurrence in occurrences
         for engine in occurrence.idle
@@ -921,37 +999,51 @@ def _score_path(
         and any(map(_name_pattern(engine).search, _iter_texts(occurrence.value)))
     }
     first_value = occurrences[0].value
-    are_codes = all(_ENUM.fullmatch(str(s.value)) for s in occurrences if s.value is not None)
+    are_codes = all(
+        _ENUM.fullmatch(str(occurrence.value))
+        for occurrence in occurrences
+        if occurrence.value is not None
+    )
     are_codes |= {type(occurrence.value) for occurrence in occurrences} == {bool}
-    with_numbers = {s.value for s in occurrences if are_codes and s.has_numbers is not False}
-    without_numbers = {s.value for s in occurrences if are_codes} - with_numbers
+    words_with_numbers = {
+        occurrence.value
+        for occurrence in occurrences
+        if are_codes and occurrence.has_numbers is not False
+    }
+    words_without_numbers = {
+        occurrence.value for occurrence in occurrences if are_codes
+    } - words_with_numbers
     if not (is_count or any(occurrence.engine for occurrence in occurrences)):
-        score -= 2 * any(names(key, "business") for key in keys) + 2 * names(keys[-1], "trade")
-    why = "a name for states of data" if is_named else ""
-    reasons = (
+        score -= 2 * any(has_word_of(key, "business") for key in keys) + 2 * has_word_of(
+            keys[-1], "trade"
+        )
+    name_reason = "a name for states of data" if is_named else ""
+    scored_reasons = (
         (
             3 + 2 * isinstance(first_value, dict),
-            f"names {_join_words(idle.intersection(occurrences[0].idle) or idle)}, which never ran",
-            idle,
+            f"names {_join_words(idle_engines.intersection(occurrences[0].idle) or idle_engines)}, "
+            "which never ran",
+            idle_engines,
         ),
         (3, "the words of an absence", any(_denies(legend.get(text, text)) for text in texts)),
         (
             3,
-            f"numbers are missing beside {_join_words(without_numbers)}",
-            without_numbers and with_numbers,
+            f"numbers are missing beside {_join_words(words_without_numbers)}",
+            words_without_numbers and words_with_numbers,
         ),
         (3, evidence, evidence),
         (
             3,
             "a list under a name for what lacks",
-            (isinstance(first_value, list) and names(keys[-1], "negation")) or _is_in_gaps(path),
+            (isinstance(first_value, list) and has_word_of(keys[-1], "negation"))
+            or _is_in_gaps(path),
         ),
-        (1, why, is_named and isinstance(first_value, bool | list)),
+        (1, name_reason, is_named and isinstance(first_value, bool | list)),
     )
-    for points, reason, fits in reasons:
-        if fits:
+    for points, reason, applies in scored_reasons:
+        if applies:
             return score + points, reason
-    return (score, why) if score > 1 else (0, "")
+    return (score, name_reason) if score > 1 else (0, "")
 
 
 def _names_all_measured(occurrence: Occurrence) -> bool:
@@ -959,30 +1051,34 @@ def _names_all_measured(occurrence: Occurrence) -> bool:
 
     Such a list does not say which engines lack data.
     """
-    measured = {engine for engine, is_measured in occurrence.measured.items() if is_measured}
+    measured_engines = {
+        engine for engine, is_measured in occurrence.measured.items() if is_measured
+    }
     return (
-        isinstance(occurrence.value, list) and len(measured) > 1 and measured <= {*occurrence.value}
+        isinstance(occurrence.value, list)
+        and len(measured_engines) > 1
+        and measured_engines <= {*occurrence.value}
     )
 
 
 def _is_in_gaps(path: Path) -> bool:
     """Return whether a path leads into a list whose name means missing data, such as ``gaps``."""
     keys = [step.name for step in path if isinstance(step, Field)]
-    return Each() in path and any(names(key, "gaps") for key in keys)
+    return Each() in path and any(has_word_of(key, "gaps") for key in keys)
 
 
-def _join_words(names: Collection[object]) -> str:
-    return ", ".join(sorted(map(to_word, names))[:3])
+def _join_words(words: Collection[object]) -> str:
+    return ", ".join(sorted(map(to_word, words))[:3])
 
 
-def _is_in_other_rows(path: Path, main: Path) -> bool:
+def _is_in_other_rows(path: Path, main_path: Path) -> bool:
     """Return whether a path leads to a field of rows outside the object with the main table.
 
-    ``main`` is the path to the rows of the main table.
+    ``main_path`` is the path to the rows of the main table.
     """
-    container = tuple(takewhile(lambda step: isinstance(step, Field), main))
+    main_object_path = tuple(takewhile(lambda step: isinstance(step, Field), main_path))
     is_in_rows = any(isinstance(step, Each | Entries) for step in path[:-1])
-    return is_in_rows and path[: len(container)] != container
+    return is_in_rows and path[: len(main_object_path)] != main_object_path
 
 
 def _iter_nested(value: Any) -> Iterator[Any]:
@@ -1007,7 +1103,7 @@ def _denies(text: str) -> bool:
     """Return whether a text says that something is absent or not done."""
     word = find_word(text) if is_code(text) else find_word_in_text(text)
     lacks = word is not None and word.canonical != "available"
-    return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
+    return lacks or (is_code(text) and not words_of("negation").isdisjoint(tokens(text)))
 
 
 class _WordEvidence:
@@ -1034,35 +1130,35 @@ class _WordEvidence:
         self._is_in_rows = any(isinstance(step, Each | Entries) for step in path)
         concepts = ("place", "source", "about_data")
         self._is_named = self._is_in_rows or any(
-            names(key, concept) for key in keys for concept in concepts
+            has_word_of(key, concept) for key in keys for concept in concepts
         )
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
-        names_lack = _is_in_gaps(path) or any(names(key, "place_lack") for key in keys)
+        names_lack = _is_in_gaps(path) or any(has_word_of(key, "place_lack") for key in keys)
         self._lacks, self._is_note = is_notice or self._is_list or names_lack, not names_lack
-        self._numbers: dict[str, list[bool | None]] = defaultdict(list)
+        self._number_flags_by_word: dict[str, list[bool | None]] = defaultdict(list)
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
-        entries = [entry for occurrence in occurrences for entry in _split_by_word(occurrence)]
-        for value, number, measured, idle, engine in entries:
-            text = to_word(value)
-            self._numbers[text].append(number)
-            self._is_idle[text].append(engine in idle)
+        word_occurrences = [*chain.from_iterable(map(_split_by_word, occurrences))]
+        for value, has_number, measured, idle, engine in word_occurrences:
+            word = to_word(value)
+            self._number_flags_by_word[word].append(has_number)
+            self._is_idle[word].append(engine in idle)
             if engine not in idle and (not measured or True in measured.values()):
-                self._words_by_engine[engine].add(text)
-        self._is_everywhere = all(entry.measured for entry in entries)
+                self._words_by_engine[engine].add(word)
+        self._is_everywhere = all(occurrence.measured for occurrence in word_occurrences)
         available_words = [
-            text
-            for text, counts in self._numbers.items()
-            if False not in counts and text.count(" ") < 3 and text != mixed_word
-            if not _denies(legend.get(text, text))
-            if len(self._numbers) > 1 and not self._lacks
+            word
+            for word, number_flags in self._number_flags_by_word.items()
+            if False not in number_flags and word.count(" ") < 3 and word != mixed_word
+            if not _denies(legend.get(word, word))
+            if len(self._number_flags_by_word) > 1 and not self._lacks
         ]
-        self._best = max(
+        self._available_word = max(
             available_words,
-            key=lambda text: (
-                text not in _FLAGS and find_word(text) is not None,
-                True in self._numbers[text],
-                len(self._numbers[text]),
+            key=lambda word: (
+                word not in _FLAGS and find_word(word) is not None,
+                True in self._number_flags_by_word[word],
+                len(self._number_flags_by_word[word]),
             ),
             default="",
         )
@@ -1078,58 +1174,61 @@ class _WordEvidence:
         """
         meanings = {
             text: meaning
-            for text in sorted(self._numbers)
+            for text in sorted(self._number_flags_by_word)
             if (meaning := self._meaning_of(text)) is not None
         }
-        is_odd_flag = not (_FLAGS.isdisjoint(meanings) or names(self._key, "place"))
+        is_odd_flag = not (_FLAGS.isdisjoint(meanings) or has_word_of(self._key, "place"))
         is_doubtful = is_odd_flag or "not_applicable" in meanings.values()
         if is_doubtful and {*self._words_by_engine} == {""}:
             # That something applies, or a flag of unknown name, does not say that it was measured.
             return {
                 text: SILENT
-                if word == "available" or (word == "partial" and text in _FLAGS)
-                else word
-                for text, word in meanings.items()
+                if meaning == "available" or (meaning == "partial" and text in _FLAGS)
+                else meaning
+                for text, meaning in meanings.items()
             }
         return meanings
 
     def _meaning_of(self, text: str) -> str | None:
         """Return the probable meaning of a word; None if the word is ``null`` and means nothing."""
-        counts, is_flag, lacks = {*self._numbers[text]}, text in _FLAGS, self._lacks
+        number_flags = {*self._number_flags_by_word[text]}
+        is_flag, lacks = text in _FLAGS, self._lacks
         explanation = self._legend.get(text, text)
         word = find_word(explanation) or _find_word_in(explanation)
-        engines = [name for name, texts in self._words_by_engine.items() if name and text in texts]
-        is_mixed = {False, True} <= counts
-        if is_flag and (named := state_of_named_flag(self._key, text == "true")) is not None:
-            return _word_of_state(named)
-        is_denial = not self._is_note or names(self._key, "negation")
-        if text == "true" and len(self._numbers) == 1 and not is_denial:
+        engines = [name for name, words in self._words_by_engine.items() if name and text in words]
+        is_mixed = {False, True} <= number_flags
+        if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
+            return _word_of_state(flag_state)
+        is_denial = not self._is_note or has_word_of(self._key, "negation")
+        if text == "true" and len(self._number_flags_by_word) == 1 and not is_denial:
             return "available" if self._is_named else SILENT
         if lacks and " " in text and not engines:
             is_vague = self._is_note and word is None and "{engine}" not in text
-            if (is_vague and words("negation").isdisjoint(tokens(text))) or (
+            if (is_vague and words_of("negation").isdisjoint(tokens(text))) or (
                 is_mixed and self._is_everywhere and self._is_note
             ):
                 return SILENT  # a sentence about the method, or there whatever was measured
         if word and not is_flag and not (lacks and word.canonical == "available"):
-            is_beside = True in counts and word.availability.status in EMPTY
-            return "partial" if is_beside and lacks else word.canonical
-        if counts == {False}:
+            has_numbers_beside = True in number_flags and word.availability.status in EMPTY
+            return "partial" if has_numbers_beside and lacks else word.canonical
+        if number_flags == {False}:
             if all(self._is_idle[text]):
                 return "not_run"
             # If several engines that ran have only this word, it does not apply to such engines.
             are_alone = all(self._words_by_engine[name] == {text} for name in engines)
-            is_nature = are_alone and len(engines) > 1 and not self._is_list
+            is_inapplicable = are_alone and len(engines) > 1 and not self._is_list
             return (
-                "not_applicable" if is_nature else _word_of_state(state_of_flag(False, self._key))
+                "not_applicable"
+                if is_inapplicable
+                else _word_of_state(state_of_flag(False, self._key))
             )
         if text == "null":  # a reason that is not there denies nothing
-            return "available" if counts == {True} else None
-        if text == self._best:
+            return "available" if number_flags == {True} else None
+        if text == self._available_word:
             return "available" if self._is_named or engines else SILENT
         # A kind of rows that lack nothing, or a word of a section with and without numbers.
-        is_kind = self._is_in_rows and not is_mixed and not names(self._key, "place")
-        is_silent = is_kind or (is_mixed and not self._is_in_rows and text != "false")
+        is_kind_of_rows = self._is_in_rows and not is_mixed and not has_word_of(self._key, "place")
+        is_silent = is_kind_of_rows or (is_mixed and not self._is_in_rows and text != "false")
         return SILENT if is_silent and not (engines or lacks or _denies(text)) else "partial"
 
 
@@ -1158,8 +1257,15 @@ def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
     for item in value if isinstance(value, list) else () if isinstance(value, dict) else [value]:
         text, name = item, ""
         if isinstance(item, str) and (isinstance(value, list) or " " in item):
-            by_length = sorted(measured, key=len, reverse=True)
-            name = next((n for n in by_length if n and _name_pattern(n).search(item)), "")
+            engines_by_length = sorted(measured, key=len, reverse=True)
+            name = next(
+                (
+                    engine_name
+                    for engine_name in engines_by_length
+                    if engine_name and _name_pattern(engine_name).search(item)
+                ),
+                "",
+            )
             text = _name_pattern(name).sub("{engine}", item, count=1) if name else item
             text = _NUMBER_IN_TEXT.sub("*", text) if " " in text else text
         yield Occurrence(text, measured.get(name, has_number), measured, idle, name or engine)
@@ -1174,7 +1280,9 @@ def _name_pattern(engine: str) -> re.Pattern[str]:
 # --- beside other responses ---------------------------------------------------------------------
 
 
-def find_emptied_paths(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[str, ...]:
+def find_emptied_paths(
+    relations: Sequence[Relation], document: Any, unmeasured_response: Any
+) -> tuple[str, ...]:
     """Return the path of the main table's rows if they are missing when nothing was measured.
 
     An empty list of rows in any other response then does not show whether nothing was found or
@@ -1186,19 +1294,23 @@ def find_emptied_paths(relations: Sequence[Relation], document: Any, empty: Any)
         The section's tables, the main one first.
     document : object
         The decoded response.
-    empty : object
+    unmeasured_response : object
         The response in which nothing was measured; None if there is no such response.
 
     Returns
     -------
     tuple of str
-        The path of the rows, or ``$`` for the response itself. The tuple is empty if ``empty`` is
-        None, has rows or states a reason, or if ``document`` has no rows either.
+        The path of the rows, or ``$`` for the response itself. The tuple is empty if
+        ``unmeasured_response`` is None, has rows or states a reason, or if ``document`` has no rows
+        either.
     """
-    if empty is None or detect(empty).signals:
+    if unmeasured_response is None or detect(unmeasured_response).signals:
         return ()
     steps = relations[0].steps
-    path = steps[: next((i for i, s in enumerate(steps) if not isinstance(s, Field)), None)]
-    nothing: tuple[Any, ...] = (None, [], {})
-    is_gone = value_at(document, path) not in nothing and value_at(empty, path) in nothing
-    return (format_path(path) or "$",) if is_gone else ()
+    path = steps[: next((i for i, step in enumerate(steps) if not isinstance(step, Field)), None)]
+    empty_values: tuple[Any, ...] = (None, [], {})
+    is_emptied = (
+        value_at(document, path) not in empty_values
+        and value_at(unmeasured_response, path) in empty_values
+    )
+    return (format_path(path) or "$",) if is_emptied else ()

@@ -69,17 +69,19 @@ def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[s
     If all fields of an object are optional, the path of the object is returned instead.
     """
     columns = [column for relation in analysis.relations for column in relation.columns]
-    optional = {column.path for column in columns if column.is_own and MISSING in column.values}
+    optional_paths = {
+        column.path for column in columns if column.is_own and MISSING in column.values
+    }
     for response in responses:
         with suppress(AAToolkitError):  # a text in the place of data lacks nothing
             changes = _list_drift(_normalize_quietly(analysis.declaration, response))
-            optional |= {path for kind, path, *_ in changes if kind == "absent"}
-    fields = {column.path for column in columns}
-    for parent in sorted({path.rpartition(".")[0] for path in optional} - {""}):
-        fields_below = {path for path in fields if path.startswith(f"{parent}.")}
-        if fields_below <= optional:
-            optional = optional - fields_below | {parent}
-    return tuple(sorted(optional))
+            optional_paths |= {path for kind, path, *_ in changes if kind == "absent"}
+    field_paths = {column.path for column in columns}
+    for parent in sorted({path.rpartition(".")[0] for path in optional_paths} - {""}):
+        paths_below = {path for path in field_paths if path.startswith(f"{parent}.")}
+        if paths_below <= optional_paths:
+            optional_paths = optional_paths - paths_below | {parent}
+    return tuple(sorted(optional_paths))
 
 
 def check(
@@ -124,7 +126,9 @@ def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Cha
     except AAToolkitError as error:
         yield "not read", "$", 1, str(error)
         return
-    previous_drift = [[*pair] for pair in profile.baseline.get("drift", {}).get(name, ())]
+    previous_drift = [
+        [*kind_and_path] for kind_and_path in profile.baseline.get("drift", {}).get(name, ())
+    ]
     yield from (change for change in _list_drift(tables) if [*change[:2]] not in previous_drift)
     for table in profile[name]:
         for column in table.columns:
@@ -136,11 +140,11 @@ def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Cha
                     yield f"no {column.unit}", column.pattern, len(outliers), str(outliers.iloc[0])
     old_medians = profile.baseline.get("sizes", {})
     for label, median in _find_share_medians(profile[name], tables).items() if old_medians else ():
-        previous = old_medians.get(label, 0.0)
-        if median is None and previous is not None:
+        old_median = old_medians.get(label, 0.0)
+        if median is None and old_median is not None:
             yield "no values any more", label, 1, None
-        elif previous and median and not 1 / _SCALE_FACTOR < median / previous < _SCALE_FACTOR:
-            yield "another scale", label, 1, f"{median:.3g}, was {previous:.3g}"
+        elif old_median and median and not 1 / _SCALE_FACTOR < median / old_median < _SCALE_FACTOR:
+            yield "another scale", label, 1, f"{median:.3g}, was {old_median:.3g}"
 
 
 def _find_share_medians(section: Section, tables: Tables) -> dict[str, float | None]:
@@ -219,11 +223,17 @@ def find_rule_problem(
         values = [value for value in found_values if value is not MISSING]
     if not values:
         paths = {
-            re.sub(r"\[\d+\]", "[]", path)[2:] for r in responses for path, _ in leaf_values(r, "$")
+            re.sub(r"\[\d+\]", "[]", path)[2:]
+            for response in responses
+            for path, _ in leaf_values(response, "$")
         }
-        matches = near_matches(rule.at, sorted({*paths, *(p.rpartition(".")[0] for p in paths)}))
-        places = f"candidates of the section: {some_of(candidates)}" if candidates else ""
-        hint = f"{did_you_mean(matches)} {places}".strip() or "look at the response for its fields"
+        matches = near_matches(
+            rule.at, sorted({*paths, *(path.rpartition(".")[0] for path in paths)})
+        )
+        paths_hint = f"candidates of the section: {some_of(candidates)}" if candidates else ""
+        hint = (
+            f"{did_you_mean(matches)} {paths_hint}".strip() or "look at the response for its fields"
+        )
         return f"no response has {rule.at!r}; {hint}" if responses else None
     if SILENT in (rule.meaning_of(value)[0] for value in values):
         return None

@@ -63,8 +63,8 @@ class PlaceQuestion:
                 self.section.set_rule(**{**rule, "words": {"*": SILENT}})
 
     def __str__(self) -> str:
-        places = " and ".join(place.at for place in (self.place, *self.place.alike))
-        lines = [f"{self.section.name}: does {places} state what was measured?"]
+        paths = " and ".join(place.at for place in (self.place, *self.place.alike))
+        lines = [f"{self.section.name}: does {paths} state what was measured?"]
         lines += [f"  there: {raw(self.place.value)[:80]}", f"  why:   {self.place.why}"]
         lines += [f"  {word!r} means {meaning}" for word, meaning in self.words.items()]
         return "\n".join(lines)
@@ -90,7 +90,7 @@ class Confirmation:
         ]
         for section in sorted(sections, key=lambda section: -section.candidates[0].score):
             for place, rule in zip(section.candidates, section.proposals(), strict=True):
-                if rule["at"] not in {settled.at for settled in section.analysis.rules}:
+                if rule["at"] not in {existing_rule.at for existing_rule in section.analysis.rules}:
                     yield PlaceQuestion(section, place, rule)
 
     def ask(
@@ -148,29 +148,29 @@ class Confirmation:
 
         box, questions = w.VBox(), iter(self)
 
-        def show(_: object = None) -> None:
+        def show_next_question(_: object = None) -> None:
             question = next(questions, None)
             if question is None:
                 box.children = [w.HTML("Nothing more to confirm.")]
                 return
             title = w.HTML("<br>".join(escape(str(question)).splitlines()[:3]))
-            options = sorted({*MEANINGS, *question.words.values()})
-            choices = {
-                word: w.Dropdown(description=word[:40], options=options, value=meaning)
+            meanings = sorted({*MEANINGS, *question.words.values()})
+            menu_by_word = {
+                word: w.Dropdown(description=word[:40], options=meanings, value=meaning)
                 for word, meaning in question.words.items()
             }
-            yes, no = w.Button(description="Yes"), w.Button(description="No")
+            yes_button, no_button = w.Button(description="Yes"), w.Button(description="No")
 
-            def settle(button: object) -> None:
-                question.words.update({word: choice.value for word, choice in choices.items()})
-                (question.confirm if button is yes else question.reject)()
-                show()
+            def answer(button: object) -> None:
+                question.words.update({word: menu.value for word, menu in menu_by_word.items()})
+                (question.confirm if button is yes_button else question.reject)()
+                show_next_question()
 
-            yes.on_click(settle)
-            no.on_click(settle)
-            box.children = [title, *choices.values(), w.HBox([yes, no])]
+            yes_button.on_click(answer)
+            no_button.on_click(answer)
+            box.children = [title, *menu_by_word.values(), w.HBox([yes_button, no_button])]
 
-        show()
+        show_next_question()
         return box
 
     def __repr__(self) -> str:

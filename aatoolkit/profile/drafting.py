@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.defaults import BUDGET
 from aatoolkit._util.files import write_whole
-from aatoolkit._util.lexicon import is_whole
+from aatoolkit._util.lexicon import is_word_of
 from aatoolkit._util.text import wrapped_in_ipython
 from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, PayloadError, unknown
 from aatoolkit.jsontree.paths import parse_pattern
@@ -20,7 +20,7 @@ from aatoolkit.profile.asking import (
     find_engine_labels,
     find_engines,
 )
-from aatoolkit.profile.candidates import Shapes, candidates, find_emptied_paths
+from aatoolkit.profile.candidates import Shapes, find_candidates, find_emptied_paths
 from aatoolkit.profile.checking import describe_baseline, find_optional_paths
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.section_draft import SectionDraft, format_counts
@@ -53,34 +53,36 @@ class Draft(Mapping[str, SectionDraft]):
         self.responses = responses
         self.stopped: str = responses.stopped
         vocabulary = Vocabulary.from_responses(responses.options, responses.documents.values())
-        engines = find_engines(responses.options)
-        other_engines = {
+        active_and_idle_engines = find_engines(responses.options)
+        engines_by_host = {
             host: find_engines(options) for host, options in responses.options_by_host.items()
         }
-        labels: dict[str, str] = {}
+        engine_by_label: dict[str, str] = {}
         for options in (*responses.options_by_host.values(), responses.options):
-            labels |= find_engine_labels(options)
+            engine_by_label |= find_engine_labels(options)
         self._sections: dict[str, SectionDraft] = {}
         for name, document in responses.documents.items():
-            engine_responses = responses.by_engines.get(name, {})
-            unmeasured = responses.unmeasured.get(name)
-            responses_by_host = {
+            response_by_engines = responses.by_engines.get(name, {})
+            unmeasured_response = responses.unmeasured.get(name)
+            response_by_host = {
                 host: documents[name]
                 for host, documents in responses.by_host.items()
                 if name in documents
             }
             try:
                 other_responses = [
-                    *responses_by_host.values(),
-                    *([unmeasured] if unmeasured else []),
+                    *response_by_host.values(),
+                    *([unmeasured_response] if unmeasured_response else []),
                 ]
                 readable_responses = [  # an error, or a text in the place of data, shows no table
                     response
                     for response in other_responses
                     if isinstance(response, dict)
-                    and not any(is_whole(key, "error") for key in response)
+                    and not any(is_word_of(key, "error") for key in response)
                 ]
-                analysis = analyse(name, document, engine_responses, vocabulary, readable_responses)
+                analysis = analyse(
+                    name, document, response_by_engines, vocabulary, readable_responses
+                )
                 if not analysis.relations:
                     continue
                 if standard_names:
@@ -91,25 +93,25 @@ class Draft(Mapping[str, SectionDraft]):
                     if table.rows.header is not None
                 }
                 main_path = analysis.relations[0].steps
-                shapes = Shapes(labels, analysis.map_paths, header_paths, main_path)
-                candidate_list = candidates(
+                shapes = Shapes(engine_by_label, analysis.map_paths, header_paths, main_path)
+                candidates = find_candidates(
                     document,
-                    engine_responses,
-                    *engines,
+                    response_by_engines,
+                    *active_and_idle_engines,
                     shapes,
-                    responses_by_host,
-                    unmeasured,
-                    other_engines,
+                    response_by_host,
+                    unmeasured_response,
+                    engines_by_host,
                 )
-                analysis.emptied = find_emptied_paths(analysis.relations, document, unmeasured)
-                all_responses = [document, *engine_responses.values(), *other_responses]
-                usable_responses = [document, *engine_responses.values(), *readable_responses]
+                analysis.emptied = find_emptied_paths(
+                    analysis.relations, document, unmeasured_response
+                )
+                all_responses = [document, *response_by_engines.values(), *other_responses]
+                usable_responses = [document, *response_by_engines.values(), *readable_responses]
                 analysis.optional = find_optional_paths(analysis, usable_responses)
                 payload = responses.payloads.get(name)
                 headers = [payload.headers] if payload is not None else []
-                self._sections[name] = SectionDraft(
-                    analysis, candidate_list, all_responses, headers
-                )
+                self._sections[name] = SectionDraft(analysis, candidates, all_responses, headers)
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
@@ -151,9 +153,9 @@ class Draft(Mapping[str, SectionDraft]):
         name = name or path.stem
         baseline = describe_baseline(self.profile(name), self.responses.payloads)
         analyses = [section.analysis for section in self.values()]
-        options = self.responses.scope_options
+        scope_options = self.responses.scope_options
         return write_whole(
-            path, format_profile(name, self._title, analyses, baseline, options).encode()
+            path, format_profile(name, self._title, analyses, baseline, scope_options).encode()
         )
 
     def confirm(self) -> Confirmation:
@@ -172,9 +174,9 @@ class Draft(Mapping[str, SectionDraft]):
         Rules that can read none of this draft's responses are left out. Nothing is added if the
         file does not exist.
         """
-        saved = Profile.load(path) if Path(path).exists() else {}
+        saved_profile = Profile.load(path) if Path(path).exists() else {}
         for name, section in self.items():
-            for rule in saved[name].rules if name in saved else ():
+            for rule in saved_profile[name].rules if name in saved_profile else ():
                 with suppress(ArgumentError):
                     section.add_rule(rule)
 
@@ -195,11 +197,13 @@ class Draft(Mapping[str, SectionDraft]):
                 "engines was recognised in the scope options; say where it is by a profile with "
                 "sections.scope_options(engine='models[].key'), and draft again with it"
             )
-        width = max(map(len, self), default=0)
+        name_width = max(map(len, self), default=0)
         for name, section in self.items():
-            tables = f"{len(section.tables)} tables"
-            lines.append(f"  {name:<{width}}  {tables:>10}  {format_counts(section.counts())}")
-            lines += [f"  {'':<{width}}  ! {note}" for note in section.notes]
+            table_count = f"{len(section.tables)} tables"
+            lines.append(
+                f"  {name:<{name_width}}  {table_count:>10}  {format_counts(section.counts())}"
+            )
+            lines += [f"  {'':<{name_width}}  ! {note}" for note in section.notes]
         return "\n".join([*lines, *(f"  {name}: {error}" for name, error in self.errors.items())])
 
     _repr_pretty_ = wrapped_in_ipython
@@ -256,10 +260,10 @@ def draft(
     """
     responses = ask(
         project,
-        requests=requests,
+        max_requests=requests,
         section_names=sections,
         hosts=hosts,
-        seconds=seconds,
+        max_seconds=seconds,
         progress=progress,
     )
     return Draft(project.host, responses, standard_names=standard_names)

@@ -57,7 +57,9 @@ class SectionDraft:
         self._responses, self._headers = responses, headers
         self.candidates: tuple[Candidate, ...] = tuple(candidates)
         analysis.watched = tuple(
-            place.at for first in self.candidates for place in (first, *first.alike)
+            watched_candidate.at
+            for candidate in self.candidates
+            for watched_candidate in (candidate, *candidate.alike)
         )
         self.name: str = analysis.section
         self.notes: list[str] = analysis.notes
@@ -144,10 +146,10 @@ class SectionDraft:
             If no column or several columns match, if the declaration would be invalid, or if the
             new ``parse``, ``dtype`` or ``missing`` cannot read the values of the responses.
         """
-        target = self._find_column(column, table)
-        changed_column = copy(target)
+        old_column = self._find_column(column, table)
+        changed_column = copy(old_column)
         dtypes = PARSES.get(facts.get("parse") or "", ())
-        if "dtype" not in facts and dtypes and target.dtype not in dtypes:
+        if "dtype" not in facts and dtypes and old_column.dtype not in dtypes:
             facts["dtype"] = dtypes[0]
         for property_name, value in facts.items():
             if property_name == "unit":
@@ -163,22 +165,22 @@ class SectionDraft:
                     unknown("property", property_name, _PROPERTIES), argument=property_name
                 )
         try:
-            rule, column_names = changed_column.aggregate, target.relation.column_names
+            rule, column_names = changed_column.aggregate, old_column.relation.column_names
             missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *column_names}
             if missing_names:
                 raise ValueError(f"its rule needs {', '.join(map(str, missing_names))}, not there")
-            if name is not None and name != target.name and name in column_names:
+            if name is not None and name != old_column.name and name in column_names:
                 raise ValueError(f"its table has a column {name!r}")
             declare_column(changed_column)
             if {"dtype", "parse", "missing"} & facts.keys():
                 _check_values(changed_column)
         except ValueError as error:
             raise ArgumentError(
-                f"{target.table}.{column} cannot be declared so: {error}", argument="column"
+                f"{old_column.table}.{column} cannot be declared so: {error}", argument="column"
             ) from None
-        vars(target).update(vars(changed_column))
+        vars(old_column).update(vars(changed_column))
         if name is not None:
-            rename_column(target, name)
+            rename_column(old_column, name)
 
     def _find_column(self, column: str, table: str | None) -> ColumnFinding:
         columns = [
@@ -186,11 +188,11 @@ class SectionDraft:
             for column_finding in self.columns()
             if table in (None, column_finding.table)
         ]
-        for spelling in ("name", "path", "field"):
+        for attribute in ("name", "path", "field"):
             matches = [
                 column_finding
                 for column_finding in columns
-                if getattr(column_finding, spelling) == column
+                if getattr(column_finding, attribute) == column
             ]
             # The main table comes first.
             matches = [
@@ -242,7 +244,7 @@ class SectionDraft:
 
     def proposals(self) -> list[dict[str, Any]]:
         """Return a dict per row of `availability`: the proposed keyword arguments of `set_rule`."""
-        return [propose_rule(place) for place in self.candidates]
+        return [propose_rule(candidate) for candidate in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
         """Add a rule that says where and how the service states this section's availability.
@@ -285,8 +287,8 @@ class SectionDraft:
             If the rule gives a word a meaning that does not exist, if no response of the draft has
             the path ``at``, or if no value at this path gets a meaning.
         """
-        places = [proposal["at"] for proposal in self.proposals()]
-        problem = find_rule_problem(rule, self._responses, self._headers, places)
+        candidate_paths = [proposal["at"] for proposal in self.proposals()]
+        problem = find_rule_problem(rule, self._responses, self._headers, candidate_paths)
         if problem is not None:
             raise ArgumentError(problem, argument="rule")
         self.analysis.rules = with_rule(self.analysis.rules, rule)
@@ -308,10 +310,10 @@ class SectionDraft:
         ArgumentError
             If there is no rule for this path.
         """
-        rules = {rule.at: rule for rule in self.analysis.rules}
-        if at not in rules:
-            raise ArgumentError(unknown("rule", at, rules), argument="rule")
-        self.analysis.rules = tuple(rule for rule in rules.values() if rule.at != at)
+        rule_by_path = {rule.at: rule for rule in self.analysis.rules}
+        if at not in rule_by_path:
+            raise ArgumentError(unknown("rule", at, rule_by_path), argument="rule")
+        self.analysis.rules = tuple(rule for rule in rule_by_path.values() if rule.at != at)
 
     def __repr__(self) -> str:
         lines = [f"<Draft of {self.name}: {format_counts(self.counts())}>"]
@@ -319,20 +321,24 @@ class SectionDraft:
             lines.append(f"  {relation.name}  {len(relation.columns)} columns")
         lines += [f"  ! {note}" for note in self.notes]
         if self.candidates and not self.analysis.rules:
-            places = ", ".join(place.at for place in self.candidates)
-            lines.append(f"  ? may be about availability: {places}; see .availability")
+            paths = ", ".join(candidate.at for candidate in self.candidates)
+            lines.append(f"  ? may be about availability: {paths}; see .availability")
         return "\n".join(lines)
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
     """Return the counts of columns by confidence as a text: ``3 proved, 0 likely, 1 open``."""
-    return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
+    return ", ".join(
+        f"{n} {confidence}" for confidence, n in counts.items() if n or confidence != SETTLED
+    )
 
 
 def propose_rule(candidate: Candidate) -> dict[str, Any]:
     """Return the keyword arguments of the `Rule` that would read availability at a candidate."""
-    flags = {"true": True, "false": False, "null": None}
-    words = {flags.get(word, word): meaning for word, meaning in candidate.words.items()}
+    flag_by_text = {"true": True, "false": False, "null": None}
+    meaning_by_word = {
+        flag_by_text.get(word, word): meaning for word, meaning in candidate.words.items()
+    }
     names_engine = any("{engine}" in word for word in candidate.words)
     parent, _, field_name = candidate.at.rpartition(".")
     rule: dict[str, Any] = {"at": candidate.at}
@@ -349,7 +355,7 @@ def propose_rule(candidate: Candidate) -> dict[str, Any]:
     elif candidate.is_of_section or names_engine:
         rule["of"] = "engine" if names_engine else "section"
     rule |= {"total": candidate.total} if candidate.total else {}
-    return {**rule, "words": words}
+    return {**rule, "words": meaning_by_word}
 
 
 def _check_values(column: ColumnFinding) -> None:
@@ -364,11 +370,13 @@ def _check_values(column: ColumnFinding) -> None:
     dtype, parse = column.reading.dtype, column.reading.parse
     if column.reading.year is not None or not values:
         return
-    invalid = read_as(values, Reading(dtype, parse, None, None, column.reading.missing)).invalid
-    if invalid:
-        texts = [*dict.fromkeys(raw(values[row]) for row in invalid)]
+    invalid_rows = read_as(
+        values, Reading(dtype, parse, None, None, column.reading.missing)
+    ).invalid
+    if invalid_rows:
+        examples = [*dict.fromkeys(raw(values[row]) for row in invalid_rows)]
         argument = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
         raise ValueError(
-            f"{argument} reads {len(values) - len(invalid)} of {len(values)} values, and not "
-            f"{', '.join(texts[:3])}; say another parse=, or missing= for what stands for none"
+            f"{argument} reads {len(values) - len(invalid_rows)} of {len(values)} values, and not "
+            f"{', '.join(examples[:3])}; say another parse=, or missing= for what stands for none"
         )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.lexicon import tokens, words
+from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.errors import AvailabilityError, ItemNotFound
 from aatoolkit.frame.merge import rename
 from aatoolkit.metadata.arrow_schema import declared
@@ -127,8 +127,8 @@ def _standard_name(name: str, column: Column | None) -> str:
     )
     if column and stem == ("mention",) and "mention" not in total_stem and column.unit in _MEASURES:
         return _MEASURES[column.unit]
-    name_words = {*tokens(name)} - words("labelling")
-    return next((group for group in _GROUPS if name_words and name_words <= words(group)), name)
+    name_words = {*tokens(name)} - words_of("labelling")
+    return next((group for group in _GROUPS if name_words and name_words <= words_of(group)), name)
 
 
 @statistic("headline", "frames")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.lexicon import tokens, words
+from aatoolkit._util.lexicon import tokens, words_of
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
@@ -321,7 +321,7 @@ def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
     >>> stem_of("citations_previous"), stem_of("citation_count")
     ((True, ('citation',)), (False, ('citation',)))
     """
-    previous_words, name_words = words("previous"), tokens(name)
+    previous_words, name_words = words_of("previous"), tokens(name)
     ignored_words = previous_words | _COUNT_WORDS | _NOW_WORDS
     return not previous_words.isdisjoint(name_words), tuple(
         word.removesuffix("s") for word in name_words if word not in ignored_words

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import fits, fold
+from aatoolkit._util.lexicon import fold, matches_form
 from aatoolkit._util.text import parse_moment
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.general_rules import Entry, add_entry
@@ -91,24 +91,25 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
                 facts.document = _remove_path(facts.document, (*steps[:-1], Field(rule.total)))
             facts.release()
         joint_statements += _read_rule_values(facts, rule, rule_values)
-    causes = {
+    state_by_target = {
         signal.target: signal.availability
         for signal in facts.signals[signal_count_before:]
         if signal.availability.status in EMPTY and signal.availability.cause
     }
     facts.signals[signal_count_before:] = [
-        replace(signal, availability=_explain(signal.availability, signal.target, causes))
+        replace(signal, availability=_explain(signal.availability, signal.target, state_by_target))
         for signal in facts.signals[signal_count_before:]
     ]
     is_section_empty = any(
-        s.scope == "section" and s.availability.status in EMPTY for s in facts.signals
+        signal.scope == "section" and signal.availability.status in EMPTY
+        for signal in facts.signals
     )
     has_counts = not rules or has_numbers(facts.document)
-    for states, path, name, value in () if is_section_empty else joint_statements:
-        state = combine(_explain(state, target, causes) for target, state in states)
+    for target_states, path, rule_name, value in () if is_section_empty else joint_statements:
+        state = combine(_explain(state, target, state_by_target) for target, state in target_states)
         if state.status == Status.UNAVAILABLE and has_counts:
             state = replace(state, status=Status.PARTIAL)  # something else was counted
-        facts.add("section", None, state, path, name, value)
+        facts.add("section", None, state, path, rule_name, value)
     if rules:
         _read_first_day(facts, rules)
     section_signals = [signal for signal in facts.signals if signal.scope == "section"]
@@ -131,32 +132,32 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
     response has every day from its first to its last, because weekly rows or days of single events
     do not show which days were requested.
     """
-    days = facts.days
-    moments = [*filter(None, map(parse_moment, days))]
-    if not moments or (max(moments) - min(moments)).days + 1 != len(days):
+    dates = facts.dates
+    moments = [*filter(None, map(parse_moment, dates))]
+    if not moments or (max(moments) - min(moments)).days + 1 != len(dates):
         return
-    for member in facts.facts:
-        if member.in_list or not len(member.values):
+    for fact in facts.facts:
+        if fact.is_in_list or not len(fact.values):
             continue
-        parent = member.values.path(0).rpartition(".")[0]
-        is_stated = any(f"$.{rule.at}.".startswith(f"{parent}.") for rule in rules)
-        day = str(member.values.values[0])[:10]
-        if not (is_stated and fits(member.key, "begun") and day in days):
+        parent = fact.values.path(0).rpartition(".")[0]
+        is_on_rule_path = any(f"$.{rule.at}.".startswith(f"{parent}.") for rule in rules)
+        date = str(fact.values.values[0])[:10]
+        if not (is_on_rule_path and matches_form(fact.key, "begun") and date in dates):
             continue
-        if day > min(days) or len(days) < (facts.days_asked or 0):
-            facts.add("section", None, PARTIAL, member.values.path(0), "through", day)
+        if date > min(dates) or len(dates) < (facts.requested_days or 0):
+            facts.add("section", None, PARTIAL, fact.values.path(0), "through", date)
 
 
 def _explain(
-    state: Availability, target: str | None, causes: Mapping[str | None, Availability]
+    state: Availability, target: str | None, state_by_target: Mapping[str | None, Availability]
 ) -> Availability:
     """Return ``state`` or, if it is ``unavailable`` without a cause, ``causes[target]`` if given.
 
-    ``causes`` maps targets (the path of a field, an engine, or None for the section) to
+    ``state_by_target`` maps targets (the path of a field, an engine, or None for the section) to
     availabilities with a cause.
     """
     lacks_cause = state.status == Status.UNAVAILABLE and state.cause is None
-    return causes.get(target, state) if lacks_cause else state
+    return state_by_target.get(target, state) if lacks_cause else state
 
 
 def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
@@ -167,11 +168,11 @@ def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
         return [_remove_path(item, further_steps) for item in value]
     if not isinstance(value, dict) or not isinstance(first_step, Field | Entries):
         return value
-    names = {first_step.name} if isinstance(first_step, Field) else value.keys()
+    removed_names = {first_step.name} if isinstance(first_step, Field) else value.keys()
     return {
-        name: _remove_path(item, further_steps) if name in names else item
+        name: _remove_path(item, further_steps) if name in removed_names else item
         for name, item in value.items()
-        if name not in names or not is_last
+        if name not in removed_names or not is_last
     }
 
 
@@ -209,21 +210,21 @@ def state_by(
     if value is MISSING or isinstance(value, list):
         return None
     text = to_word(value)
-    word, _ = rule.meaning_of(value)
-    if word is not None:
-        return read_word(word, reason)
+    meaning, _ = rule.meaning_of(value)
+    if meaning is not None:
+        return read_word(meaning, reason)
     if value is None or isinstance(value, float):
         return None
     if isinstance(value, bool):
         name = next((name for name in reversed(names) if name not in _NEUTRAL_NAMES), "")
-        is_named = rate_key(name) > 0 and state_of_names_under(name) is None
+        is_state_name = rate_key(name) > 0 and state_of_names_under(name) is None
         state = state_of_named_flag(name, value) or (
-            state_of_flag(value, name) if is_named else None
+            state_of_flag(value, name) if is_state_name else None
         )
         if state is not None:
             return with_reason(state, reason if isinstance(reason, str) and reason else None)
-    sentence = find_word_in_text(text) if " " in text.strip() and find_word(text) is None else None
-    return sentence.because(text) if sentence else read_word(value, reason)
+    phrase = find_word_in_text(text) if " " in text.strip() and find_word(text) is None else None
+    return phrase.because(text) if phrase else read_word(value, reason)
 
 
 def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[RuleValue]:
@@ -231,41 +232,42 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
 
     The path leads to an HTTP header, to the entries of a map, or to a field of rows.
     """
-    names = (*rule.steps,) if rule.kind != "header" else (rule.header,)
+    field_names = (*rule.steps,) if rule.kind != "header" else (rule.header,)
     if rule.kind == "header":
         for name, text in headers.items():
             if name.lower() == rule.header:
-                yield RuleValue("section", None, text, names, f"header {rule.header}")
+                yield RuleValue("section", None, text, field_names, f"header {rule.header}")
         return
     if rule.kind == "map":
         holder = Member("", facts.document, "$", {})
-        for name in names:
+        for name in field_names:
             holder = holder.child(name, holder.value.get(name) if holder.is_object else None)
         for name, item in holder.value.items() if holder.is_object else ():
             scope, target = ("section", None) if rule.of == "section" else ("entry", name)
-            yield RuleValue(scope, target, item, names, holder.child(name, item).path)
+            yield RuleValue(scope, target, item, field_names, holder.child(name, item).path)
         return
-    window_days = facts.days_asked if rule.total == WINDOW else None
+    window_days = facts.requested_days if rule.total == WINDOW else None
     *parent_steps, last_step = parse_pattern(rule.at)
     rows = facts.vector.descend(
         [*parent_steps, last_step] if isinstance(last_step, Each) else parent_steps
     )
-    depth = max((n for n, s in enumerate(parent_steps, 1) if isinstance(s, Each)), default=0)
-    outer_records = facts.vector.descend(parent_steps[:depth]).values if depth else []
-    records, names = rows.values, (last_step.name,) if isinstance(last_step, Field | Named) else ()
-    vector = rows.field(last_step.name) if isinstance(last_step, Field) else rows
-    values, index_suffix = vector.values, ""
+    list_depth = max((n for n, s in enumerate(parent_steps, 1) if isinstance(s, Each)), default=0)
+    outer_records = facts.vector.descend(parent_steps[:list_depth]).values if list_depth else []
+    records = rows.values
+    field_names = (last_step.name,) if isinstance(last_step, Field | Named) else ()
+    value_vector = rows.field(last_step.name) if isinstance(last_step, Field) else rows
+    values, index_suffix = value_vector.values, ""
     if isinstance(last_step, Named):
-        header = [*facts.vector.descend(last_step.header).values]
+        columns = [*facts.vector.descend(last_step.header).values]
         records = [
-            dict(zip(header, cells, strict=False)) if isinstance(cells, list) else {}
+            dict(zip(columns, cells, strict=False)) if isinstance(cells, list) else {}
             for cells in values
         ]
         values = [record.get(last_step.name) for record in records]
-        index_suffix = f"[{header.index(last_step.name)}]" if last_step.name in header else ""
+        index_suffix = f"[{columns.index(last_step.name)}]" if last_step.name in columns else ""
     for index, (item, record) in enumerate(zip(values, records, strict=True)):
         target = rows.path(index).removeprefix("$").removeprefix(".")
-        path = vector.path(index) + index_suffix
+        path = value_vector.path(index) + index_suffix
         if isinstance(last_step, Entries) and isinstance(item, dict):
             for name, entry in item.items():
                 yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))
@@ -287,8 +289,8 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
                 subject = ("engine", engine) if isinstance(engine, str) else find_target(members)
             elif isinstance(last_step, Each) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
-            scope, about_target = subject or (("section", None) if rule.of else ("row", target))
-            yield RuleValue(scope, about_target, item, names, path)
+            scope, stated_target = subject or (("section", None) if rule.of else ("row", target))
+            yield RuleValue(scope, stated_target, item, field_names, path)
 
 
 JointStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
@@ -310,16 +312,18 @@ def _read_rule_values(
     signal_count_before = len(facts.signals)
     rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != SILENT]
     # The type is in the key because 1 and True are equal.
-    distinct_values = {(type(item.value), repr(item.value)): item for item in rule_values}
-    states = {key: _find_known_state(facts, rule, item) for key, item in distinct_values.items()}
+    rule_value_by_key = {(type(item.value), repr(item.value)): item for item in rule_values}
+    state_by_key = {
+        key: _find_known_state(facts, rule, item) for key, item in rule_value_by_key.items()
+    }
     values_and_states = [
         (item, state)
         for item in rule_values
-        if (state := states[type(item.value), repr(item.value)]) is not None
+        if (state := state_by_key[type(item.value), repr(item.value)]) is not None
     ]
-    has_parts = rule.of == "section" and AVAILABLE in (state for _, state in values_and_states)
+    has_data = rule.of == "section" and AVAILABLE in (state for _, state in values_and_states)
     for item, state in values_and_states:
-        if has_parts and state.status in EMPTY:  # the parts of a section, of which one has data
+        if has_data and state.status in EMPTY:  # the parts of a section, of which one has data
             state = replace(state, status=Status.PARTIAL)
         if item.scope == "entry":
             add_entry(facts, Entry(item.target or "", rule.of, item.value, item.path), state)
@@ -332,15 +336,15 @@ def _read_rule_values(
     facts.signals[signal_count_before:] = [
         replace(signal, rule=rule.name) for signal in facts.signals[signal_count_before:]
     ]
-    is_about_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
-    are_empty = all(state.status in EMPTY for _, state in values_and_states)
+    is_about_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.number_kinds
+    are_all_empty = all(state.status in EMPTY for _, state in values_and_states)
     value_by_target = {
         item.target: item.value for item in rule_values if item.scope in ("engine", "entry")
     }
     # If every engine has a state, these states together are that of the section.
     covers_all_engines = _is_about_all_engines(rule) and len(value_by_target) == len(rule_values)
     if not 0 < len(values_and_states) == len(rule_values) or not (
-        covers_all_engines or (is_about_rows and are_empty)
+        covers_all_engines or (is_about_rows and are_all_empty)
     ):
         return []
     path = "$" + "".join(map(key_step, rule.steps)) if covers_all_engines else rule_values[0].path
@@ -379,17 +383,17 @@ def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availa
 
 def _read_object(facts: Facts, rule: Rule, statement_object: Mapping[str, Any]) -> None:
     """Add signals read from the object at the rule's path: about section, fields and engines."""
-    names = (*rule.steps,)
-    object_path = "$" + "".join(map(key_step, names))
+    object_names = (*rule.steps,)
+    object_path = "$" + "".join(map(key_step, object_names))
     rule_values = []
     if rule.status in statement_object:
-        state_names = names if rule.is_bare(facts.document) else (*names, rule.status)
+        state_names = object_names if rule.is_bare(facts.document) else (*object_names, rule.status)
         rule_values.append(RuleValue("section", None, statement_object, state_names, object_path))
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
         statements = statement_object.get(name)
-        for target, state in statements.items() if isinstance(statements, dict) else ():
-            statement = state if isinstance(state, dict) else {rule.status: state}
-            field_names = (*names, name, *((rule.status,) if statement is state else ()))
+        for target, value in statements.items() if isinstance(statements, dict) else ():
+            statement = value if isinstance(value, dict) else {rule.status: value}
+            field_names = (*object_names, name, *((rule.status,) if statement is value else ()))
             path = f"{object_path}{key_step(name)}{key_step(target)}"
             rule_values.append(RuleValue(scope, target, statement, field_names, path))
     for scope, target, statement, field_names, path in rule_values:
@@ -399,8 +403,8 @@ def _read_object(facts: Facts, rule: Rule, statement_object: Mapping[str, Any]) 
             continue
         if engine and scope == "section":
             scope, target = "engine", facts.engines.get(fold(engine), engine)
-        size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
-        size = size if type(size) is int else None
+        sample_size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
+        sample_size = sample_size if type(sample_size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
         state = state_by(rule, word, field_names, statement.get(rule.reason)) or UNKNOWN
-        facts.add(scope, target, state, path, rule.name, statement, size=size, as_of=as_of)
+        facts.add(scope, target, state, path, rule.name, statement, size=sample_size, as_of=as_of)

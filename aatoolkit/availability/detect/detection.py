@@ -45,7 +45,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aatoolkit._util.lexicon import ends, fits, fold, spaced, tokens
+from aatoolkit._util.lexicon import ends_with_word_of, fold, matches_form, spaced, tokens
 from aatoolkit.availability.detect import general_rules
 from aatoolkit.availability.detect.declared_rules import read_rules
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal
@@ -91,12 +91,12 @@ def _add_engines_without_data(facts: Facts, options: ScopeOptions) -> None:
     engines = options.engines
     have_run = engines["last_run_day"].notna() if options.has_runs else [True] * len(engines)
     are_configured = engines["configured"].fillna(True)
-    for name, is_configured, has_run in zip(
+    for engine, is_configured, has_run in zip(
         engines["engine"], are_configured, have_run, strict=True
     ):
         state = STATES["not_run" if is_configured else "not_configured"]
-        if not (is_configured and has_run) and fold(name) not in stated_engines:
-            facts.add("engine", name, state, "scope options", "options", name)
+        if not (is_configured and has_run) and fold(engine) not in stated_engines:
+            facts.add("engine", engine, state, "scope options", "options", engine)
 
 
 def detect(
@@ -214,8 +214,10 @@ def _add_signals(
     """
     if read_status(facts, status):
         return False
-    names = {rule.header for rule in declared_rules if rule.kind == "header"}
-    read_headers(facts, {name: text for name, text in headers.items() if name.lower() not in names})
+    rule_headers = {rule.header for rule in declared_rules if rule.kind == "header"}
+    read_headers(
+        facts, {name: text for name, text in headers.items() if name.lower() not in rule_headers}
+    )
     if read_rules(facts, declared_rules, headers):
         return not declared_rules
     if isinstance(facts.document, dict):
@@ -239,13 +241,17 @@ def _add_signal_if_no_engine_has_data(facts: Facts) -> None:
     signals = facts.signals
     states = [signal.availability for signal in signals]
     has_nulls = any(type(None) in fact.values.kinds for fact in facts.facts)
-    is_of_engines = len(signals) > 1 and (
+    covers_engines = len(signals) > 1 and (
         all(map(_is_of_each_engine, signals))
-        or ("engine" in {signal.scope for signal in signals} and has_nulls and not facts.numbers)
+        or (
+            "engine" in {signal.scope for signal in signals}
+            and has_nulls
+            and not facts.number_kinds
+        )
     )
-    is_pending = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
-    is_silent = (is_of_engines and True not in facts.numbers) or is_pending
-    if is_silent and not facts.has_section and all(state.status in EMPTY for state in states):
+    is_only_pending = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
+    has_no_data = (covers_engines and True not in facts.number_kinds) or is_only_pending
+    if has_no_data and not facts.has_section and all(state.status in EMPTY for state in states):
         first_signal = signals[0]
         facts.add(
             "section", None, combine(states), first_signal.path, first_signal.rule, first_signal.raw
@@ -257,7 +263,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
     if signal.scope != "engine" or signal.rule != "map":
         return False
     key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
-    return state_of_names_under(key) is None and not fits(key, "reasons")
+    return state_of_names_under(key) is None and not matches_form(key, "reasons")
 
 
 def _describe_failure(error: Exception) -> str:
@@ -308,12 +314,12 @@ def read_status(facts: Facts, status: int) -> bool:
     if status < 400 and status not in STATUSES:
         return False
     state = STATUSES.get(status, FAILED)
-    texts = dict(iter_error_texts(facts.document))
-    word = find_error_word(texts.values())
+    text_by_key = dict(iter_error_texts(facts.document))
+    word = find_error_word(text_by_key.values())
     if word and word.canonical not in ("available", "partial", "unavailable", "error"):
         state = word.availability
-    state = replace(state, reason=find_reason(texts))
-    state = partial_if_measured(state, facts.numbers) if status < 400 else state
+    state = replace(state, reason=find_reason(text_by_key))
+    state = partial_if_measured(state, facts.number_kinds) if status < 400 else state
     facts.add("section", None, state, "status", "transport", status)
     return status != 206
 
@@ -335,18 +341,22 @@ def explains_absence(status: int, body: Any) -> bool:
     """
     if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
         return False
-    pairs = [*iter_error_texts(body)]
-    texts = [text for key, text in pairs if ends(key, "reason") or is_state_key(key)]
-    codes = [text for _, text in pairs if is_code(text)]
-    code = find_strongest_word(codes, STRONG)
-    is_of_source = code and code.canonical in _SOURCE_CODES
-    if is_of_source and not any(map(_HOST.search, map(spaced, codes))):
+    keys_and_texts = [*iter_error_texts(body)]
+    texts = [
+        text
+        for key, text in keys_and_texts
+        if ends_with_word_of(key, "reason") or is_state_key(key)
+    ]
+    codes = [text for _, text in keys_and_texts if is_code(text)]
+    code_word = find_strongest_word(codes, STRONG)
+    is_about_source = code_word and code_word.canonical in _SOURCE_CODES
+    if is_about_source and not any(map(_HOST.search, map(spaced, codes))):
         # The code is decisive: its sentence may well name the domain that is not connected.
         texts = codes
     sentence = " ".join(map(spaced, texts))
     word = find_error_word(texts)
-    is_of_call = _CALL.search(sentence) or _HOST.search(sentence)
-    if is_of_call or word is None or word.strength < STRONG:
+    is_about_call = _CALL.search(sentence) or _HOST.search(sentence)
+    if is_about_call or word is None or word.strength < STRONG:
         return False
     if word.canonical == "forbidden":
         return _PLAN.search(sentence) is not None
@@ -370,15 +380,19 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
     for name, text in headers.items():
         if not (is_availability_header(name) and isinstance(text, str)):
             continue
-        key, signal_count_before = name.lower().removeprefix("x-"), len(facts.signals)
+        key = name.lower().removeprefix("x-")
+        signal_count_before = len(facts.signals)
         first_part, *parameters = re.split(r"[;,]\s*", text.strip())
-        pairs = dict(part.split("=", 1) for part in parameters if "=" in part)
-        value = _FLAGS.get(first_part.lower(), first_part.strip('"') if pairs else text)
+        text_by_parameter = dict(part.split("=", 1) for part in parameters if "=" in part)
+        value = _FLAGS.get(first_part.lower(), first_part.strip('"') if text_by_parameter else text)
         if find_entry_kind(key) == "engine":
             value = [engine for engine in re.split(r"[,;\s]+", text) if engine]
-        siblings = {name.strip().lower(): part.strip().strip('"') for name, part in pairs.items()}
+        siblings = {
+            name.strip().lower(): part.strip().strip('"')
+            for name, part in text_by_parameter.items()
+        }
         header = Member(key, value, f"header {name.lower()}", siblings)
-        if fits(key, "stage") and not rate_key(key):
+        if matches_form(key, "stage") and not rate_key(key):
             if word := find_word(text):
                 facts.add_about_section(word.availability, header, "header")
         else:
@@ -402,7 +416,7 @@ def is_availability_header(header: str) -> bool:
     is_of_engines = find_entry_kind(key) == "engine" and state_of_names_under(key) is not None
     return (
         rate_key(key) == STATED
-        or (fits(key, "stage") and len(tokens(key)) > 1)
+        or (matches_form(key, "stage") and len(tokens(key)) > 1)
         or header.lower() in ("warning", "link")
         or is_of_engines
         or any(state_of_named_flag(key, value) for value in (False, True))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import ends, fold, is_whole, names, words
+from aatoolkit._util.lexicon import ends_with_word_of, fold, has_word_of, is_word_of, words_of
 from aatoolkit._util.text import plain_json
 from aatoolkit.availability.detect.words import (
     is_bookkeeping,
@@ -117,7 +117,7 @@ class Fact(NamedTuple):
     values: Vector
     key: str
     """The name of the field; for elements of a list, the name of the field with the list."""
-    in_list: bool
+    is_in_list: bool
 
     @property
     def is_list(self) -> bool:
@@ -177,10 +177,10 @@ class Facts:
         vector: Vector | None = None,
         days: int | None = None,
     ) -> None:
-        self.document, self.days_asked = document, days
+        self.document, self.requested_days = document, days
         if vector is not None:
             self.vector = vector
-        self.engines = {fold(name): name for name in (*words("known_engine"), *engines)}
+        self.engines = {fold(name): name for name in (*words_of("known_engine"), *engines)}
         self.signals: list[Signal] = []
         self.prose_notices: list[Member] = []
         self.statement_list_paths: set[str] = set()
@@ -188,8 +188,8 @@ class Facts:
 
     def release(self) -> None:
         """Delete the cached properties to free memory; the next access computes them again."""
-        for name, member in vars(Facts).items():
-            if isinstance(member, cached_property):
+        for name, attribute in vars(Facts).items():
+            if isinstance(attribute, cached_property):
                 self.__dict__.pop(name, None)
 
     def add(
@@ -216,7 +216,7 @@ class Facts:
         for name, item in members.items():
             if size is None and type(item) is int and is_sample_size(name):
                 size = item
-            if as_of is None and isinstance(item, str) and is_whole(name, "moment"):
+            if as_of is None and isinstance(item, str) and is_word_of(name, "moment"):
                 as_of = item
         is_bare = isinstance(value, str | bool) and not (state.reason or state.cause)
         if is_bare and state.status not in (Status.AVAILABLE, Status.UNKNOWN):
@@ -229,7 +229,7 @@ class Facts:
         If ``state`` says that data are pending or that the sample is too small, but the response
         has numbers, the status of the signal is ``partial``.
         """
-        state = partial_if_measured(state, self.numbers)
+        state = partial_if_measured(state, self.number_kinds)
         self.add("section", None, state, member.path, rule, member.value)
 
     @property
@@ -260,8 +260,10 @@ class Facts:
 
         If ``name`` is a path, its last name is looked for.
         """
-        folded = fold(name.rpartition(".")[2])
-        return any(True in fact.values.numbers for fact in self.facts if fold(fact.key) == folded)
+        folded_name = fold(name.rpartition(".")[2])
+        return any(
+            True in fact.values.numbers for fact in self.facts if fold(fact.key) == folded_name
+        )
 
     def is_null(self, name: str) -> bool:
         """Return whether any field with this name is null."""
@@ -274,17 +276,21 @@ class Facts:
         return fold(name) in self.engines
 
     @cached_property
-    def days(self) -> set[str]:
+    def dates(self) -> set[str]:
         """The dates in the lists of the response, as texts ``YYYY-MM-DD``."""
-        lists = (fact for fact in self.facts if fact.in_list)
-        day_facts = (f for f in lists if names(f.key, "when") or f.steps.count(Each()) > 1)
+        list_facts = (fact for fact in self.facts if fact.is_in_list)
+        day_facts = (
+            fact
+            for fact in list_facts
+            if has_word_of(fact.key, "when") or fact.steps.count(Each()) > 1
+        )
         texts = (text for fact in day_facts for text in fact.values.of_type(str))
         return {text[:10] for text in texts if DAY.match(text)}
 
     @cached_property
     def has_list_of_numbers(self) -> bool:
         """Whether any list in the response has numbers."""
-        return any(fact.in_list and fact.values.numbers for fact in self.facts)
+        return any(fact.is_in_list and fact.values.numbers for fact in self.facts)
 
     @cached_property
     def is_bare(self) -> bool:
@@ -292,21 +298,21 @@ class Facts:
 
         It must have at least one list or null. Lists inside other lists are ignored.
         """
-        vectors = [fact.values for fact in self.facts if fact.steps and not fact.in_list]
+        vectors = [fact.values for fact in self.facts if fact.steps and not fact.is_in_list]
         are_empty = [
             len(vector.elements()) == 0 for vector in vectors if vector.kinds & {list, type(None)}
         ]
-        return bool(are_empty) and all(are_empty) and not self.numbers
+        return bool(are_empty) and all(are_empty) and not self.number_kinds
 
     @cached_property
-    def numbers(self) -> set[bool]:
+    def number_kinds(self) -> set[bool]:
         """A set: it has True if the response has measured numbers other than 0, False if zeros."""
         return {
-            number
+            is_nonzero
             for fact in self.facts
-            if fact.steps and (fact.in_list or not is_sample_size(fact.key))
+            if fact.steps and (fact.is_in_list or not is_sample_size(fact.key))
             if not is_bookkeeping(fact.key)
-            for number in fact.values.numbers
+            for is_nonzero in fact.values.numbers
         }
 
     @cached_property
@@ -331,17 +337,17 @@ class Facts:
         pending, facts = [Fact((), self.vector, "", False)], []
         while pending:
             facts.append(fact := pending.pop())
-            steps, vector, key, in_list = fact
+            steps, vector, key, is_in_list = fact
             kinds = vector.kinds if len(steps) < _MAX_DEPTH else set()
             if list in kinds:
                 pending.append(Fact((*steps, Each()), vector.elements(), key, True))
-            names = vector.fields() if dict in kinds else []
-            if len(names) > MAX_FIELDS:
-                pending.append(Fact((*steps, Entries()), vector.entries(), key, in_list))
+            field_names = vector.fields() if dict in kinds else []
+            if len(field_names) > MAX_FIELDS:
+                pending.append(Fact((*steps, Entries()), vector.entries(), key, is_in_list))
                 continue
             pending += [
-                Fact((*steps, Field(name)), vector.field(name), name, in_list)
-                for name in reversed(names)
+                Fact((*steps, Field(name)), vector.field(name), name, is_in_list)
+                for name in reversed(field_names)
                 if _is_data(name)
             ]
         return facts
@@ -368,14 +374,14 @@ class Facts:
 @lru_cache(maxsize=8192)
 def _is_data(name: str) -> bool:
     """Return whether a field may hold data: no metadata, availability or copy of the request."""
-    return not (repeats_question(name) or ends(name, "holder") or rate_key(name) > 1)
+    return not (repeats_question(name) or ends_with_word_of(name, "holder") or rate_key(name) > 1)
 
 
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
     """Return whether a field, such as ``nullReasons``, is about other fields' availability."""
     is_statement = (
-        rate_key(name) > 0 or state_of_names_under(name) is not None or is_whole(name, "footnote")
+        rate_key(name) > 0 or state_of_names_under(name) is not None or is_word_of(name, "footnote")
     )
     return is_statement or name.lower().endswith("reasons")
 
@@ -418,22 +424,24 @@ class Records:
         ]
 
     def states(
-        self, name: str, meaning: Callable[[Any], Availability | None], kind: type = str
+        self, name: str, state_of: Callable[[Any], Availability | None], value_type: type = str
     ) -> States:
         """Return pairs of a record's position and the availability that its field ``name`` states.
 
-        The function ``meaning`` gives the availability of a distinct value of type ``kind``. Other
-        values, and those for which it returns None, are left out. The result is empty if there are
-        so many distinct values that they must be free text.
+        The function ``state_of`` gives the availability of a distinct value of type
+        ``value_type``. Other values, and those for which it returns None, are left out. The result
+        is empty if there are so many distinct values that they must be free text.
         """
         cells = [
-            (row, value) for row, value in self.positions_and_values(name) if type(value) is kind
+            (row, value)
+            for row, value in self.positions_and_values(name)
+            if type(value) is value_type
         ]
         distinct_values = {value for _, value in cells}
         if len(distinct_values) > _MAX_CODES:
             return []
         state_by_value = {
-            value: state for value in distinct_values if (state := meaning(value)) is not None
+            value: state for value in distinct_values if (state := state_of(value)) is not None
         }
         return [(row, state_by_value[value]) for row, value in cells if value in state_by_value]
 

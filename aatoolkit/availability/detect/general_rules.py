@@ -19,7 +19,16 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, spaced, tokens, words
+from aatoolkit._util.lexicon import (
+    ends_with_word_of,
+    fold,
+    has_word_of,
+    is_word_of,
+    matches_form,
+    spaced,
+    tokens,
+    words_of,
+)
 from aatoolkit.availability.detect.facts import DAY, MAX_FIELDS, Facts, Member, Records, States
 from aatoolkit.availability.detect.words import (
     ABSENT,
@@ -43,7 +52,7 @@ from aatoolkit.availability.detect.words import (
     find_word_in_text,
     is_code,
     is_state_key,
-    may_tell_loss,
+    may_state_loss,
     names_no_state,
     partial_if_measured,
     rate_key,
@@ -103,10 +112,10 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
         return [entry for entry in entries if entry.value is not None]
     entries = []
     for index, item in enumerate(value):
-        target = find_target(item) if isinstance(item, dict) else (None, item)
-        if target is not None and isinstance(target[1], str):
-            entry_scope = "engine" if target[0] == "engine" else scope
-            entries.append(Entry(target[1], entry_scope, item, f"{path}[{index}]"))
+        kind_and_name = find_target(item) if isinstance(item, dict) else (None, item)
+        if kind_and_name is not None and isinstance(kind_and_name[1], str):
+            entry_scope = "engine" if kind_and_name[0] == "engine" else scope
+            entries.append(Entry(kind_and_name[1], entry_scope, item, f"{path}[{index}]"))
     return entries
 
 
@@ -116,7 +125,8 @@ def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
     if name == facts.section or (scope is None and name == "overall"):
         facts.add("section", None, state, path, "map", value)
     elif scope == "engine" or (scope is None and facts.is_engine(name)):
-        state = partial_if_measured(state, facts.numbers) if state.cause == Cause.PENDING else state
+        if state.cause == Cause.PENDING:
+            state = partial_if_measured(state, facts.number_kinds)
         facts.add("engine", name, state, path, "map", value)
     else:
         facts.add("field", facts.path_of(name), state, path, "map", value)
@@ -155,7 +165,7 @@ def read_map_of_states(
         return False
     is_sure = (
         is_trusted
-        or names(key, "data")
+        or has_word_of(key, "data")
         or any(
             entry.scope or facts.is_engine(entry.name) or facts.has_field(entry.name)
             for entry in entries
@@ -182,18 +192,18 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
     state, is_failure = state_of_names_under(key), False
     if state is not None:
         state = state if is_map else with_explanation(state, member.siblings)
-    elif names(key, "failure"):
+    elif has_word_of(key, "failure"):
         state, is_failure = STATES["error"], True
-    elif is_map and fits(key, "reasons"):
+    elif is_map and matches_form(key, "reasons"):
         state = ABSENT
     else:
         return False
     signal_count_before = len(facts.signals)
     entries = list_entries(value, member.path, scope)
-    are_known = all(
+    are_all_known = all(
         facts.is_engine(entry.name) or (is_map and facts.is_null(entry.name)) for entry in entries
     )
-    for entry in entries if are_known or not is_failure else ():
+    for entry in entries if are_all_known or not is_failure else ():
         is_engine = entry.scope == "engine" or (not entry.scope and facts.is_engine(entry.name))
         is_known_field = is_trusted or (entry.scope and not is_map) or facts.has_field(entry.name)
         must_lack_numbers = not (is_map or is_trusted or state.status == Status.PARTIAL)
@@ -201,7 +211,7 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
             not is_known_field or (must_lack_numbers and facts.has_number(entry.name))
         ):
             continue
-        entry_state = _state_of_entry_without_data(entry, state, in_map=is_map or is_failure)
+        entry_state = _state_of_entry_without_data(entry, state, is_in_map=is_map or is_failure)
         target = entry.name if is_engine else facts.path_of(entry.name)
         rule = "map" if is_map or is_failure else "list"
         facts.add(
@@ -211,19 +221,19 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
 
 
 def _state_of_entry_without_data(
-    entry: Entry, state: Availability, *, in_map: bool
+    entry: Entry, state: Availability, *, is_in_map: bool
 ) -> Availability:
     """Return the availability of one entry of a list or map such as ``missingFields``.
 
     If the value of the entry does not state an availability, it is ``state``, which the key
-    of the list or map means. A value that is a text can state one only with ``in_map``; without it,
-    the text is the name of the engine or field.
+    of the list or map means. A value that is a text can state one only with ``is_in_map``; without
+    it, the text is the name of the engine or field.
     """
     item = entry.value
     if isinstance(item, dict):
         own_state = read_object_state(item) or state
         return own_state if own_state.reason else with_reason(own_state, find_reason(item))
-    if not in_map or not isinstance(item, str):
+    if not is_in_map or not isinstance(item, str):
         return state
     word = find_strong_word([item])
     return with_reason(word.availability if word else state, item)
@@ -235,7 +245,8 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
     An item of a list must be a record that states an availability; a value in a map must be a word
     that means one. Return whether anything was read.
     """
-    key, value, scope = member.key, member.value, find_entry_kind(member.key)
+    key, value = member.key, member.value
+    scope = find_entry_kind(key)
     entries = list_entries(value, member.path, scope)
     if isinstance(value, dict):
         entry_words = [isinstance(entry.value, str) and find_word(entry.value) for entry in entries]
@@ -246,9 +257,9 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
     if any("configured" in record for record in records) or any(map(find_number_kinds, records)):
         return False
     states = [read_object_state(record) for record in records]
-    is_named = [entry.name == facts.section or facts.has_field(entry.name) for entry in entries]
+    are_named = [entry.name == facts.section or facts.has_field(entry.name) for entry in entries]
     is_any_lacking = any(state and state.status != Status.AVAILABLE for state in states)
-    if not is_any_lacking or not (scope == "engine" or any(is_named)):
+    if not is_any_lacking or not (scope == "engine" or any(are_named)):
         return False
     facts.statement_list_paths.add(member.path)
     return read_map_of_states(facts, key, entries, is_trusted=True)
@@ -263,7 +274,8 @@ def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -
     With ``is_about_all``, the value is about the whole response; without it, about the field at the
     path of ``member``.
     """
-    key, value, signal_count_before = member.key, member.value, len(facts.signals)
+    key, value = member.key, member.value
+    signal_count_before = len(facts.signals)
     strength = WEAK if rate_key(key) == STATED else STRONG
     state, text = None, value
     if isinstance(value, str):
@@ -281,8 +293,8 @@ def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -
             None,
         )
     if state is None and isinstance(text, str) and strength == WEAK and not names_no_state(text):
-        is_named = names(key, "availability") or names(key, "state")
-        state = warn_of_unknown_word(facts, text, member.path) if is_named else None
+        is_state_name = has_word_of(key, "availability") or has_word_of(key, "state")
+        state = warn_of_unknown_word(facts, text, member.path) if is_state_name else None
     if state is not None and is_about_all:
         facts.add_about_section(state, member, "statement")
     elif state is not None:
@@ -291,9 +303,9 @@ def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -
         _read_statement_items(facts, member, strength, has_state=state is not None)
     elif isinstance(value, list):
         entries = list_entries(value, member.path, find_entry_kind(key))
-        records = [entry for entry in entries if isinstance(entry.value, dict)]
-        if len(records) == len(value):
-            read_map_of_states(facts, key, records, is_trusted=strength == WEAK)
+        record_entries = [entry for entry in entries if isinstance(entry.value, dict)]
+        if len(record_entries) == len(value):
+            read_map_of_states(facts, key, record_entries, is_trusted=strength == WEAK)
     return len(facts.signals) > signal_count_before
 
 
@@ -305,20 +317,31 @@ def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_st
     is_of_engines = objects and are_alike and any(map(facts.is_engine, value))
     scope = find_entry_kind(key) or ("engine" if is_of_engines else None)
     for name, item in value.items():
-        path, kind = member.path + key_step(name), find_entry_kind(name)
+        path = member.path + key_step(name)
+        entry_kind = find_entry_kind(name)
         if isinstance(item, list):
             if not read_names_without_data(facts, Member(name, item, path, {}), is_trusted=True):
-                read_map_of_states(facts, name, list_entries(item, path, kind), is_trusted=True)
+                read_map_of_states(
+                    facts, name, list_entries(item, path, entry_kind), is_trusted=True
+                )
         elif isinstance(item, dict):
             state = None if _is_state_or_reason(name) else read_object_state(item)
-            is_named = strength == WEAK or scope or facts.is_engine(name) or facts.has_field(name)
-            if kind is not None and state is None:
-                read_map_of_states(facts, key, list_entries(item, path, kind), is_trusted=True)
-            elif state is not None and is_named:
+            is_target = strength == WEAK or scope or facts.is_engine(name) or facts.has_field(name)
+            if entry_kind is not None and state is None:
+                read_map_of_states(
+                    facts, key, list_entries(item, path, entry_kind), is_trusted=True
+                )
+            elif state is not None and is_target:
                 add_entry(facts, Entry(name, scope, item, path), state)
-    parts = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
+    scalar_items = {
+        key_name: item for key_name, item in value.items() if not isinstance(item, dict | list)
+    }
     if not has_state:
-        entries = {n: item for n, item in parts.items() if not _is_state_or_reason(n)}
+        entries = {
+            key_name: item
+            for key_name, item in scalar_items.items()
+            if not _is_state_or_reason(key_name)
+        }
         read_map_of_states(facts, key, list_entries(entries, member.path, scope))
 
 
@@ -327,7 +350,7 @@ def _is_state_or_reason(name: str) -> bool:
 
     Other keys in such an object name the engine or field that their value is about.
     """
-    return ends(name, "reason") or is_state_key(name)
+    return ends_with_word_of(name, "reason") or is_state_key(name)
 
 
 def read_siblings(facts: Facts, holder: Member) -> set[str]:
@@ -341,14 +364,14 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
     for key, value in members.items():
         sibling, kind = split_key(key)
         name = name_by_folded.get(sibling)
-        if isinstance(value, dict) and ends(key, "holder"):
+        if isinstance(value, dict) and ends_with_word_of(key, "holder"):
             name, kind = name_by_folded.get("".join(tokens(key)[:-1])), "statement"
         elif isinstance(value, dict) and kind != "reason":
             kind = ""
         if key[:1] in ("_", "@", "$") and key[1:] in members and isinstance(value, str | dict):
             name, kind = key[1:], "reason" if isinstance(value, str) else "statement"
-        is_stating = kind and isinstance(value, bool | str | dict)
-        if not is_stating or name is None or name == key or names(name, "business"):
+        may_state = kind and isinstance(value, bool | str | dict)
+        if not may_state or name is None or name == key or has_word_of(name, "business"):
             continue
         state = state_of_sibling(kind, value, members[name])
         if state is not None:
@@ -364,15 +387,15 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
 def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
     """Add signals for what an object says of the availability of its data and of its fields."""
     key, value, path, _, pattern = member
-    if depth > _MAX_DEPTH or names(key, "business"):
+    if depth > _MAX_DEPTH or has_word_of(key, "business"):
         return
     read_keys = read_siblings(facts, member)
-    unread = {name: item for name, item in value.items() if name not in read_keys}
-    state = read_state_beside_value(unread)
+    unread_members = {name: item for name, item in value.items() if name not in read_keys}
+    state = read_state_beside_value(unread_members)
     if state is not None:
         scope, target = ("engine", key) if facts.is_engine(key) else ("field", pattern)
         facts.add(scope, target, state, path, "field", value)
-    for name, item in unread.items():
+    for name, item in unread_members.items():
         child = member.child(name, item)
         if isinstance(item, list):
             read_names_without_data(facts, child)
@@ -404,12 +427,12 @@ class GeneralRule(NamedTuple):
 
 def make_pattern_test(name: str) -> Callable[[str], bool]:
     """Return a function that tells whether a key matches the pattern ``name`` of the lexicon."""
-    return lambda key: fits(key, name)
+    return lambda key: matches_form(key, name)
 
 
 def make_word_test(name: str) -> Callable[[str], bool]:
     """Return a function that tells whether a key is a word of the lexicon's word set ``name``."""
-    return lambda key: is_whole(key, name)
+    return lambda key: is_word_of(key, name)
 
 
 def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
@@ -436,8 +459,8 @@ def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
         member = envelope.child(name, value)._replace(key=key)
         if any(apply_rule(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
             continue
-        is_wrapper = is_whole(key, "wrapper")
-        if depth < _MAX_DEPTH and (is_wrapper or ends(key, "holder")):
+        is_wrapper = is_word_of(key, "wrapper")
+        if depth < _MAX_DEPTH and (is_wrapper or ends_with_word_of(key, "holder")):
             read_envelope(facts, member if is_wrapper else member._replace(pattern=""), depth + 1)
         else:
             read_object(facts, member)
@@ -457,13 +480,15 @@ def _read_notices(facts: Facts, member: Member) -> bool:
     Return whether the notes were read, so that no other rule may read this key.
     """
     key, value = member.key, member.value
+    is_note = matches_form(key, "note")
     # Remarks may be about anything; they count only if nothing was measured.
-    is_note, is_remark = fits(key, "note"), is_whole(key, "remark") and not facts.numbers
-    is_read, signal_count_before = is_note or is_remark or fits(key, "notice"), len(facts.signals)
+    is_remark = is_word_of(key, "remark") and not facts.number_kinds
+    is_notice = is_note or is_remark or matches_form(key, "notice")
+    signal_count_before = len(facts.signals)
     notices = [member]
     if isinstance(value, list):
         notices = [member.element(index, item) for index, item in enumerate(value)]
-    elif isinstance(value, dict) and is_whole(key, "footnote"):
+    elif isinstance(value, dict) and is_word_of(key, "footnote"):
         notices = [
             member.child(name, {"field": name, "text": item}) for name, item in value.items()
         ]
@@ -473,8 +498,8 @@ def _read_notices(facts: Facts, member: Member) -> bool:
             state = with_reason(PARTIAL, text)
             facts.add("section", None, state, notice.path, "note", notice.value)
         elif not is_note:
-            _read_notice(facts, notice, is_about_all=is_read)
-    return is_read or len(facts.signals) > signal_count_before
+            _read_notice(facts, notice, is_about_all=is_notice)
+    return is_notice or len(facts.signals) > signal_count_before
 
 
 def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
@@ -510,22 +535,24 @@ def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
         scope, target = find_target(members) or ("section", None)
         target = facts.path_of(target) if scope == "field" and target else target
         state = with_reason(read_absence_code(text) or ABSENT, find_reason(members) or text)
-        state = partial_if_measured(state, facts.numbers)
+        state = partial_if_measured(state, facts.number_kinds)
         facts.add(scope, target, state, notice.path, "notice", notice.value)
         return
-    is_prose = ends(notice.key, "prose") or is_whole(notice.key, "remark")
+    is_prose = ends_with_word_of(notice.key, "prose") or is_word_of(notice.key, "remark")
     if is_prose and not any(map(_ABOUT_CALL.search, texts)):
         facts.prose_notices += [notice._replace(key=text) for text in texts]
 
 
 def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
     """Return the names of the fields and engines that a notice is about, each once."""
-    target = find_target(notice)
-    lists = (
-        item for key, item in notice.items() if isinstance(item, list) and names(key, "target")
+    kind_and_name = find_target(notice)
+    target_lists = (
+        item
+        for key, item in notice.items()
+        if isinstance(item, list) and has_word_of(key, "target")
     )
-    targets = [target[1]] if target else []
-    targets += [name for values in lists for name in values if isinstance(name, str)]
+    targets = [kind_and_name[1]] if kind_and_name else []
+    targets += [name for names in target_lists for name in names if isinstance(name, str)]
     return [*dict.fromkeys(targets)]
 
 
@@ -540,8 +567,8 @@ def read_prose(facts: Facts) -> None:
         # Everyday words are trusted only where they are the code.
         is_everyday = word and word.canonical in ("available", "unavailable", "error")
         if word and (word.is_lack or (is_code(text) and not is_everyday)):
-            state = partial_if_measured(word.because(text), facts.numbers)
-            if state.status == Status.UNAVAILABLE and True in facts.numbers:
+            state = partial_if_measured(word.because(text), facts.number_kinds)
+            if state.status == Status.UNAVAILABLE and True in facts.number_kinds:
                 state = replace(state, status=Status.PARTIAL)
             facts.add("section", None, state, notice.path, "notice", notice.value)
             return
@@ -569,15 +596,15 @@ def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     if not isinstance(body, dict) or depth > 3:
         return
     for key, value in body.items():
-        if is_whole(key, "error") and isinstance(value, str):
+        if is_word_of(key, "error") and isinstance(value, str):
             yield "detail" if " " in value else "code", value
-        elif is_whole(key, "error"):
+        elif is_word_of(key, "error"):
             yield from iter_error_texts(value, depth + 1)
     for key, value in body.items():
         if isinstance(value, str) and key != "type":
             yield key, value
     for key, value in body.items():  # an object with a reason says less than the texts beside it
-        if is_whole(key, "reason") and not is_whole(key, "error"):
+        if is_word_of(key, "reason") and not is_word_of(key, "error"):
             nested_texts = iter_error_texts(value, depth + 1)
             yield from ((name, text) for name, text in nested_texts if name not in body)
 
@@ -600,7 +627,7 @@ def _read_error(facts: Facts, member: Member) -> RuleResult:
     if key == "errors" and any(isinstance(item, dict) and "path" in item for item in value):
         return None  # each is about a field, or a page
     error: Any = None
-    if is_whole(key, "error"):
+    if is_word_of(key, "error"):
         error = value if _is_error(value) else None
     elif key in ("success", "ok"):
         error = siblings if value is False else None
@@ -610,21 +637,25 @@ def _read_error(facts: Facts, member: Member) -> RuleResult:
         is_explained = is_failed and len(siblings) <= 6 and find_reason(siblings)
         error = siblings if is_titled or is_explained else None
     elif find_absence_word(texts):
-        error_fields = {fold(name): part for name, part in siblings.items()}
+        error_fields = {fold(name): item for name, item in siblings.items()}
         if key != "code":
             error_fields = {
-                name[5:]: v for name, v in error_fields.items() if re.match("error|fault", name)
+                name[5:]: item
+                for name, item in error_fields.items()
+                if re.match("error|fault", name)
             }
         error = (siblings if key == "code" else error_fields) if _is_error(error_fields) else None
     if error is None:
         return None
-    named_texts = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
-    word = find_error_word(named_texts.values())
-    numbers = error.values() if isinstance(error, dict) else ()
-    state = next((STATUSES[v] for v in numbers if type(v) is int and v in STATUSES), FAILED)
+    text_by_key = dict(iter_error_texts(error if isinstance(error, dict) else {"error": error}))
+    word = find_error_word(text_by_key.values())
+    values = error.values() if isinstance(error, dict) else ()
+    state = next(
+        (STATUSES[item] for item in values if type(item) is int and item in STATUSES), FAILED
+    )
     state = word.availability if word and word.is_lack else state
-    state = replace(state, status=Status.PARTIAL) if facts.numbers else state
-    reason = find_reason(named_texts) or (error if isinstance(error, str) else None)
+    state = replace(state, status=Status.PARTIAL) if facts.number_kinds else state
+    reason = find_reason(text_by_key) or (error if isinstance(error, str) else None)
     facts.add("section", None, replace(state, reason=reason), member.path, "error", error)
     return True
 
@@ -639,7 +670,7 @@ def _is_error(value: Any) -> bool:
     keys = {fold(name) for name in value}
     text_keys = keys & {"message", "detail", "title", "description"}
     return bool(keys & {"message", "code", "detail"}) and (
-        keys <= words("error_field")
+        keys <= words_of("error_field")
         or bool(text_keys and keys & {"code", "type", "status", "reason"})
     )
 
@@ -651,9 +682,9 @@ def _read_flag(facts: Facts, member: Member) -> RuleResult:
     """Return the availability of the whole response that a boolean means; None if it means none."""
     key, value = member.key, member.value
     state = state_of_named_flag(key, value)
-    if state is None or (state.status == Status.AVAILABLE and not fits(key, "claim")):
+    if state is None or (state.status == Status.AVAILABLE and not matches_form(key, "claim")):
         return None
-    if state.cause == Cause.WITHHELD and facts.numbers:
+    if state.cause == Cause.WITHHELD and facts.number_kinds:
         return None
     word = value and find_word(spaced(key, ("is",)))
     if word and not word.is_lack and not (facts.has_list_of_numbers or facts.is_bare):
@@ -667,7 +698,7 @@ def _read_job_status(facts: Facts, member: Member) -> RuleResult:
     If anything was measured, the status is not read.
     """
     word = find_word(member.value)
-    if word is None or word.canonical not in _BUSINESS_WORDS or facts.numbers:
+    if word is None or word.canonical not in _BUSINESS_WORDS or facts.number_kinds:
         return None
     is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
     return (
@@ -699,11 +730,10 @@ def _read_last_day(facts: Facts, member: Member) -> RuleResult:
     ``member`` has the last complete day. Return None if the response has no days after it.
     """
     as_of = member.value[:10]
-    if DAY.match(as_of) and max(facts.days, default="") > as_of:
-        state, text = replace(PARTIAL, cause=Cause.PENDING), member.value
-        facts.add(
-            "section", None, state, member.path, "through", text, rows=after(text), as_of=as_of
-        )
+    if DAY.match(as_of) and max(facts.dates, default="") > as_of:
+        day = member.value
+        state = replace(PARTIAL, cause=Cause.PENDING)
+        facts.add("section", None, state, member.path, "through", day, rows=after(day), as_of=as_of)
         return True
     return None
 
@@ -717,7 +747,7 @@ def _read_named_reason(facts: Facts, member: Member) -> RuleResult:
     phrase = " ".join(tokens(member.key)[: None if member.is_object else -1])
     has_list = any(isinstance(item, list) for item in members.values())
     state = state_of_names_under(phrase) if find_reason(members) and not has_list else None
-    if state and member.is_object and state.status == Status.UNAVAILABLE and facts.numbers:
+    if state and member.is_object and state.status == Status.UNAVAILABLE and facts.number_kinds:
         state = replace(state, status=Status.PARTIAL)
     return with_explanation(state, members) if state else None
 
@@ -728,12 +758,12 @@ def _read_sources(facts: Facts, member: Member) -> RuleResult:
     Return None otherwise.
     """
     is_stated = any(signal.rule == "source" for signal in facts.signals)
-    return None if member.value or facts.numbers or is_stated else STATES["not_connected"]
+    return None if member.value or facts.number_kinds or is_stated else STATES["not_connected"]
 
 
 def _may_list_names(key: str) -> bool:
     """Return whether a key such as ``missingFields`` may hold names of engines or fields."""
-    is_fault = names(key, "failure") or fits(key, "reasons")
+    is_fault = has_word_of(key, "failure") or matches_form(key, "reasons")
     return state_of_names_under(key) is not None or is_fault
 
 
@@ -747,7 +777,7 @@ ENVELOPE = (
     GeneralRule("error", make_word_test("error"), _TEXT | _LIST | _DICT, _read_error),
     GeneralRule("error", is_error_key, _BOOL | {int} | _TEXT, _read_error),
     GeneralRule("through", make_pattern_test("through"), _TEXT, _read_last_day),
-    GeneralRule("count", may_tell_loss, _NUMBER | _LIST | _TEXT,
+    GeneralRule("count", may_state_loss, _NUMBER | _LIST | _TEXT,
          lambda _, m: state_of_loss(m.key, m.value)),
     GeneralRule("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
          _BOOL, _read_flag),
@@ -790,16 +820,16 @@ def _read_row_flags(records: Records, name: str) -> States | None:
     ``name`` must clearly be about data or, in records with a date, about whether the day is final.
     Return None otherwise.
     """
-    if fits(name, "row_flag", ("is",)):
+    if matches_form(name, "row_flag", ("is",)):
         return records.states(name, partial(state_of_named_flag, name), bool)
-    has_days = any(names(field, "when") for field in records.names)
+    has_days = any(has_word_of(field, "when") for field in records.names)
     return (has_days and records.states(name, partial(state_of_series_flag, name), bool)) or None
 
 
 def _find_sibling_name(records: Records, name: str) -> str | None:
     """Return the field that ``name`` is about, as ``revenue`` for ``revenueReason``, or None."""
-    folded, _ = split_key(name)
-    sibling = next((n for n in records.names if fold(n) == folded), None) if folded else None
+    stem, _ = split_key(name)
+    sibling = next((n for n in records.names if fold(n) == stem), None) if stem else None
     return sibling if sibling != name else None
 
 
@@ -814,23 +844,24 @@ def _read_sibling_states(records: Records, name: str) -> States | None:
     sibling = _find_sibling_name(records, name)
     if sibling is None:
         return None
-    sibling_values, kind = records.values_of_field(sibling), split_key(name)[1]
+    sibling_values = records.values_of_field(sibling)
+    kind = split_key(name)[1]
     cells = [
         (row, item, sibling_values[row])
         for row, item in records.positions_and_values(name)
         if isinstance(item, bool | str)
     ]
     # A text that is present exactly if the sibling is null can only be the reason for the null.
-    texts = [type(item) is str and bool(item.strip()) for item in records.values_of_field(name)]
-    is_of_missing = kind == "reason" and texts == [item is None for item in sibling_values]
+    have_texts = [
+        type(item) is str and bool(item.strip()) for item in records.values_of_field(name)
+    ]
+    marks_nulls = kind == "reason" and have_texts == [item is None for item in sibling_values]
     states = []
     for row, value, sibling_value in cells:
         state = state_of_sibling(
             kind, value, sibling_value if isinstance(sibling_value, str | int | float) else None
         )
-        is_certain = (
-            is_of_missing or isinstance(value, bool) or find_strongest_word([value], STRONG)
-        )
+        is_certain = marks_nulls or isinstance(value, bool) or find_strongest_word([value], STRONG)
         is_denial = (
             sibling_value == 0 and isinstance(value, str) and find_strongest_word([value], PLAIN)
         )

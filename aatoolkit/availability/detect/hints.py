@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from aatoolkit._util.lexicon import fits, fold, is_whole, names, tokens, words
+from aatoolkit._util.lexicon import fold, has_word_of, is_word_of, matches_form, tokens, words_of
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.words import (
     STATED,
@@ -56,15 +56,22 @@ def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
     ]
     read_paths = [signal.path for signal in facts.signals if signal.rule != "options"]
     scored_hints = [
-        pair
-        for pair in (*_find_header_hints(headers), *_find_member_hints(facts))
-        if not any(is_within(pair[1].path, path) for path in read_paths)
-        and (pair[1].path == "$" or not any(is_within(path, pair[1].path) for path in read_paths))
+        scored_hint
+        for scored_hint in (*_find_header_hints(headers), *_find_member_hints(facts))
+        if not any(is_within(scored_hint[1].path, path) for path in read_paths)
+        and (
+            scored_hint[1].path == "$"
+            or not any(is_within(path, scored_hint[1].path) for path in read_paths)
+        )
     ]
-    sorted_hints = sorted(scored_hints, key=lambda pair: -pair[0])
+    sorted_hints = sorted(scored_hints, key=lambda scored_hint: -scored_hint[0])
     hints = [hint for score, hint in sorted_hints if score >= _SURE_SCORE]
     paths = {hint.path for hint in hints}
-    hints = [h for h in hints if not any(is_within(h.path, p) for p in paths - {h.path})]
+    hints = [
+        hint
+        for hint in hints
+        if not any(is_within(hint.path, path) for path in paths - {hint.path})
+    ]
     return [*unknown_words, *(hints or [hint for _, hint in sorted_hints[:1]])][:_MAX_HINTS]
 
 
@@ -72,9 +79,9 @@ def _find_header_hints(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]
     """Yield a pair of score and hint for each response header that may state availability."""
     for name, text in headers.items():
         key = name.lower().removeprefix("x-")
-        is_data = names(key, "about_data") or names(key, "of_process")
+        is_about_data = has_word_of(key, "about_data") or has_word_of(key, "of_process")
         is_statement = isinstance(text, str) and (
-            is_data or rate_key(key) or state_of_names_under(key)
+            is_about_data or rate_key(key) or state_of_names_under(key)
         )
         if name.lower() == "link" and re.search(r'rel="?next\b', str(text)):
             yield _SURE_SCORE, Hint("header link", raw(text), _WHY_MORE)
@@ -86,28 +93,28 @@ def _find_member_hints(facts: Facts) -> Iterator[tuple[int, Hint]]:
     """Yield a pair of score and hint for each key outside of lists that may state availability."""
     document = facts.document
     is_bare = facts.is_bare or (
-        not facts.numbers
+        not facts.number_kinds
         and isinstance(document, dict)
         and any(value in (None, []) for value in document.values())
     )
     pending = [Member("", document, "$", {})]
     for holder in pending:  # it grows meanwhile
-        is_wide = (
+        is_skipped = (
             not holder.is_object or len(holder.value) > 100 or holder.path.count(".") > _MAX_DEPTH
         )
-        for key, value in () if is_wide else holder.value.items():
+        for key, value in () if is_skipped else holder.value.items():
             member = holder.child(key, value)
             if repeats_question(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
                 continue
-            if not names(key, "business"):
+            if not has_word_of(key, "business"):
                 pending.append(member)
             is_title = is_bare and fold(key) == "title" and str(value).count(" ") > 1
-            if value in (None, [], {}, "") or (is_whole(key, "plain") and not is_title):
+            if value in (None, [], {}, "") or (is_word_of(key, "plain") and not is_title):
                 continue
             score = _score_member(facts, key, value)
-            why = _find_sure_reason(key, value, is_bare=is_bare)
-            if why:
-                yield _SURE_SCORE + score, Hint(member.path, raw(value), why)
+            reason = _find_sure_reason(key, value, is_bare=is_bare)
+            if reason:
+                yield _SURE_SCORE + score, Hint(member.path, raw(value), reason)
             elif score > 1:
                 yield score, Hint(member.path, raw(value), _WHY_PROCESS)
 
@@ -117,9 +124,9 @@ def _find_sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
 
     ``is_bare`` says that the response has no data; then more texts and booleans are certain.
     """
-    if fits(key, "sentinel"):
+    if matches_form(key, "sentinel"):
         return _WHY_SENTINEL
-    is_percent = type(value) in (int, float) and fits(key, "percent_done")
+    is_percent = type(value) in (int, float) and matches_form(key, "percent_done")
     is_unfinished = is_percent and 0 <= value < (
         1 if isinstance(value, float) and value <= 1 else 100
     )
@@ -127,7 +134,7 @@ def _find_sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
         return _WHY_MORE
     if any(
         find_absence_word([text]) for text in _iter_texts(value) if len(text) <= _MAX_TEXT
-    ) and not (isinstance(value, str) and names(key, "business")):
+    ) and not (isinstance(value, str) and has_word_of(key, "business")):
         return _WHY_ABSENT
     if (
         isinstance(value, str)
@@ -136,16 +143,20 @@ def _find_sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
         and not _means_available(value)
     ):
         return _WHY_EMPTY
-    if not (is_bare and isinstance(value, bool)) or names(key, "business"):
+    if not (is_bare and isinstance(value, bool)) or has_word_of(key, "business"):
         return None
-    is_data = names(key, "about_data") or rate_key(key) == STATED or find_word_of_parts(tokens(key))
-    return _WHY_KEY if is_data or state_of_named_flag(key, value) else None
+    is_about_data = (
+        has_word_of(key, "about_data") or rate_key(key) == STATED or find_word_of_parts(tokens(key))
+    )
+    return _WHY_KEY if is_about_data or state_of_named_flag(key, value) else None
 
 
 def _has_more(key: str, value: Any) -> bool:
     """Return whether a key and its value, such as a cursor, say that there are further rows."""
     return (
-        fits(key, "more") if value is True else type(value) in (str, int) and fits(key, "next_page")
+        matches_form(key, "more")
+        if value is True
+        else type(value) in (str, int) and matches_form(key, "next_page")
     )
 
 
@@ -163,16 +174,16 @@ def _score_member(facts: Facts, key: str, value: Any) -> int:
     word about data in its value, and more points for sentences, names of engines, nulls and False.
     A number or boolean gets at most 2 points, mostly by its key.
     """
-    data_words = words("of_process", "about_data")
+    data_words = words_of("of_process", "about_data")
     score = 2 * (not data_words.isdisjoint(tokens(key)))
     if isinstance(value, bool):
-        return 2 * names(key, "about_data") * (not names(key, "business"))
+        return 2 * has_word_of(key, "about_data") * (not has_word_of(key, "business"))
     if isinstance(value, int | float):
-        is_of_all = {*tokens(key)[:1]} & {"of", "total", "matched"}
-        has_more = is_of_all and value > max(facts.list_lengths, default=value)
+        names_total = {*tokens(key)[:1]} & {"of", "total", "matched"}
+        has_more = names_total and value > max(facts.list_lengths, default=value)
         return 2 if has_more else score if 0 < value < 1 else 0
-    score += names(key, "trouble") or rate_key(key) == STATED
-    score += 2 * (names(key, "source") and isinstance(value, list))
+    score += has_word_of(key, "trouble") or rate_key(key) == STATED
+    score += 2 * (has_word_of(key, "source") and isinstance(value, list))
     if not score and isinstance(value, list) and find_entry_kind(key) != "engine":
         return 0
     word_parts = set()

@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from aatoolkit._util.lexicon import (
-    ends,
-    fits,
+    ends_with_word_of,
     fold,
-    is_whole,
-    names,
-    pairs,
+    has_word_of,
+    is_word_of,
+    matches_form,
+    meaning_by_word,
     patterns,
-    rows_of,
+    read_text_table,
     spaced,
     tokens,
-    words,
+    words_of,
 )
 from aatoolkit.availability.status import EMPTY, Availability, Cause, Status
 
@@ -37,7 +37,7 @@ WEAK, STRONG, PLAIN = 1, 2, 3
 key about availability, a STRONG word also under other keys outside of rows, a PLAIN word even in
 rows. So PLAIN words are stronger than STRONG words."""
 
-_STATES = rows_of(Path(__file__).with_name("states.txt"))
+_STATES = read_text_table(Path(__file__).with_name("states.txt"))
 WORDS: Mapping[str, tuple[Status, Cause | None]] = {
     word: (Status(status), None if cause == "-" else Cause(cause))
     for word, status, cause, _ in _STATES
@@ -132,7 +132,7 @@ def find_word(text: str) -> Word | None:
 @lru_cache(maxsize=4096)
 def find_word_of_parts(parts: tuple[str, ...]) -> Word | None:
     """Return the `Word` that the parts of a name together mean; None if they mean none."""
-    meaningful_parts = [part for part in parts if part not in words("noise")]
+    meaningful_parts = [part for part in parts if part not in words_of("noise")]
     if not meaningful_parts:
         return None
     for start in range(min(4, len(meaningful_parts))):
@@ -173,7 +173,7 @@ def find_word_in_text(text: str) -> Word | None:
         text = pattern.sub(full_form, text)
     vague_word: Word | None = None
     for sentence in re.split(r"[.!?;:](?:\s|$)", text):
-        spaced_words = " ".join(part for part in tokens(sentence) if part not in words("noise"))
+        spaced_words = " ".join(part for part in tokens(sentence) if part not in words_of("noise"))
         matches = [
             (match.start(), match[0], word)
             for word, pattern in _compile_sentence_patterns()
@@ -233,11 +233,13 @@ def read_word(word: object, reason: object = None) -> Availability:
     >>> read_word("blue moon")
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
-    text = reason if isinstance(reason, str) and reason else None
-    canonical = find_word(word) if isinstance(word, str) else None
-    if canonical is None:
-        return Availability(Status.UNKNOWN, None, text or (None if word is None else repr(word)))
-    return with_reason(canonical.availability, text)
+    reason_text = reason if isinstance(reason, str) and reason else None
+    known_word = find_word(word) if isinstance(word, str) else None
+    if known_word is None:
+        return Availability(
+            Status.UNKNOWN, None, reason_text or (None if word is None else repr(word))
+        )
+    return with_reason(known_word.availability, reason_text)
 
 
 def with_reason(state: Availability, reason: str | None) -> Availability:
@@ -264,7 +266,7 @@ def state_of_observation_code(code: str) -> Availability | None:
     >>> [str(state_of_observation_code(code)) for code in ("Q", "e", "in_stock")]
     ['unavailable (withheld)', 'partial', 'None']
     """
-    meaning = pairs("observation").get(code.strip().lower())
+    meaning = meaning_by_word("observation").get(code.strip().lower())
     return None if meaning is None else STATES[meaning]
 
 
@@ -290,11 +292,11 @@ def rate_key(key: str) -> int:
     >>> rate_key("dataAvailability"), rate_key("engineSupport"), rate_key("brandCoverage")
     (2, 1, 0)
     """
-    parts = {*tokens(key)} - words("idle", "field", "engine")
-    kind_parts = parts & words("kind", "grade")
-    if not parts or not parts <= words("availability", "data", "kind", "grade"):
+    parts = {*tokens(key)} - words_of("idle", "field", "engine")
+    kind_parts = parts & words_of("kind", "grade")
+    if not parts or not parts <= words_of("availability", "data", "kind", "grade"):
         return 0
-    if parts & words("availability") or (parts & words("data") and kind_parts):
+    if parts & words_of("availability") or (parts & words_of("data") and kind_parts):
         return STATED
     return MILD if kind_parts else 0
 
@@ -302,7 +304,7 @@ def rate_key(key: str) -> int:
 @lru_cache(maxsize=4096)
 def is_state_key(key: str) -> bool:
     """Return whether a key in an object about availability, such as ``status``, has the state."""
-    return spaced(key) in words("valued") or rate_key(key) > 0
+    return spaced(key) in words_of("valued") or rate_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
@@ -321,12 +323,12 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
     for (name, _), pattern in patterns("flag").items():
         if pattern.fullmatch(text):
             return AVAILABLE if value else STATES[name]
-    if value and fits(text, "cut"):
+    if value and matches_form(text, "cut"):
         return STATES["truncated"]
     word = find_word_of_parts(tuple(text.split()))
     if not value or word is None or word.canonical == "available":
         return None
-    return word.availability if word.strength >= STRONG or fits(text, "asserted") else None
+    return word.availability if word.strength >= STRONG or matches_form(text, "asserted") else None
 
 
 @lru_cache(maxsize=4096)
@@ -340,9 +342,9 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
     >>> str(state_of_series_flag("final", False)), str(state_of_series_flag("isProvisional", True))
     ('partial', 'partial')
     """
-    if fits(key, "series_whole", ("is",)):
+    if matches_form(key, "series_whole", ("is",)):
         return AVAILABLE if value else PARTIAL
-    return PARTIAL if value and fits(key, "series_part", ("is",)) else None
+    return PARTIAL if value and matches_form(key, "series_part", ("is",)) else None
 
 
 @lru_cache(maxsize=4096)
@@ -351,8 +353,8 @@ def state_of_names_under(key: str) -> Availability | None:
 
     For example, ``missingFields`` gives ``unavailable``. Return None if the key gives none.
     """
-    text = spaced(key, words("field", "engine", "idle"))
-    if fits(text, "denies"):
+    text = spaced(key, words_of("field", "engine", "idle"))
+    if matches_form(text, "denies"):
         return ABSENT
     word = find_word_of_parts(tuple(text.split()))
     return word.availability if word and word.canonical not in ("available", "error") else None
@@ -361,7 +363,9 @@ def state_of_names_under(key: str) -> Availability | None:
 @lru_cache(maxsize=4096)
 def find_entry_kind(key: str) -> str | None:
     """Return ``engine`` or ``field`` if a key says that its value lists such names; else None."""
-    return "engine" if names(key, "engine") else "field" if names(key, "field") else None
+    return (
+        "engine" if has_word_of(key, "engine") else "field" if has_word_of(key, "field") else None
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -376,10 +380,12 @@ def split_key(key: str) -> tuple[str, str]:
     >>> split_key("sentimentScoreReason"), split_key("has_revenue"), split_key("reason")
     (('sentimentscore', 'reason'), ('revenue', 'available'), ('', ''))
     """
-    name, _, note = _SEPARATOR.sub("\0", key, count=1).partition("\0")
-    parts = tokens(note if note and name else key)
-    if note and name:
-        kind = next((kind for n in (2, 1) if (kind := _read_key_ending(parts[-n:]))), None)
+    name, _, suffix = _SEPARATOR.sub("\0", key, count=1).partition("\0")
+    parts = tokens(suffix if suffix and name else key)
+    if suffix and name:
+        kind = next(
+            (kind for length in (2, 1) if (kind := _read_key_ending(parts[-length:]))), None
+        )
         return (fold(name), kind) if kind else ("", "")
     if len(parts) > 1 and parts[0] == "has":
         return "".join(parts[1:]), "available"
@@ -397,22 +403,22 @@ def _read_key_ending(parts: tuple[str, ...]) -> str | None:
     For example, ``denial`` says that the field was not measured, and ``reason`` says why.
     """
     text = " ".join(parts)
-    if ends(text, "reason") and (len(parts) == 1 or fits(text, "absence")):
+    if ends_with_word_of(text, "reason") and (len(parts) == 1 or matches_form(text, "absence")):
         return "reason"
-    if fits(text, "approximate"):
+    if matches_form(text, "approximate"):
         return "part"
-    availability_words = words("kind", "availability")
-    if {*parts} <= availability_words | words("data") and {*parts} & availability_words:
+    availability_words = words_of("kind", "availability")
+    if {*parts} <= availability_words | words_of("data") and {*parts} & availability_words:
         return "available" if "available" in parts else "status"
     word = find_word_of_parts(parts)
-    if (word and word.is_lack) or fits(text, "hidden_word"):
+    if (word and word.is_lack) or matches_form(text, "hidden_word"):
         return "denial"
-    return "available" if fits(text, "ready_word") else None
+    return "available" if matches_form(text, "ready_word") else None
 
 
 def repeats_question(key: str) -> bool:
     """Return whether a key's value repeats the request or describes the response's structure."""
-    return fits(key, "echo")
+    return matches_form(key, "echo")
 
 
 @lru_cache(maxsize=8192)
@@ -424,7 +430,9 @@ def is_bookkeeping(key: str) -> bool:
     >>> is_bookkeeping("totalCount"), is_bookkeeping("pageLimit"), is_bookkeeping("citationCount")
     (True, True, False)
     """
-    return names(key, "form") or is_whole(key, "listed") or ends(key, "form_end")
+    return (
+        has_word_of(key, "form") or is_word_of(key, "listed") or ends_with_word_of(key, "form_end")
+    )
 
 
 def has_numbers(
@@ -452,8 +460,10 @@ def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
     """
     for kind, concept in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
-            is_label = names(key, concept) and {*tokens(key)} <= words(concept, "labelling")
-            if isinstance(value, str) and (is_whole(key, concept) or is_label):
+            is_label = has_word_of(key, concept) and {*tokens(key)} <= words_of(
+                concept, "labelling"
+            )
+            if isinstance(value, str) and (is_word_of(key, concept) or is_label):
                 return kind, value
     return None
 
@@ -463,13 +473,13 @@ def names_no_state(text: str) -> bool:
 
     That is so if the text has no words, is about goods in stock, or is too long.
     """
-    is_wordless = not any(part.isalpha() for part in tokens(text))
-    return is_wordless or fits(text, "stock") or len(text) > _MAX_LENGTH
+    has_no_letters = not any(part.isalpha() for part in tokens(text))
+    return has_no_letters or matches_form(text, "stock") or len(text) > _MAX_LENGTH
 
 
 def is_sample_size(key: str) -> bool:
     """Return whether a key, such as ``sampleSize``, has the size of a sample."""
-    return is_whole(key, "size")
+    return is_word_of(key, "size")
 
 
 # --- objects ---------------------------------------------------------------------------------
@@ -480,7 +490,11 @@ def find_reason(record: Mapping[str, object]) -> str | None:
 
     Of several such texts, the first that has more than one word is preferred.
     """
-    texts = [v for k, v in record.items() if isinstance(v, str) and v and ends(k, "reason")]
+    texts = [
+        text
+        for key, text in record.items()
+        if isinstance(text, str) and text and ends_with_word_of(key, "reason")
+    ]
     return next((text for text in texts if " " in text), texts[0] if texts else None)
 
 
@@ -493,21 +507,21 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
     for name, value in record.items():
         if not isinstance(value, str):
             continue
-        word = find_word(value) if is_state_key(name) or is_whole(name, "one_value") else None
+        word = find_word(value) if is_state_key(name) or is_word_of(name, "one_value") else None
         if word and word.strength >= min_strength:
             return (
                 word.availability
                 if reason == value
                 else with_explanation(word.availability, record)
             )
-    flags = [
+    flag_states = [
         state_of_named_flag(name, value)
         for name, value in record.items()
         if isinstance(value, bool)
     ]
-    states = [state for state in flags if state is not None]
-    denials = [state for state in states if state.status != Status.AVAILABLE]
-    return with_explanation((denials or states)[0], record) if states else None
+    known_states = [state for state in flag_states if state is not None]
+    lacking_states = [state for state in known_states if state.status != Status.AVAILABLE]
+    return with_explanation((lacking_states or known_states)[0], record) if known_states else None
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
@@ -557,29 +571,33 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
     for key, text in (
         record.items() if state.cause is None and state.status == "unavailable" else ()
     ):
-        word = find_word_in_text(text) if isinstance(text, str) and ends(key, "cause") else None
+        word = (
+            find_word_in_text(text)
+            if isinstance(text, str) and ends_with_word_of(key, "cause")
+            else None
+        )
         if word and word.availability.status in EMPTY:
             return word.because(state.reason)
     return state
 
 
-def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Availability:
+def partial_if_measured(state: Availability, number_kinds: Collection[bool]) -> Availability:
     """Return ``state`` as ``partial`` if its data are pending or a small sample but have numbers.
 
-    ``numbers`` has True if there are numbers other than 0, and False if there are zeros. For a
+    ``number_kinds`` has True if there are numbers other than 0, and False if there are zeros. For a
     small sample, any number makes ``state`` partial. For pending data only a number other than 0
     does, because a 0 may not be measured yet. Any other ``state`` is returned unchanged.
     """
-    is_small_sample = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
-    has_begun = state.cause == Cause.PENDING and any(numbers)
+    is_small_sample = state.cause == Cause.INSUFFICIENT_SAMPLE and len(number_kinds) > 0
+    has_begun = state.cause == Cause.PENDING and any(number_kinds)
     is_partial = state.status == Status.UNAVAILABLE and (is_small_sample or has_begun)
     return replace(state, status=Status.PARTIAL) if is_partial else state
 
 
 def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
     """Return a set with True if a record has numbers other than 0, and False if it has zeros."""
-    numbers = {name: item for name, item in record.items() if type(item) in (int, float)}
-    return {item != 0 for name, item in numbers.items() if not is_sample_size(name)}
+    number_by_key = {name: item for name, item in record.items() if type(item) in (int, float)}
+    return {item != 0 for name, item in number_by_key.items() if not is_sample_size(name)}
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
@@ -599,18 +617,20 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
     """
     if isinstance(value, dict):
         state = read_object_state(value)
-        text = find_reason(value)
-        is_absent = state is None and kind == "reason" and sibling_value is None and text
-        return replace(ABSENT, reason=text) if is_absent else state
+        reason = find_reason(value)
+        explains_null = state is None and kind == "reason" and sibling_value is None and reason
+        return replace(ABSENT, reason=reason) if explains_null else state
     if isinstance(value, bool):
         if kind in ("part", "denial"):
-            is_stated = value and (sibling_value is None) == (kind == "denial")
-            return (ABSENT if sibling_value is None else PARTIAL) if is_stated else None
+            agrees_with_sibling = value and (sibling_value is None) == (kind == "denial")
+            return (ABSENT if sibling_value is None else PARTIAL) if agrees_with_sibling else None
         return AVAILABLE if value else ABSENT
     word = find_word(value)
     if word and (word.strength >= STRONG or sibling_value is None):
-        numbers = set() if sibling_value is None else {sibling_value != 0}
-        return partial_if_measured(word.because(value if " " in value.strip() else None), numbers)
+        number_kinds = set() if sibling_value is None else {sibling_value != 0}
+        return partial_if_measured(
+            word.because(value if " " in value.strip() else None), number_kinds
+        )
     if kind == "reason" and sibling_value is None and value.strip():
         return with_explanation(ABSENT, {"reason": value})
     return None
@@ -621,26 +641,28 @@ def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 
     Return None if the object has no key ``value``, ``amount`` or ``current``, or states nothing.
     """
-    name = next((name for name in ("value", "amount", "current") if name in record), None)
-    if name is None:
+    value_key = next(
+        (value_key for value_key in ("value", "amount", "current") if value_key in record), None
+    )
+    if value_key is None:
         return None
-    siblings = {key: item for key, item in record.items() if key != name}
+    siblings = {key: item for key, item in record.items() if key != value_key}
     state = read_object_state(siblings)
     reason = find_reason(siblings)
-    if state is None and record[name] is None and reason:
+    if state is None and record[value_key] is None and reason:
         state = with_reason(ABSENT, reason)
     return state and partial_if_measured(
-        state, set() if record[name] is None else {record[name] != 0}
+        state, set() if record[value_key] is None else {record[value_key] != 0}
     )
 
 
 # --- parts and wholes ------------------------------------------------------------------------
 
 
-def may_tell_loss(key: str) -> bool:
+def may_state_loss(key: str) -> bool:
     """Return whether a key such as ``suppressedRows`` may say that data are missing."""
     text = spaced(key).removesuffix(" count")
-    return fits(text, "loss") or fits(key, "since")
+    return matches_form(text, "loss") or matches_form(key, "since")
 
 
 def state_of_loss(key: str, value: Any) -> Availability | None:
@@ -660,6 +682,6 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
     """
     number = value if type(value) in (int, float) else 0
     is_present = number > 0 or (isinstance(value, list) and len(value) > 0)
-    is_lost = is_present and fits(spaced(key).removesuffix(" count"), "loss")
-    has_begun = isinstance(value, str) and value != "" and fits(key, "since")
+    is_lost = is_present and matches_form(spaced(key).removesuffix(" count"), "loss")
+    has_begun = isinstance(value, str) and value != "" and matches_form(key, "since")
     return PARTIAL if is_lost or has_begun else None

@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from aatoolkit._util.lexicon import pairs
-from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit._util.lexicon import meaning_by_word, words_of
 from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree.decode import decode
 from aatoolkit.jsontree.paths import Entries, Step
@@ -238,7 +237,7 @@ def _find_standard_name(column: ColumnFinding) -> str | None:
         if unit == POSITION and rule.by in _MEAN_NAMES and standard_words.startswith("average"):
             return _MEAN_NAMES[rule.by]
     concept = "standard_score" if unit.startswith("score") else _NAME_CONCEPTS.get(unit, "")
-    return pairs(concept).get(standard_words) if concept else None
+    return meaning_by_word(concept).get(standard_words) if concept else None
 
 
 def _find_name_in_new_unit(column: ColumnFinding) -> str | None:
@@ -247,14 +246,14 @@ def _find_name_in_new_unit(column: ColumnFinding) -> str | None:
     Return None if the column is not scaled, or its name has no unit.
     """
     name, _, unit = column.name.rpartition("_")
-    is_renamed = column.scale != 1.0 and unit in lexicon("percent", *FACTORS)
+    is_renamed = column.scale != 1.0 and unit in words_of("percent", *FACTORS)
     return name.removesuffix("_per") if is_renamed else None
 
 
 def _to_standard_words(name: str) -> str:
     """Return a name with each word replaced by its standard synonym, and without filler words."""
-    words = (pairs("same").get(word, word) for word in map(singular, tokens(name)))
-    return "_".join(word for word in "_".join(words).split("_") if word not in lexicon("filler"))
+    words = (meaning_by_word("same").get(word, word) for word in map(singular, tokens(name)))
+    return "_".join(word for word in "_".join(words).split("_") if word not in words_of("filler"))
 
 
 def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
@@ -262,7 +261,7 @@ def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None
 
     The column must also be named after the dimension.
     """
-    words = [singular(word) for word in tokens(column.name) if word not in lexicon("labelling")]
+    words = [singular(word) for word in tokens(column.name) if word not in words_of("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in _DIMENSIONS:
         return None
     kept_mask, missing_values = column.relation.kept_mask, column.reading.missing

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import fresh
 from aatoolkit.jsontree.coerce import currency
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
@@ -123,7 +123,7 @@ def _inherit_column(
     ``ancestor_rows`` has, for each row of ``relation``, the position of the row that encloses it.
     """
     name = column.name
-    if name in relation.column_names or name in lexicon("bland"):
+    if name in relation.column_names or name in words_of("bland"):
         table_word = ancestor.name.rstrip("_0123456789").rpartition("_")[2]
         name = f"{singular(table_word)}_{name}"
     values = [column.values[row] for row in ancestor_rows.tolist()]
@@ -273,14 +273,14 @@ def _may_be_key(column: ColumnFinding) -> bool:
     if reading.dtype in _NON_KEY_DTYPES or reading.missing:
         return False
     if reading.dtype == "Int64":
-        return is_id_name(column.name) or bool({*last_word} & lexicon("serial"))
+        return is_id_name(column.name) or bool({*last_word} & words_of("serial"))
     is_non_measure = not is_measure_name(column.path.rpartition(".")[2])
     return reading.is_text or is_non_measure or reading.parse == "currency"
 
 
 def _key_sort_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
     words = tokens(column.name)
-    is_id = words[-1] in lexicon("identifier") or is_serial_number(words)
+    is_id = words[-1] in words_of("identifier") or is_serial_number(words)
     # A number that only counts the rows of each response identifies nothing.
     rows_and_responses = [*enumerate(column.relation.response_positions.tolist())]
     first_row_by_response = {response: row for row, response in reversed(rows_and_responses)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain, compress
 
-from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit._util.lexicon import words_of
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.relations import ColumnFinding, Relation
 from aatoolkit.sections.inference.words import tokens
@@ -21,9 +21,11 @@ def apply_masks(relation: Relation) -> None:
     """
     for mask in [*relation.columns]:
         object_path, field_name, is_in_list = _split_path(mask)
-        words = [word for word in tokens(field_name) if word not in lexicon("mask", "shell")]
-        masked_words = [word for word in words if word not in lexicon("valid_mask", "denying_mask")]
-        marks_invalid = not lexicon("denying_mask").isdisjoint(words)
+        words = [word for word in tokens(field_name) if word not in words_of("mask", "shell")]
+        masked_words = [
+            word for word in words if word not in words_of("valid_mask", "denying_mask")
+        ]
+        marks_invalid = not words_of("denying_mask").isdisjoint(words)
         allowed_flags = (0, 1, None, MISSING) if is_in_list else (False, True)
         is_mask = len(masked_words) < len(words) or (
             is_in_list and field_name[:3] == "has" and not masked_words

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.dtypes import Reading
-from aatoolkit._util.lexicon import ends, rows_of
-from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit._util.lexicon import ends_with_word_of, read_text_table, words_of
 from aatoolkit.jsontree.coerce import LONGEST, currency, read_as
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning_of
@@ -34,7 +33,7 @@ _SMALL_KINDS = ("position", "rank", "share", "score", "probability", "millisecon
 TimeFormat = tuple[str, str | None, str, bool, str]
 _TIME_FORMATS: list[TimeFormat] = [
     (dtype, None if parse == "-" else parse, form, named == "yes", evidence)
-    for dtype, parse, named, evidence, form in rows_of(
+    for dtype, parse, named, evidence, form in read_text_table(
         Path(__file__).with_name("time_notations.txt")
     )
 ]
@@ -113,7 +112,7 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
     if not value_types <= {str, int, float}:
         return mixed_reading
     stripped_texts = {value: value.strip() for value in present_values if type(value) is str}
-    missing_lexicon = lexicon("nothing") | {""}
+    missing_lexicon = words_of("nothing") | {""}
     missing_words = tuple(
         sorted(word for word in stripped_texts if stripped_texts[word].lower() in missing_lexicon)
     )
@@ -241,7 +240,7 @@ def _read_texts(
         values, "boolean", "boolean", missing_words
     ) is not None:
         return FieldReading("boolean", "boolean", missing_words, "yes and no in words")
-    is_id = is_id_name(name) or (texts[0][:1] == "#" and ends(name, "naming"))
+    is_id = is_id_name(name) or (texts[0][:1] == "#" and ends_with_word_of(name, "naming"))
     if is_id or any(re.fullmatch(r"0\d+", text) for text in texts):
         return text_reading
     parses = _find_possible_parses(texts, name)

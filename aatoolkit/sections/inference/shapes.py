@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import fresh
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
 from aatoolkit.sections import Rows, single
@@ -119,11 +119,11 @@ def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
     if word in ("metrics", "kpis", "measures", "summary"):
         return "metric"
     stem = re.sub(r"^(by|per)_", "", word)
-    item_name = singular(stem) if word not in lexicon("shell") else ""
+    item_name = singular(stem) if word not in words_of("shell") else ""
     if stem != word:
         return item_name
     field_names = {snake(vocabulary.field_by_text.get(key, "key")) for key in row_set.keys}
-    field_name = "".join(field_names - lexicon("bland", "naming")) if len(field_names) == 1 else ""
+    field_name = "".join(field_names - words_of("bland", "naming")) if len(field_names) == 1 else ""
     return vocabulary.find_dimension(row_set.keys) or field_name or item_name or "key"
 
 
@@ -154,7 +154,7 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
         (index for index, step in enumerate(steps) if isinstance(step, Named)), first_index
     )
     path_words = [word for word in map(_word_of_step, steps[first_index:]) if word]
-    specific_words = [word for word in path_words if word not in lexicon("shell")] or path_words[
+    specific_words = [word for word in path_words if word not in words_of("shell")] or path_words[
         -1:
     ]
     texts = [value for value in raw_column.values if type(value) is str]
@@ -164,7 +164,7 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
     is_label &= dimension != "number"  # which is a measure, written as text
     if is_label:
         name = dimension or singular(name)
-    elif name in lexicon("naming") and dimension in vocabulary.values_by_dimension:
+    elif name in words_of("naming") and dimension in vocabulary.values_by_dimension:
         name = dimension
     if len(specific_words) > 1 or name in relation.column_names:
         name = "_".join(specific_words)
@@ -217,7 +217,7 @@ def _name_nameless_columns(relation: Relation) -> None:
     The first column has the name of the field that holds the rows, such as ``points``. Each further
     column also has its number, as in ``points_2``.
     """
-    bland_words = lexicon("chart", "shell")
+    bland_words = words_of("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
     list_name = next(
         (word for word in reversed(words) if word not in bland_words and "by_" not in word), "value"
@@ -234,6 +234,6 @@ def _name_table(relation: Relation, section: str, used_names: set[str]) -> str:
     The field is the last one on the path to the rows. Rows without a path give ``crawl_facts``.
     """
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
-    specific_words = [word for word in words if word not in lexicon("shell") and word != section]
+    specific_words = [word for word in words if word not in words_of("shell") and word != section]
     name = "_".join([section, *specific_words[-1:]]) if relation.steps else f"{section}_facts"
     return fresh(name, used_names)

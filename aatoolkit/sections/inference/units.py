@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aatoolkit._util.lexicon import rows_of
-from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit._util.lexicon import read_text_table, words_of
 from aatoolkit._util.text import some_of
 from aatoolkit.sections import (
     COUNT,
@@ -47,7 +46,7 @@ _UNITS_BY_NAME = [
         *(kind, word.strip("-"), {"yes": True, "no": False}.get(is_whole)),
         *(float(minimum), float(maximum), None if unit == "-" else unit, float(factor)),
     )
-    for kind, word, is_whole, minimum, maximum, unit, factor in rows_of(
+    for kind, word, is_whole, minimum, maximum, unit, factor in read_text_table(
         Path(__file__).with_name("units.txt")
     )
 ]
@@ -180,7 +179,7 @@ def set_rule(column: ColumnFinding) -> None:
         column.rule = _find_rule_of_number(column, words)
     elif column.dtype in ("date", "timestamp"):
         rule_concepts = ((MIN, "earliest"), (MAX, "latest_word"))
-        rule = next((rule for rule, concept in rule_concepts if words & lexicon(concept)), None)
+        rule = next((rule for rule, concept in rule_concepts if words & words_of(concept)), None)
         column.rule = Finding(rule, LIKELY, "name") if rule else Finding(NONE, PROVED)
 
 
@@ -189,14 +188,14 @@ def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
     name_meaning, evidence = column.meaning, column.facts
     kind = "share" if evidence.siblings else name_meaning.kind
     test_note = f"over engine on {evidence.tested_rows} rows"
-    metric_names = (name for name in column.relation.key if lexicon("metric") & {*tokens(name)})
+    metric_names = (name for name in column.relation.key if words_of("metric") & {*tokens(name)})
     metric = next(metric_names, None)
     # A value beside the name of a metric is of that metric.
-    if metric and words <= lexicon("value", "value_word"):
+    if metric and words <= words_of("value", "value_word"):
         why = f"rows are different measures: choose one {metric}"
         return Finding(Aggregation("none", within=metric, why=why), LIKELY, "name")
     refusals = (
-        ("medians do not combine", words & lexicon("median")),
+        ("medians do not combine", words & words_of("median")),
         (f"a {kind} of rows does not combine", kind in ("rank", "probability", "id", "status")),
         ("a change is taken anew from the sums", kind == "change"),
     )
@@ -210,7 +209,7 @@ def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
     is_refuted = (evidence.tested_rows >= 2 and not evidence.sum_notes) or not column.relation.key
     if evidence.engine_outcome == "distinct" and is_refuted:
         return Finding(_OVERLAP, PROVED, f"less than the sum of the parts {test_note}")
-    if words & lexicon("distinct"):
+    if words & words_of("distinct"):
         return Finding(_OVERLAP, LIKELY, "name")
     if evidence.is_additive:
         sum_rule = Aggregation(
@@ -268,7 +267,7 @@ def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) 
         denominators = {candidate.operand_names[1] for candidate in evidence.ratios}
         return _find_ratio_rule(column, _find_possible_denominators(column, denominators))
     candidates = _find_possible_denominators(column)
-    if candidates and words & lexicon("picked"):
+    if candidates and words & words_of("picked"):
         return Finding(None, OPEN, "each row may speak of another: it is that of one picked out")
     if not candidates:
         return Finding(None, OPEN, "the counts that it is made of are not in the response")

@@ -17,16 +17,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from aatoolkit._util.lexicon import pairs, rows_of
-from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit._util.lexicon import meaning_by_word, read_text_table, words_of
 from aatoolkit.sections.column import snake
 
 _MAX_LENGTH = 80
 _WITH = re.compile(r"(?:^(?!com )|(\w+) )(?:with|without|con|sin|mit|ohne|avec|sans|com|sem) \w")
-STEMS = {name: lexicon(f"{name}_stem") for name in ("engine", "topic", "category", "brand")}
+STEMS = {name: words_of(f"{name}_stem") for name in ("engine", "topic", "category", "brand")}
 _PATTERNS = {
     name: re.compile(form, re.I | re.S)
-    for name, form in rows_of(Path(__file__).with_name("dimensions.txt"))
+    for name, form in read_text_table(Path(__file__).with_name("dimensions.txt"))
 }
 FACTORS = {
     "cents": 0.01, "micro": 1e-6, "nano": 1e-9, "permille": 1e-3, "ppm": 1e-6, "basis_point": 1e-4,
@@ -68,7 +67,7 @@ def tokens(name: str) -> list[str]:
     >>> tokens("shareOfVoicePct"), tokens("cit_n"), tokens("avgTimeToConvertMs")
     (['share', 'of', 'voice', 'pct'], ['citations', 'n'], ['avg', 'time', 'to', 'convert', 'ms'])
     """
-    short_forms = pairs("short")
+    short_forms = meaning_by_word("short")
     return [short_forms.get(word, word) for word in re.findall(r"[^\W\d_]+|\d+", snake(name))]
 
 
@@ -94,23 +93,25 @@ def meaning_of(name: str) -> Meaning:
     last_word = words[-1]
 
     def has_word_for(*concepts: str) -> bool:
-        return not lexicon(*concepts).isdisjoint(word_set)
+        return not words_of(*concepts).isdisjoint(word_set)
 
     def ends_with_word_for(*concepts: str) -> bool:
-        return last_word in lexicon(*concepts)
+        return last_word in words_of(*concepts)
 
     is_mean = has_word_for("mean")
     # Without a word for a mean, ``pos`` may stand for positive.
     word_forms = (word_set if is_mean else word_set - {"pos"}) | {singular(word) for word in words}
-    has_places = bool(word_forms & lexicon("position", "rank"))
+    has_places = bool(word_forms & words_of("position", "rank"))
     factor = next(
         (multiplier for concept, multiplier in FACTORS.items() if has_word_for(concept)), 1.0
     )
     # A part of a rate, such as its numerator, may be a sum of anything.
     is_rate = has_word_for("rate", "ppm", "permille", "basis_point")
     is_rate &= not ends_with_word_for("rate_part")
-    is_rank = singular(last_word) in lexicon("position", "rank")
-    is_score = last_word in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
+    is_rank = singular(last_word) in words_of("position", "rank")
+    is_score = (
+        last_word in words_of("participle") and words[-2:-1] and words[-2] in words_of("score")
+    )
     is_counted = _is_counted(last_word) or _is_counted(words[0])
     # ``orders_with_revenue`` are orders, and ``with_revenue`` is a number of them.
     match = None if is_rate or is_mean else _WITH.search(" ".join(words))
@@ -137,7 +138,7 @@ def meaning_of(name: str) -> Meaning:
         ),
         (
             "count",
-            bool({last_word, singular(last_word)} & lexicon("count")) and last_word != "volume",
+            bool({last_word, singular(last_word)} & words_of("count")) and last_word != "volume",
         ),
         # Several of them, as in ``firstPositions``.
         ("count", not is_mean and has_word_for("ordinal") and is_rank and last_word.endswith("s")),
@@ -145,7 +146,7 @@ def meaning_of(name: str) -> Meaning:
         ("count", is_score),
         ("probability", {"p", "value"} <= word_set or has_word_for("probability")),
         ("share", is_rate),
-        ("rank", bool(word_forms & lexicon("rank")) and not is_mean and last_word != "places"),
+        ("rank", bool(word_forms & words_of("rank")) and not is_mean and last_word != "places"),
         ("position", has_places and last_word != "places"),
         ("score", has_word_for("score") and not _is_counted(last_word)),
         ("time", _is_time(words) and words != ["seen"]),
@@ -177,7 +178,7 @@ def qualify_generic_name(name: str, path: str) -> str:
     'answersByEngine_value'
     """
     words = tokens(name)
-    if words and not set(words) <= lexicon("value"):
+    if words and not set(words) <= words_of("value"):
         return name
     # The values of a map or list are named by it.
     parent_path = path if path[-2:] in ("{}", "[]") else path.rpartition(".")[0]
@@ -205,7 +206,7 @@ def is_time_name(name: str) -> bool:
     (True, True, False)
     """
     words = tokens(name)
-    while words and words[-1] in lexicon("second", "millisecond", "epoch_unit"):
+    while words and words[-1] in words_of("second", "millisecond", "epoch_unit"):
         words.pop()
     return _is_time(words)
 
@@ -219,7 +220,7 @@ def is_flag_name(name: str) -> bool:
     (True, True, True)
     """
     words = tokens(name) or [""]
-    return words[0] in lexicon("asks") or words[-1] in lexicon("yes")
+    return words[0] in words_of("asks") or words[-1] in words_of("yes")
 
 
 def is_id_name(name: str) -> bool:
@@ -230,24 +231,24 @@ def is_id_name(name: str) -> bool:
     >>> is_id_name("promptId"), is_id_name("sku"), is_id_name("hits")
     (True, True, False)
     """
-    return not lexicon("id", "address").isdisjoint(tokens(name)[-1:])
+    return not words_of("id", "address").isdisjoint(tokens(name)[-1:])
 
 
 def is_serial_number(words: list[str]) -> bool:
     """Return whether the words in a name announce a serial number, as in ``insight_no``."""
     is_number = words[-1] == "number" and len(words) > 1 and "of" not in words
-    return is_number and words[-2] not in lexicon("count") and words[-2] == singular(words[-2])
+    return is_number and words[-2] not in words_of("count") and words[-2] == singular(words[-2])
 
 
 def _is_counted(word: str) -> bool:
-    is_plural = word.endswith("s") and singular(word) in lexicon("counted")
-    return is_plural or word in lexicon("counted_other")
+    is_plural = word.endswith("s") and singular(word) in words_of("counted")
+    return is_plural or word in words_of("counted_other")
 
 
 def _is_time(words: list[str]) -> bool:
     edges = {*words[:1], *words[-1:]}
-    is_edge = not edges.isdisjoint({"first", "last"}) and not edges.isdisjoint(lexicon("time"))
-    return is_edge or not lexicon("time_end").isdisjoint(words[-1:])
+    is_edge = not edges.isdisjoint({"first", "last"}) and not edges.isdisjoint(words_of("time"))
+    return is_edge or not words_of("time_end").isdisjoint(words[-1:])
 
 
 def singular(word: str) -> str:
