@@ -453,6 +453,9 @@ def test_rows_are_named_by_what_identifiers_stand_for() -> None:
     assert {name.text for name in read("prompts").aa.plot().spec.y.names} <= prompts
     evidence = read("action_evidence").aa.plot()
     assert {*evidence.spec.beside[1].words} == {"prompts", "competitors"}
+    small = read("action_evidence").aa.plot(figsize=(3, 2))
+    assert small.spec.title.startswith("Action evidence")
+    assert "IDs" not in small.spec.title
     frame = pd.DataFrame({"topic": pd.array(["CRM", None], dtype="string"), "n": [1, 3]})
     axes = frame.aa.plot(x="topic", y="n")
     assert "(none)" in labels(axes)

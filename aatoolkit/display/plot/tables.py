@@ -294,7 +294,7 @@ def empty(data: PlotData, options: Options) -> Spec:
                 columns, beside=[WordColumn(texts, "value")],
             )  # fmt: skip
         # Of names alone it is said how many there are.
-        if columns == data.keys != []:
+        if len(columns) == 1 and columns == data.keys:
             title = f"{title}: {counted(len(data), humanize(data.row_noun(columns[0])))}"
         return _table("table", data, options, columns, title)
     availability = data.overall_availability

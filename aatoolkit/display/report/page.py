@@ -264,11 +264,10 @@ class _Page:
                     anchor = self._evidence[name].tables[table].evidence_of(row, columns[0])
                     href = attribute("href", f"#{anchor}" * bool(anchor))
                     measure = card.measure
-                    matching = (result for result in comparisons
-                                if result["measure"] == measure and (
-                                    result["subject"] in _SUBJECTS
-                                    or measure == "share_of_voice"))  # fmt: skip
-                    result = next(matching, {})
+                    result = next((result for result in comparisons
+                                   if result["measure"] == measure and (
+                                       result["subject"] in _SUBJECTS
+                                       or measure == "share_of_voice")), {})  # fmt: skip
                     change = card.change.replace("pp", "points")
                     if not has_previous:
                         value = result.get("change", pd.NA)
