@@ -377,8 +377,8 @@ def _try_layout(
         + 5
     )
     labels_height += size * 1.5 * bool(spec.x.label)
-    # Where words are enlarged, the caption is not: it would lose reasons.
-    caption, note_size = "", min(small, _SMALL)
+    # Where a few words are enlarged, the caption is not: it would lose reasons.
+    caption, note_size = "", min(small, max(_SMALL, width / 70))
     for text in spec.caption if has_caption else ():
         longer = f"{caption} · {text}" if caption else fitted(text, inner, note_size)
         caption = longer if width_of(longer, note_size) <= inner else caption

@@ -232,14 +232,14 @@ class _Page:
             head = (f"None of {counted(len(comparisons) - len(untested), 'compared figure')} is "
                     f"shown to have changed since {since}: what is seen may be chance."
                     )  # fmt: skip
-        note = f"It cannot be said whether {some_of(untested)} changed." if untested else ""
         return "".join([
             self._cards_html(comparisons, before is None, since),
             f"<p><b>{escape(head, 300)}</b></p>" if head else "",
             bullets([f'{escape(capitalized(_figure_name(row)), 200)}: <a href="#c{n}">'
                      f"{escape('{} to {}, {}'.format(*_number_texts(row)))}</a>"
                      for n, row in changed.items()]),
-            f"<p>{escape(note, 400)}</p>" if note else "",
+            f"<p>It cannot be said whether {escape(some_of(untested), 400)} changed.</p>"
+            if untested else "",
             bullets(failed),
             '<p><a href="#measured">What was measured</a></p>',
             _comparisons_html(comparisons, since) if comparisons else "",
