@@ -112,6 +112,6 @@ def test_the_examples_run(
             printed = capsys.readouterr()
             assert status == 0, (example, printed.err)
             if command == "demo":
-                assert printed.out.split()[:4] == ["section", "table", "rows", "availability"]
+                assert printed.out.split()[:4] == ["section", "table", "rows", "status"]
                 assert len(printed.out.splitlines()) == 1 + 70
                 assert "70 tables, as Parquet files" in printed.err

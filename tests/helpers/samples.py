@@ -37,9 +37,10 @@ def payload_of(answer: Any, **facts: Any) -> Payload:
     A sample repeats the filters of the scope.
     """
     body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-    if "scope" in facts and b'"filters"' in body:
+    filters = facts["scope"]._filters if "scope" in facts else {}
+    if filters and b'"filters"' in body:
         document = json.loads(body)
-        document["filters"] |= {name: [*of] for name, of in facts["scope"]._filters.items()}
+        document["filters"] |= {name: [*values] for name, values in filters.items()}
         body = json.dumps(document).encode()
     usual = {
         "host": "acme.example",
