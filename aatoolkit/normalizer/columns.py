@@ -188,9 +188,9 @@ class BuiltTable:
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask_denied_numbers(self, statements: TableStatements, report: DriftReport) -> None:
-        """Replace numbers that, by the response, were not measured by missing values.
+        """Make numbers missing that, according to the response, were not measured.
 
-        The numbers are added to the report, and so to ``extra``.
+        They are added to the report, and so to ``extra``, the values in no column.
         """
         for block_number, (dtype, array, names) in enumerate(self._blocks):
             is_valid = ~_make_missing_mask(array).reshape(len(names), self.size)
@@ -253,7 +253,7 @@ class BuiltTable:
         """The metadata of the table and its columns."""
         statements = self._make_statements()
         columns = {
-            column.name: statements.describe(
+            column.name: statements.make_column_metadata(
                 column,
                 f"{self.name}.{column.name}",
                 column.name in self.absent_columns,

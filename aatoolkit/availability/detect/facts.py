@@ -121,7 +121,7 @@ class Fact(NamedTuple):
 
     @property
     def is_list(self) -> bool:
-        """Whether the path pattern ends at the elements of lists, as ``rows[]`` does."""
+        """Whether the path pattern ends at list elements (``rows[]``), and not at a field."""
         return bool(self.steps) and isinstance(self.steps[-1], Each)
 
     @property
@@ -156,7 +156,7 @@ class Member(NamedTuple):
 
 
 class Facts:
-    """The values of a response by path pattern, with the signals read so far.
+    """The values of a response by path pattern, with the signals (stated availabilities) so far.
 
     Attributes
     ----------
@@ -234,7 +234,7 @@ class Facts:
 
     @property
     def has_section(self) -> bool:
-        """Whether a signal about the whole section has been added."""
+        """Whether there is a signal (a stated availability) about the whole section."""
         return any(signal.scope == "section" for signal in self.signals)
 
     @property
@@ -306,7 +306,10 @@ class Facts:
 
     @cached_property
     def number_kinds(self) -> set[bool]:
-        """A set: it has True if the response has measured numbers other than 0, False if zeros."""
+        """A set that says which measured numbers the response has.
+
+        True stands for at least one number other than 0, False for at least one 0.
+        """
         return {
             is_nonzero
             for fact in self.facts
