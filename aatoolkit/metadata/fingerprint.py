@@ -548,7 +548,7 @@ class FingerprintCheck:
     def _match_by_label(self) -> RowMatch | None:
         """Match the rows of the frame, by index label, to the rows that were read.
 
-        Return None if the frame has another index, or if its labels are not those that were read.
+        Return None if the frame has another index, or if too few of its labels were read.
         """
         origin = self._origin
         if index_names(self._index) != origin.index or not {*origin.label_columns} <= {

@@ -213,7 +213,7 @@ class TableStatements:
         return combine(states[max(states)]) if states else self._section_state
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about engines and days that a column takes, in two lists.
+        """Return the statements about engines and days that apply to a column, in two lists.
 
         The first list has statements with conditions on the columns of engines or days. If the
         table has no such column, its numbers are sums over engines or days; an engine or day

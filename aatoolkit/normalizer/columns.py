@@ -99,10 +99,10 @@ class BuiltTable:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _must_hold_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
-        """Return whether to fill a column with the host, as the response has no ``domain``.
+        """Return whether to fill a column with the host, because the response lacks ``domain``.
 
-        If the field of any other column is absent, add the column to `absent_columns`, and to the
-        report unless it is optional.
+        This is so for the column of the field ``domain``, if the host is known. Any other column
+        whose field is absent is added to `absent_columns`, and to the report unless it is optional.
         """
         rows = self.rows
         if rows.absent_path or (self.size and vector.is_absent):

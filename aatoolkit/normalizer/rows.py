@@ -198,7 +198,8 @@ class TableRows:
     Attributes
     ----------
     vectors : list of Vector
-        The vectors at each step of the path to the rows, beginning with that of the response.
+        One `Vector` (all values at one path) per step of the path to the rows, the first with the
+        response itself.
     row_index : numpy.ndarray
         For each row of the table, its position in the last of the vectors.
     absent_path : str or None
@@ -359,8 +360,8 @@ class TableRows:
     ) -> RowValues:
         """Return, for each row, the item of a parallel array or object, as vector and row index.
 
-        The item has the same position or key that the row has in one of the arrays or objects on
-        the path to the rows: in number ``container_number``, counted from 0.
+        The item has the position or key that the row has in one of the arrays or objects on the
+        path to the rows. ``container_number`` says in which of them, counted from 0.
         """
         steps = self.table.rows.steps
         step_number = [
@@ -416,7 +417,7 @@ class TableRows:
         return path
 
     def iter_element_indexes(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield one index, if the rows are inside ``elements``: the position of each row's element.
+        """Yield an array of the positions of the elements in which the rows are.
 
         Yield nothing if the path to the rows does not lead through ``elements``.
         """
@@ -483,7 +484,7 @@ def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowV
 def find_unread_values(
     tables: Sequence[TableRows],
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
-    """Yield values at declared paths that are in no row, as arguments of `DriftReport.add_extra`.
+    """Yield values at declared paths that no row reads, as arguments of `DriftReport.add_extra`.
 
     Such values are in rows that a filter drops and no other table has, in fields of outer records
     that contain no rows, in elements before the first row, and in headers with more names than
@@ -622,7 +623,9 @@ class Drift:
     Parameters
     ----------
     kind : str
-        ``new``, ``absent``, ``wrong type``, ``new level``, ``null key`` or ``duplicate key``.
+        ``new`` (an undeclared field or element), ``absent`` (a declared field that the response
+        lacks), ``wrong type``, ``new level`` (an undeclared category), ``null key`` or
+        ``duplicate key``.
     path : str
         The path pattern, with ``[]`` and ``{}`` for any item of an array or object; for the kinds
         of keys, the name of the table with the columns of its key.

@@ -146,7 +146,7 @@ class Member(NamedTuple):
         return isinstance(self.value, dict)
 
     def child(self, name: str, value: Any) -> Member:
-        """Return the member for the key ``name``, with ``value``, of this member's value."""
+        """Return a `Member` for the key ``name``, with ``value``, of the object in this member."""
         pattern = f"{self.pattern}.{name}" if self.pattern else name
         return Member(name, value, self.path + key_step(name), self.value, pattern)
 
@@ -244,7 +244,7 @@ class Facts:
         return name if isinstance(name, str) else None
 
     def path_of(self, name: str) -> str:
-        """Return the path of the field ``name``; if not exactly one has this name, the name."""
+        """Return the path of the field ``name``; ``name`` if no or several fields have it."""
         paths = [] if any(sign in name for sign in ".[{") else self._field_paths.get(fold(name), [])
         return paths[0] if len(paths) == 1 else name
 
@@ -357,7 +357,7 @@ class Facts:
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield the `Records` of each path pattern of lists, except lists about availability."""
+        """Yield the `Records` at each path pattern of lists, unless they state availability."""
         for fact in self.facts:
             if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
                 continue

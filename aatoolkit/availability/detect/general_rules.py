@@ -93,7 +93,7 @@ class Entry(NamedTuple):
     name : str
         The engine or field that the entry is about.
     scope : str or None
-        What ``name`` is: ``engine`` or ``field``; None if unknown.
+        Whether ``name`` is an ``engine`` or a ``field``; None if unknown.
     value : object
         What the entry says about the engine or field.
     path : str
@@ -801,7 +801,7 @@ ENVELOPE = (
 
 
 def read_rows(facts: Facts) -> None:
-    """Add a signal for each record in a list that says whether its own data are available."""
+    """Add a signal for each record (list element) that says whether its own data are available."""
     for records in facts.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
             kinds = records.kinds(name)
