@@ -275,7 +275,10 @@ class RateLimited(StatusError):
 
 
 class ServerFailed(StatusError):
-    """5xx: the service failed. For scope options, the API documents 502."""
+    """5xx: the service failed.
+
+    The API documents 502 for the scope options, i.e. the list of the values of each filter.
+    """
 
     retry_after: float | None
     """Seconds to wait, where the service said so."""

@@ -419,7 +419,7 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _columns_of(snapshot: Snapshot) -> pa.Table:
-    """Return a table with one row per declared column of the archive, and its declaration."""
+    """Return a table that lists all declared columns of the archive, with unit, meaning etc."""
     rows = []
     for path in filter(snapshot.has, stored_tables(snapshot.store)):
         stored_table = load_stored_table(snapshot.store, path)

@@ -134,7 +134,10 @@ class StoredTable:
         return tuple(map(self.stored_name, self.table.key))
 
     def stored_name(self, name: str) -> str:
-        """Return the name of a column in the archive: with "_" appended if ``name`` is reserved.
+        """Return the name of a column in the archive: ``name``, with "_" appended if reserved.
+
+        Reserved are the names of the columns that the archive itself adds to the table, such as
+        ``host`` and, in histories, ``revisions``; also with "_" after them.
 
         Examples
         --------

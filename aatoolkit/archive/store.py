@@ -556,7 +556,7 @@ class Checksums:
 
     def _file_problems(self, name: str, table: Any) -> Iterator[str]:
         recorded_digests, store = self.files.get(name, {}), self._store
-        max_version = max(map(_log_version, recorded_digests), default=-1)
+        max_version = max(map(_read_log_version, recorded_digests), default=-1)
         if table.version() < max_version:
             yield f"its last commits are gone: it is at {table.version()}, and was at {max_version}"
         paths = [*paths_of(store, name, table)]
@@ -660,7 +660,7 @@ def paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
             yield f"_delta_log/{info.base_name}"
 
 
-def _log_version(path: str) -> int:
+def _read_log_version(path: str) -> int:
     """Return the table version that a log file has in its name; -1 for any other file."""
     folder, _, name = path.partition("/")
     return int(name[:20]) if folder == "_delta_log" and name[20:] == ".json" else -1

@@ -61,15 +61,15 @@ class DerivedResponse:
     Parameters
     ----------
     declaration : Section or str or None
-        The declaration with which the response was read. If the default profile has this
-        declaration, only the name of the section; if there is an error, None.
+        The declaration with which the response was read. If it is the default profile's, only the
+        name of the section is here. None if there is an error.
     prefix : str
         The prefix of the tables' names in metadata.
     tables : mapping of str to pyarrow.Table
         The tables that have rows, by name.
     statement_rows : list of tuple
         Rows for the tables ``frames`` and ``availability``: pairs of the name of the table and the
-        row, without context columns.
+        row, which lacks the columns that all tables of an archive begin with, such as ``host``.
     error : AAToolkitError or None
         The error, if no tables could be derived.
     """

@@ -516,9 +516,10 @@ def serve(args: Args) -> int:
 
 
 def _accounts(args: Args) -> tuple[Accounts, str]:
-    """Return the accounts that ``serve`` admits, and a text that says which tokens these are.
+    """Return the accounts that the command ``serve`` admits, and a text on where they come from.
 
-    An error message never repeats a text that may be a token.
+    They come from a file of accounts, or from a token: in a file, in the environment, or newly made
+    (the text then shows it). Errors quote nothing from the command line that may be a token.
     """
     import secrets
 

@@ -333,13 +333,13 @@ class _Planner:
                    if added_keys[part] and key not in added_keys[part]]  # fmt: skip
         for part, key in unlisted_keys:
             if key in table_key:
-                alike, added = {}, key_values.get(key, positions)
+                alike, summed_values = {}, key_values.get(key, positions)
             else:  # the same key in several responses
                 scopes, responses = self.duplicates.scopes(table)
                 if len(scopes) < 2:
                     continue
-                alike, added = key_values, positions if responses is None else responses
-            rows = pd.DataFrame({**alike, "_group": self.groups.ids, "_added": added})
+                alike, summed_values = key_values, positions if responses is None else responses
+            rows = pd.DataFrame({**alike, "_group": self.groups.ids, "_added": summed_values})
             if rows.drop_duplicates().drop(columns="_added").duplicated().any():
                 rule = plan.rule
                 remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
@@ -547,11 +547,11 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
             for declaration in columns
             if (over := declaration.aggregate.over) and over[0] == column_name
         ]
-    trials = chain.from_iterable(
+    denominators = chain.from_iterable(
         names.get(total[0], ()) for total in declared_totals if len(total) == 1
     )
     return Plan(
-        name, replace(rule, among=among, **parts), declared_name, tuple(dict.fromkeys(trials))
+        name, replace(rule, among=among, **parts), declared_name, tuple(dict.fromkeys(denominators))
     )
 
 

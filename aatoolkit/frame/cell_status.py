@@ -74,7 +74,7 @@ class Cells:
     has_number: Mask
 
     def having(self, *statuses: Status) -> Mask:
-        """Return the mask of the rows whose status is one of ``statuses``."""
+        """Return a boolean array, True for the rows whose status is one of ``statuses``."""
         return np.array([state.status in statuses for state in self.states], bool)[self.codes]
 
     @property

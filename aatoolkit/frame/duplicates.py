@@ -465,12 +465,12 @@ _MAX_CHANCE, _EQUAL_CHANCE = 0.01, 0.05
 
 
 def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
-    """Raise `Refused` if values seem to be repeated within groups, as after a plain merge.
+    """Raise `Refused` if a sum within groups would probably count some values several times.
 
-    Values seem to be repeated if all rows with the same text or day have the same value, and this
-    is improbable by chance. The chance for one row is the probability that two different texts or
-    days have the same value. Columns of 0 and 1, and constants such as counts of rows, are never
-    refused.
+    A merge in plain pandas can repeat one value in several rows. Values are taken to be repeated if
+    another column shows it: rows with the same text or day there always have the same value, some
+    of these rows are in one group, and there are too many of them for a coincidence. A column that
+    has only 0 and 1, or only one distinct value, is never refused.
 
     Parameters
     ----------

@@ -214,9 +214,11 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
 def without_rows(
     column: ColumnMetadata, state: Availability, new_statements: Sequence[Statement] = ()
 ) -> ColumnMetadata:
-    """Return the metadata of a column after a join that left the column without value in some rows.
+    """Return the metadata of a column after a join that left some rows without a value.
 
-    ``state`` is the availability in these rows; ``new_statements`` say which rows they are.
+    ``state`` is the availability of the column in these rows. Each `Statement` in
+    ``new_statements`` states an availability of the rows that its conditions select; without
+    statements, ``state`` is combined with the availability of the whole column.
     """
     if is_joined(column.table) and column.availability == NOTHING.availability:
         # A column that no table declares: nothing is stated about single rows.

@@ -377,7 +377,7 @@ def _pragma(connection: sqlite3.Connection, pragma: str) -> int:
 # -- the folder ------------------------------------------------------------------------------
 
 
-def folder_of(folder: str | Path | None) -> Path:
+def resolve_folder(folder: str | Path | None) -> Path:
     """Return ``folder`` as a path; by default the cache folder of the current user."""
     if folder is None:
         return user_cache_path("aatoolkit", appauthor=False) / VERSION
@@ -470,7 +470,7 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
     ArgumentError
         If the cache file cannot be read.
     """
-    path = folder_of(folder)
+    path = resolve_folder(folder)
     query = f"SELECT key, length(value), substr(value, 1, {_HEAD_SIZE}) FROM {_TABLE} ORDER BY key"
     with _report_errors(path):
         rows = _run(path, lambda connection: connection.execute(query).fetchall()) or []
@@ -499,7 +499,7 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
     ArgumentError
         If the cache file is in use, or cannot be changed.
     """
-    path = folder_of(folder)
+    path = resolve_folder(folder)
 
     def clear(connection: sqlite3.Connection) -> int:
         connection.execute("PRAGMA secure_delete=ON")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aatoolkit import errors
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, MAX_BODY, WORKERS
-from aatoolkit.http.cache import ResponseCache, folder_of
+from aatoolkit.http.cache import ResponseCache, resolve_folder
 from aatoolkit.http.endpoint import BaseUrl, Secret
 from aatoolkit.http.judge import allows_stale, is_fresh, may_be_kept
 from aatoolkit.http.transport import Transport, pause
@@ -74,7 +74,7 @@ class Fetcher:
         self.expire_after: float = _require_min(0, "expire_after", expire_after)
         self.deadline: float = _require_min(1e-3, "deadline", deadline)
         folder = None if cache is True else cache
-        self.folder: Path | None = None if folder is False else folder_of(folder)
+        self.folder: Path | None = None if folder is False else resolve_folder(folder)
         if offline and self.folder is None:
             raise errors.ArgumentError(
                 "offline reads from the cache only, and there is none; leave out cache=False",

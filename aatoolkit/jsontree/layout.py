@@ -106,7 +106,11 @@ class StructureCounter:
     def count_inside(
         self, values: Sequence[Any], depth: int = 0, are_records: bool = False
     ) -> None:
-        """Count the paths and keys inside ``values``; keys that are data are one path together."""
+        """Count the paths and keys inside ``values``.
+
+        If the keys of objects are data, such as dates, all values under them count as one path.
+        ``are_records`` says whether ``values`` are elements of arrays.
+        """
         arrays = [value for value in values if type(value) is list]
         objects = [value for value in values if type(value) is dict]
         children: dict[str | None, list[Any]] = {}

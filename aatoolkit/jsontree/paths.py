@@ -7,10 +7,11 @@
                         elements
 ``$.a["b.c"]``          names with other characters are quoted as JSON text: in brackets in
 ``a."b.c"``             concrete paths, after a dot in patterns; both forms can be read
-``days[@0]``            in the path of a column: the element of ``days`` at the same position as
-                        the row has in the first array on its path; ``hits{@0}``: the entry of
-                        ``hits`` with the same key as the row
-``rows[]["cols[]"="n"]``  the element at the position that the name ``n`` has in another array
+``days[@0]``            only in paths of columns: if the row is in element 3 of the first array
+                        on the path to the rows, element 3 of ``days``
+``hits{@0}``            the same for objects: the entry of ``hits`` with the same key
+``rows[]["cols[]"="n"]``  in each array in ``rows``, the element at the position at which the array
+                        ``cols`` has the name ``n``
 ======================  ==========================================================================
 
 `parse_path` reads all of them, and `parse_pattern` only patterns; `format_path` writes patterns,
@@ -232,6 +233,8 @@ def key_step(key: str) -> str:
 
 def is_within(path: str, outer: str) -> bool:
     """Return whether a concrete path is equal to ``outer``, or leads to a value inside it.
+
+    A path with a final ``~`` is that of a key; it counts as the path of the key's value.
 
     Examples
     --------

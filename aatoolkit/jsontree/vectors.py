@@ -180,7 +180,10 @@ class Vector:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """Which numbers occur: the set has True if a number is not 0, and False if one is 0."""
+        """A set that says which numbers are among the values.
+
+        True stands for at least one number other than 0, False for at least one 0.
+        """
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}

@@ -2,8 +2,9 @@
 
 The metadata is stored as one canonical JSON string under ``df.attrs["aatoolkit"]``: pandas copies a
 string for free, compares it by value, writes it to Parquet, and unpickles it where this package is
-not installed. The string is made when ``attrs`` is first read (`LazyAttrs`). While it is in memory,
-it has references to objects such as the rows as they were read (`_Text`, `_MetadataInMemory`).
+not installed. The string is made when ``attrs`` is first read (`LazyAttrs`). In memory it is a
+`_Text`, a string that also refers to objects which are not in the text, such as the rows as they
+were read (`_MetadataInMemory`).
 
 The metadata of a column says which declared column it is, and whether the service could measure it
 in the rows that were read. A column without metadata has the status ``unknown``, and so has a
@@ -221,7 +222,7 @@ class HeldResponse(Protocol):
         """The bytes of the response; None if they are no longer in memory."""
 
     def tables(self) -> Any:
-        """Normalise the response again and return its tables."""
+        """Convert the response to tables again, and return them as `Tables`."""
 
 
 class _MetadataInMemory:

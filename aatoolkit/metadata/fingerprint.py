@@ -546,7 +546,10 @@ class FingerprintCheck:
         return missing_now * read_row_count <= missing_before * max(row_count, read_row_count)
 
     def _match_by_label(self) -> RowMatch | None:
-        """Return the match of the frame's rows by index label; None if the frame has new labels."""
+        """Match the rows of the frame, by index label, to the rows that were read.
+
+        Return None if the frame has another index, or if too few of its labels were read.
+        """
         origin = self._origin
         if index_names(self._index) != origin.index or not {*origin.label_columns} <= {
             *self._arrays

@@ -222,18 +222,18 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
     The recipe includes the changes that plain pandas made since the metadata was attached.
     """
     metadata, responses = stored_of(frame)
-    changes: dict[str, Any] = {}
+    pandas_changes: dict[str, Any] = {}
     if metadata.recipe is None:
         reason = "it does not say how it was made" if has_metadata(frame) else FOREIGN_REASON
-        _add_values(frame, map(str, frame.columns), changes)
-        return [VIEW, [END, reason], {**changes, "size": len(frame)}], (), ()
+        _add_values(frame, map(str, frame.columns), pandas_changes)
+        return [VIEW, [END, reason], {**pandas_changes, "size": len(frame)}], (), ()
     fingerprint = fingerprint_in(frame, metadata) or Fingerprint()
     check = check_of(frame)
     positions, unchanged_columns = check.match_original() or (None, set())
     if positions is None:
-        changes["lost"] = "which of its rows were taken cannot be seen any longer"
+        pandas_changes["lost"] = "which of its rows were taken cannot be seen any longer"
     elif len(positions) != fingerprint.rows or (np.diff(positions, prepend=-1) != 1).any():
-        changes["rows"] = dump_rows(positions)
+        pandas_changes["rows"] = dump_rows(positions)
     arrays = arrays_of(frame)
     column_items = metadata.columns.items()
     unchanged_columns |= {
@@ -243,13 +243,13 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
     }
     changed_columns = [name for name in arrays if name not in unchanged_columns]
     if {*metadata.columns} - {*arrays}:
-        changes["columns"] = [name for name in arrays if name not in changed_columns]
+        pandas_changes["columns"] = [name for name in arrays if name not in changed_columns]
     if index_names(frame.index) != fingerprint.index:
-        changes["index"] = [*index_names(frame.index)]
-    elif "rows" in changes and frame.index.equals(pd.RangeIndex(len(frame))):
-        changes["index"] = "range"
-    _add_values(frame, changed_columns, changes)
-    recipe = [VIEW, metadata.recipe, changes] if changes else metadata.recipe
+        pandas_changes["index"] = [*index_names(frame.index)]
+    elif "rows" in pandas_changes and frame.index.equals(pd.RangeIndex(len(frame))):
+        pandas_changes["index"] = "range"
+    _add_values(frame, changed_columns, pandas_changes)
+    recipe = [VIEW, metadata.recipe, pandas_changes] if pandas_changes else metadata.recipe
     return recipe, metadata.sources, responses
 
 

@@ -1,9 +1,9 @@
 """The availability of columns and of single rows, as a response states it.
 
-A statement about an engine, days or single rows is stored with conditions on the columns that
-identify the rows concerned, so that it still holds after filtering. If a table has no such column,
-its numbers are sums over these rows and others: the whole column is then ``partial``, with the
-reason of the statement.
+Each statement of the response is a `Signal`. A statement about an engine, days or single rows is
+stored with conditions on the columns that identify the rows concerned, so that it still holds after
+filtering. If a table has no such column, its numbers are sums over these rows and others: the whole
+column is then ``partial``, with the reason of the statement.
 
 A response *denies* a number if it states that the number was not measured, as by ``hasData: false``
 beside a 0. The number is then missing in the table. If several statements are about a number, the
@@ -103,7 +103,7 @@ class TableStatements:
         ]
         self._section_state = section_state(self._signals) or UNKNOWN
 
-    def describe(
+    def make_column_metadata(
         self, column: Column, name: str, is_absent: bool, is_measured: bool, path_of_row: PathOfRow
     ) -> ColumnMetadata:
         """Return the metadata of one column, with its availability.
@@ -145,7 +145,8 @@ class TableStatements:
     def mask_denied_rows(self, column: Column, is_valid: Mask, path_of_row: PathOfRow) -> Mask:
         """Return a mask of the rows whose number the response denies.
 
-        ``is_valid`` is a mask of the rows that have a value. ``path_of_row`` is as for `describe`.
+        ``is_valid`` is a mask of the rows that have a value. ``path_of_row`` is as for
+        `make_column_metadata`.
         """
         states = self._find_cell_states(column)
         denied_mask: Mask = is_valid & self._mask_denied_engines(
@@ -212,7 +213,7 @@ class TableStatements:
         return combine(states[max(states)]) if states else self._section_state
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about engines and days that a column takes, in two lists.
+        """Return the statements about engines and days that apply to a column, in two lists.
 
         The first list has statements with conditions on the columns of engines or days. If the
         table has no such column, its numbers are sums over engines or days; an engine or day

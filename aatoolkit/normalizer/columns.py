@@ -99,10 +99,10 @@ class BuiltTable:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _must_hold_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
-        """Return whether to fill a column with the host, as the response has no ``domain``.
+        """Return whether to fill a column with the host, because the response lacks ``domain``.
 
-        If the field of any other column is absent, add the column to `absent_columns`, and to the
-        report unless it is optional.
+        This is so for the column of the field ``domain``, if the host is known. Any other column
+        whose field is absent is added to `absent_columns`, and to the report unless it is optional.
         """
         rows = self.rows
         if rows.absent_path or (self.size and vector.is_absent):
@@ -188,9 +188,9 @@ class BuiltTable:
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask_denied_numbers(self, statements: TableStatements, report: DriftReport) -> None:
-        """Replace numbers that, by the response, were not measured by missing values.
+        """Make numbers missing that, according to the response, were not measured.
 
-        The numbers are added to the report, and so to ``extra``.
+        They are added to the report, and so to ``extra``, the values in no column.
         """
         for block_number, (dtype, array, names) in enumerate(self._blocks):
             is_valid = ~_make_missing_mask(array).reshape(len(names), self.size)
@@ -253,7 +253,7 @@ class BuiltTable:
         """The metadata of the table and its columns."""
         statements = self._make_statements()
         columns = {
-            column.name: statements.describe(
+            column.name: statements.make_column_metadata(
                 column,
                 f"{self.name}.{column.name}",
                 column.name in self.absent_columns,

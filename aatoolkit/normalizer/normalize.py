@@ -367,9 +367,10 @@ def _make_hint_frame(hints: list[Hint]) -> pd.DataFrame:
 def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
     """Yield hints, i.e. values that may be about availability but are read by no rule.
 
-    For each path in `Section.watched` there is a hint at the rarest value. If the response states
-    nothing about its availability, there is also one for each path in `Section.emptied` at which
-    the value is empty.
+    `Section.watched` has paths whose values may state availability: at each of them, the value that
+    occurs least often is a hint, unless a signal was read there. `Section.emptied` has paths that
+    are empty when nothing was measured: an empty value there is a hint if the response states
+    nothing about its availability.
     """
     if not section.watched and not section.emptied:
         return

@@ -1,10 +1,10 @@
 """Provenance: which cell has which value of the response, so that the response can be rebuilt.
 
-The provenance is a table with one row for each leaf value of the response that is not in ``extra``.
-The row has the JSON path of the value. If a cell has the value unchanged, the row also has the
-table, column and position of the cell and the format of the value; otherwise, as for null and
-parsed values, it has the JSON text of the value. `rebuild` makes the response again from the cells,
-the provenance and ``extra``.
+The provenance is a table with one row for each leaf value of the response that is not in ``extra``
+(the values that are in no column). The row has the JSON path of the value. If a cell has the value
+unchanged, the row also has the table, column and position of the cell and the format of the value;
+otherwise, as for null and parsed values, it has the JSON text of the value. `rebuild` makes the
+response again from the cells, the provenance and ``extra``.
 """
 
 from __future__ import annotations

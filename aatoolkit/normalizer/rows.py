@@ -3,7 +3,8 @@
 The declaration of a section is compiled once, to one `TablePlan` per table. `TableRows` has the
 rows of a table in one response. The values of a column are given by a `Vector` (all values at one
 path) and a row index, which has, for each row of the table, the position of its value in the
-vector. `ResponseWalk` finds the values that no column reads.
+vector. `ResponseWalk` finds the values that no column reads; a `DriftReport` collects them and the
+drift, i.e. the differences between response and declaration.
 """
 
 from __future__ import annotations
@@ -197,7 +198,8 @@ class TableRows:
     Attributes
     ----------
     vectors : list of Vector
-        The vectors at each step of the path to the rows, beginning with that of the response.
+        One `Vector` (all values at one path) per step of the path to the rows, the first with the
+        response itself.
     row_index : numpy.ndarray
         For each row of the table, its position in the last of the vectors.
     absent_path : str or None
@@ -358,8 +360,8 @@ class TableRows:
     ) -> RowValues:
         """Return, for each row, the item of a parallel array or object, as vector and row index.
 
-        The item has the same position or key that the row has in one of the arrays or objects on
-        the path to the rows: in number ``container_number``, counted from 0.
+        The item has the position or key that the row has in one of the arrays or objects on the
+        path to the rows. ``container_number`` says in which of them, counted from 0.
         """
         steps = self.table.rows.steps
         step_number = [
@@ -379,18 +381,18 @@ class TableRows:
         return entries, self._find_rows_by_label(entries, entries.level.keys or (), index, keys)
 
     def _find_rows_by_label(
-        self, vector: Vector, labels: Sequence[Any], index: RowIndex, keys: list[str]
+        self, vector: Vector, labels: Sequence[Any], index: RowIndex, row_labels: list[str]
     ) -> RowIndex:
-        """Return, for each row of the table, the position in ``vector`` of an item with a label.
+        """Return, for each row of the table, the position in ``vector`` of the item to read.
 
-        ``vector`` has the items of all arrays or objects, and ``labels`` has the label (key or
-        name) of each item. For each row of the table, ``index`` has the position of the array or
-        object to look in, and ``keys`` the label to look for. The result is -1 where no item has
-        the label.
+        The item is found by its label (a key or a name). ``vector`` has the items of several arrays
+        or objects, one array or object after the other, and ``labels`` has their labels. For each
+        row of the table, ``index`` says in which array or object to look, and ``row_labels`` which
+        label to look for. The position is -1 if no item has this label.
         """
         parents_and_labels = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
         rows_by_pair = {pair: row for row, pair in enumerate(parents_and_labels)}
-        pairs = zip(index.tolist(), map(repr, keys), strict=True)
+        pairs = zip(index.tolist(), map(repr, row_labels), strict=True)
         return np.array([rows_by_pair.get(pair, -1) for pair in pairs], np.int64)
 
     def _find_ancestor_rows(self, step_number: int) -> RowIndex:
@@ -415,7 +417,7 @@ class TableRows:
         return path
 
     def iter_element_indexes(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield one index, if the rows are inside ``elements``: the position of each row's element.
+        """Yield an array of the positions of the elements in which the rows are.
 
         Yield nothing if the path to the rows does not lead through ``elements``.
         """
@@ -621,7 +623,9 @@ class Drift:
     Parameters
     ----------
     kind : str
-        ``new``, ``absent``, ``wrong type``, ``new level``, ``null key`` or ``duplicate key``.
+        ``new`` (an undeclared field or element), ``absent`` (a declared field that the response
+        lacks), ``wrong type``, ``new level`` (an undeclared category), ``null key`` or
+        ``duplicate key``.
     path : str
         The path pattern, with ``[]`` and ``{}`` for any item of an array or object; for the kinds
         of keys, the name of the table with the columns of its key.
@@ -648,13 +652,13 @@ class Drift:
 
 
 class DriftReport:
-    """The differences of a response from its declaration, and its values that no column has.
+    """The differences between a response and its declaration, and the values in no column.
 
     Attributes
     ----------
     extra_values : list of tuple
-        The values that no column has, as tuples of a vector, positions in the vector, and the
-        reason.
+        The values of the response that are in no column, as tuples: a `Vector` (all values at one
+        path), the positions of the values in this vector, and why they are in no column.
     differences : dict
         Maps each pair of kind and path to the difference (`Drift`).
     """
@@ -674,10 +678,11 @@ class DriftReport:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
     def add_extra(self, vector: Vector, rows: Rows, reason: str, path: str | None = None) -> None:
-        """Record the values at the positions ``rows`` of a vector as values that no column has.
+        """Record the values at the positions ``rows`` of a vector as values in no column.
 
-        ``reason`` says why no column has them. Values that a function computed, which are not in
-        the response, are left out. With ``path``, the values are also recorded as drift.
+        ``reason`` says why they are in no column. Values that a function computed, which are not in
+        the response, are left out. With ``path``, the values are also recorded as a difference from
+        the declaration.
         """
         if len(rows) and not vector.level.is_computed:
             self.extra_values.append((vector, rows, reason))
@@ -708,7 +713,7 @@ class DriftReport:
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
-        """Maps the JSON path of each leaf value that no column has to its JSON text and reason."""
+        """Maps the JSON path of each leaf value in no column to its JSON text and the reason."""
         return {
             leaf_path: (text, reason)
             for value, path, reason in self.values()

@@ -1,4 +1,4 @@
-"""`Tables`: the DataFrames of one section, as returned by reading or normalising it."""
+"""`Tables`: the DataFrames of one section (one kind of response), as `normalize` returns them."""
 
 from __future__ import annotations
 

@@ -362,7 +362,11 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _are_alike(candidate: Candidate, other: Candidate) -> bool:
-    """Return whether two candidates share a word, and also a field name or a parent object."""
+    """Return whether one question to a person can settle two candidates.
+
+    The two paths must have a word (text, boolean or code) in common, and the same last field or the
+    same parent object. If ``candidate`` is a count, the same parent object is not enough.
+    """
     path_part_pairs = zip(
         candidate.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True
     )
@@ -493,10 +497,10 @@ class _Search:
         return extent_word(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
     def _find_count_words(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
-        """Return a dict from each field with a count whose total is known to a word for the count.
+        """Return a dict that maps each count field of a record to ``none``, ``some`` or ``full``.
 
-        The word says how much of the total the count is: ``none``, ``some`` or ``full``. The total
-        is in another field of the record, or is the number of days asked for.
+        These words say how much of its total a count reaches. The total is in another field of the
+        record, or is the number of days asked for. A count without a known total is left out.
         """
         is_under_data_key = any(
             has_word_of(step.name, "place") for step in path if isinstance(step, Field)
@@ -756,12 +760,12 @@ class _Search:
                 objects = [value for value in objects if not self._add_map(value, field_path)]
                 if engine_field:
                     self._outer_engine_fields[field_path] = engine_field
-                outer_rows = [
+                row_containers = [
                     (row.has_numbers, str(row.record.get(engine_field, "")))
                     for row in rows
                     if any(row.record.get(key) is value for value in objects)
                 ]
-                self._add_rows(objects, field_path, outer_rows)
+                self._add_rows(objects, field_path, row_containers)
                 for value in values:
                     if isinstance(value, list) and _is_in_gaps((*field_path, Each())):
                         self._add_items(value, field_path)
@@ -1244,10 +1248,12 @@ def _find_word_in(text: str) -> Word | None:
 
 
 def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
-    """Split an occurrence whose value is a list or map into one per word, with its engine.
+    """Yield an occurrence for each word (text, boolean or code) in the value of an occurrence.
 
-    The words are spelt like the ``words`` of a `Rule`: in sentences and items of lists, the name of
-    an engine becomes ``{engine}``, and in sentences, numbers become ``*``.
+    An occurrence is a value that one response has at a path. If the value is a list or a map from
+    engines, each item has an occurrence of its own, with the engine that the item is about, if
+    known. Words are spelt like the ``words`` of a `Rule`: in sentences and items of lists, the name
+    of an engine becomes ``{engine}``; in sentences, numbers become ``*``.
     """
     value, has_number, measured, idle, engine = occurrence
     if isinstance(value, dict):

@@ -1,7 +1,8 @@
 """Look up the sections and tables of the default profile by name.
 
-The default profile describes the reference service. For another service, `scope_options` declares
-the paths at which it lists the values of its filters.
+A profile declares the sections and tables of a service. The default profile is that of the
+reference service (`aatoolkit.service`). For another service, `scope_options` declares the section
+of scope options, i.e. of the values that each filter can take.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ class ClusterSums:
 
     @property
     def by_group(self) -> GroupSums:
-        """An object that sums values of the pairs by group, such as their numerators."""
+        """An object that sums an array with a value per pair, such as the numerators, by group."""
         return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
@@ -145,9 +145,11 @@ class ClusterSums:
         return dict(zip(labels, range(start, end), strict=True))
 
     def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
-        """Return the numerators and denominators of ``pairs``, by default all, for use in formulas.
+        """Return two arrays: the numerators and the denominators of pairs of group and cluster.
 
-        They are `Traced` if there is a tracer, with the names y and n, followed by the suffix.
+        ``pairs`` has the positions of the pairs; by default, all pairs are returned. If a tracer is
+        recording the formulas, to explain them, the arrays are `Traced` and named y and n, with
+        ``suffix`` appended.
         """
         positions = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 

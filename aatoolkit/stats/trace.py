@@ -167,7 +167,7 @@ def named(result: T, suffix: str = "") -> T:
 
 
 def name_all(**values: Any) -> None:
-    """Give `Traced` numbers that have no name yet the names under which they are passed."""
+    """Name each `Traced` number that has no name yet by the keyword with which it is passed."""
     for name, value in values.items():
         if isinstance(value, Traced) and not value.name:
             value.name = name

@@ -231,8 +231,9 @@ def effect(
 def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
     """Return a difference in differences as a `Comparison`, from which `judge` makes the verdict.
 
-    The p-values of the checks are adjusted for their number; that of the effect is not
-    (``is_planned``).
+    The difference is either the effect of the action or a check, such as of the trend before the
+    action. The p-value of a check will be adjusted for the number of checks, and the p-value of the
+    effect will not (``is_planned``).
     """
     shortages = [
         f"{change.mean_change.clusters:.0f} {group} {cluster} have answers before and after"

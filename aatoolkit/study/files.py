@@ -221,7 +221,7 @@ StudyFiles = FolderFiles | ZipFiles
 
 
 def _member_problems(members: list[zipfile.ZipInfo]) -> Iterator[str]:
-    """Yield a sentence on each file in a zip file that no study has, or that is too large."""
+    """Yield a sentence on each file in a zip archive that is too large or no file of a study."""
     for member in members:
         name = member.filename
         if not is_study_file(name):

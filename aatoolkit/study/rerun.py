@@ -105,7 +105,7 @@ class Rerun:
 def rerun(
     study: Study, notebook: Path, *, out: str | os.PathLike[str] | None, timeout: float
 ) -> Rerun:
-    """Run a notebook again from a study; see `Study.rerun`."""
+    """Run a notebook again with the responses of a study; see `Study.rerun`."""
     if path_of_rerun():
         raise StudyError("a notebook that is rerun does not rerun others", path=study.path)
     study._check_verified("rerun")

@@ -1,7 +1,8 @@
 """Read availability from a response by the rules that the service's profile declares.
 
 A `Rule` says where the service states availability: in an object, a map, a header, or a field of
-rows at a given path. It also gives the meanings of the service's own words.
+rows at a given path. It also gives the meanings of the service's own words. Each statement about
+availability that is read becomes a `Signal`.
 """
 
 from __future__ import annotations
@@ -124,13 +125,11 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
 
 
 def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
-    """Add a signal that the section is ``partial`` if measuring began after the first day.
+    """Add a signal ``partial`` for the section if measuring began after the first day asked for.
 
-    The first day is that of the request.
-
-    The day on which it began must be in an object on the path of a rule. Nothing is read unless the
-    response has every day from its first to its last, because weekly rows or days of single events
-    do not show which days were requested.
+    The day on which measuring began must be in an object on the path of a rule. Nothing is read
+    unless the response has every day from its first to its last, because weekly rows or days of
+    single events do not show which days were requested.
     """
     dates = facts.dates
     moments = [*filter(None, map(parse_moment, dates))]
@@ -151,10 +150,11 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
 def _explain(
     state: Availability, target: str | None, state_by_target: Mapping[str | None, Availability]
 ) -> Availability:
-    """Return ``state`` or, if it is ``unavailable`` without a cause, ``causes[target]`` if given.
+    """Return ``state_by_target[target]`` if ``state`` is ``unavailable`` without a cause.
 
     ``state_by_target`` maps targets (the path of a field, an engine, or None for the section) to
-    availabilities with a cause.
+    availabilities with a cause. Return ``state`` if it has a cause or another status, or if the
+    dict lacks the target.
     """
     lacks_cause = state.status == Status.UNAVAILABLE and state.cause is None
     return state_by_target.get(target, state) if lacks_cause else state
@@ -304,9 +304,10 @@ evidence, the name of the rule, and the evidence.
 def _read_rule_values(
     facts: Facts, rule: Rule, rule_values: Sequence[RuleValue]
 ) -> list[JointStatement]:
-    """Add a signal for each value that has a meaning; return what all together say of the section.
+    """Add a signal for each value that has a meaning; return what all values say together.
 
-    The result is a list of one `JointStatement`, or an empty list if the values do not decide the
+    A `JointStatement` is an availability of the whole section, combined from those of its engines
+    or rows. The result is a list of one, or an empty list if the values do not decide the
     availability of the whole section.
     """
     signal_count_before = len(facts.signals)

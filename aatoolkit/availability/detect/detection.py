@@ -1,6 +1,7 @@
 """Detect what a response says about the availability of its data, even in undocumented fields.
 
-Sources are read in this order; each signal keeps the name of the rule that read it:
+Each statement about availability that is read becomes a signal, with the name of the rule that
+read it. The sources are read in this order:
 
 1. the HTTP status, and headers about availability;
 2. the values that the declared rules of a known service point to (`declared`). If no rules are
@@ -207,10 +208,11 @@ class Detection:
 def _add_signals(
     facts: Facts, declared_rules: tuple[Rule, ...], status: int, headers: Mapping[str, str]
 ) -> bool:
-    """Add the signals of a response to ``facts``, read by the declared and the general rules.
+    """Read the status, headers and body of a response; add what they state to ``facts.signals``.
 
-    Return whether the response was read only by the rule of the documented ``availability`` object,
-    which applies if no rules are declared.
+    The body is read by the declared rules and then by the general rules. Return True if no rules
+    are declared, and nothing of the body was read but the ``availability`` object that the API
+    documents; else False.
     """
     if read_status(facts, status):
         return False

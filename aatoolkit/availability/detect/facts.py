@@ -121,7 +121,7 @@ class Fact(NamedTuple):
 
     @property
     def is_list(self) -> bool:
-        """Whether the path pattern ends at the elements of lists, as ``rows[]`` does."""
+        """Whether the path pattern ends at list elements (``rows[]``), and not at a field."""
         return bool(self.steps) and isinstance(self.steps[-1], Each)
 
     @property
@@ -146,7 +146,7 @@ class Member(NamedTuple):
         return isinstance(self.value, dict)
 
     def child(self, name: str, value: Any) -> Member:
-        """Return the member for the key ``name``, with ``value``, of this member's value."""
+        """Return a `Member` for the key ``name``, with ``value``, of the object in this member."""
         pattern = f"{self.pattern}.{name}" if self.pattern else name
         return Member(name, value, self.path + key_step(name), self.value, pattern)
 
@@ -156,7 +156,7 @@ class Member(NamedTuple):
 
 
 class Facts:
-    """The values of a response by path pattern, with the signals read so far.
+    """The values of a response by path pattern, with the signals (stated availabilities) so far.
 
     Attributes
     ----------
@@ -234,7 +234,7 @@ class Facts:
 
     @property
     def has_section(self) -> bool:
-        """Whether a signal about the whole section has been added."""
+        """Whether there is a signal (a stated availability) about the whole section."""
         return any(signal.scope == "section" for signal in self.signals)
 
     @property
@@ -244,7 +244,7 @@ class Facts:
         return name if isinstance(name, str) else None
 
     def path_of(self, name: str) -> str:
-        """Return the path of the field ``name``; if not exactly one has this name, the name."""
+        """Return the path of the field ``name``; ``name`` if no or several fields have it."""
         paths = [] if any(sign in name for sign in ".[{") else self._field_paths.get(fold(name), [])
         return paths[0] if len(paths) == 1 else name
 
@@ -306,7 +306,10 @@ class Facts:
 
     @cached_property
     def number_kinds(self) -> set[bool]:
-        """A set: it has True if the response has measured numbers other than 0, False if zeros."""
+        """A set that says which measured numbers the response has.
+
+        True stands for at least one number other than 0, False for at least one 0.
+        """
         return {
             is_nonzero
             for fact in self.facts
@@ -354,7 +357,7 @@ class Facts:
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield the `Records` of each path pattern of lists, except lists about availability."""
+        """Yield the `Records` at each path pattern of lists, unless they state availability."""
         for fact in self.facts:
             if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
                 continue

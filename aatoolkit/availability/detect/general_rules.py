@@ -1,10 +1,11 @@
 """The general rules: read availability from responses without declared rules.
 
 A `GeneralRule` says to which keys and types of value it applies, and has the function that reads
-them. There are two tables of rules: `ENVELOPE` for keys of the envelope (the objects about the
-whole response), and `ROWS` for fields of records. In each table, the first rule that reads a value
-wins. In rows, a value is believed only if its field's name is about data, or if another field of
-the record (its sibling) confirms the value.
+them. Each statement about availability that is read becomes a signal in ``facts``, an object with
+the values of the response (`Facts`). There are two tables of rules: `ENVELOPE` for keys of the
+envelope (the objects about the whole response), and `ROWS` for fields of records. In each table,
+the first rule that reads a value wins. In rows, a value is believed only if its field's name is
+about data, or if another field of the record (its sibling) confirms the value.
 
 The file begins with the functions that read objects about availability, and maps and lists that
 name engines or fields.
@@ -92,7 +93,7 @@ class Entry(NamedTuple):
     name : str
         The engine or field that the entry is about.
     scope : str or None
-        What ``name`` is: ``engine`` or ``field``; None if unknown.
+        Whether ``name`` is an ``engine`` or a ``field``; None if unknown.
     value : object
         What the entry says about the engine or field.
     path : str
@@ -106,7 +107,7 @@ class Entry(NamedTuple):
 
 
 def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
-    """Return the entries of a map, of a list of names, or of a list of records that have a name."""
+    """Return one `Entry` per item of a map, of a list of names, or of a list of named records."""
     if isinstance(value, dict):
         entries = [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
         return [entry for entry in entries if entry.value is not None]
@@ -120,7 +121,7 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
 
 
 def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
-    """Add a signal with ``state`` about the engine, field or section that an entry names."""
+    """Add a signal that the engine, field or section named by an entry has this availability."""
     name, scope, value, path = entry
     if name == facts.section or (scope is None and name == "overall"):
         facts.add("section", None, state, path, "map", value)
@@ -544,7 +545,7 @@ def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
 
 
 def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
-    """Return the names of the fields and engines that a notice is about, each once."""
+    """Return the names of the fields and engines that a notice is about, without duplicates."""
     kind_and_name = find_target(notice)
     target_lists = (
         item
@@ -800,7 +801,7 @@ ENVELOPE = (
 
 
 def read_rows(facts: Facts) -> None:
-    """Add a signal for each record in a list that says whether its own data are available."""
+    """Add a signal for each record (list element) that says whether its own data are available."""
     for records in facts.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
             kinds = records.kinds(name)

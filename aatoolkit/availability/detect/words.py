@@ -595,7 +595,10 @@ def partial_if_measured(state: Availability, number_kinds: Collection[bool]) -> 
 
 
 def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
-    """Return a set with True if a record has numbers other than 0, and False if it has zeros."""
+    """Return a set that says which numbers a record has.
+
+    True stands for at least one number other than 0, False for at least one 0.
+    """
     number_by_key = {name: item for name, item in record.items() if type(item) in (int, float)}
     return {item != 0 for name, item in number_by_key.items() if not is_sample_size(name)}
 

@@ -255,8 +255,8 @@ class Picture(Axes):
         figure.savefig(buffer, format="png", dpi=144)
         width, height = (round(96 * inches) for inches in figure.get_size_inches())
         image = base64.b64encode(buffer.getvalue()).decode()
-        alt = {"width": width, "height": height, "alt": self.finding}
-        return {"image/png": image, "text/plain": str(self)}, {"image/png": alt}
+        image_metadata = {"width": width, "height": height, "alt": self.finding}
+        return {"image/png": image, "text/plain": str(self)}, {"image/png": image_metadata}
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"a Picture has no {name!r}: .figure.savefig(path) saves it")
@@ -275,7 +275,10 @@ def figure_of(axes: Axes) -> Figure:
 
 
 def is_dark_paper(ax: Axes | None) -> bool:
-    """Return whether the background of ``ax`` is dark; of matplotlib's style if ``ax`` is None."""
+    """Return whether the background of ``ax`` is dark.
+
+    For None, it is the background of new figures in matplotlib's current style.
+    """
     paper = ax.get_facecolor() if ax else mpl.rcParams["figure.facecolor"]
     return luminance(to_hex(paper)) < 0.2
 

@@ -146,10 +146,10 @@ class Palette(dict[str, str]):
         """The colours of cells, from the weakest to the strongest."""
 
     def __missing__(self, name: str) -> str:
-        """Compute a colour that is named by two parts.
+        """Return the colour for a name with two parts, which the palette does not store.
 
-        ``blue/tint`` is a lighter blue, ``ramp/0.5`` the colour of a cell of strength 0.5, and
-        ``on/0.5`` the colour of a text on that cell.
+        ``blue/tint`` is a lighter blue. ``ramp/0.5`` is the background of a cell whose shade is
+        halfway along the ramp, and ``on/0.5`` is the black or white of a text on that background.
         """
         name, _, variant = name.partition("/")
         if name == "on":
@@ -274,7 +274,7 @@ def source_phrases(sources: tuple[Source, ...]) -> list[str]:
 
 
 def fetch_time(fetched_at: str | None) -> str:
-    """Return the time at which a response was fetched as text, without T and time zone."""
+    """Return an ISO time of a fetch in the form ``2026-11-18 09:30:00``; empty if it is None."""
     return (fetched_at or "")[:19].replace("T", " ")
 
 
@@ -290,7 +290,7 @@ def column_title(name: str) -> str:
 
 
 def describe_scope(query: str | None) -> str:
-    """Return the window and the filters of a query string in words."""
+    """Return a query string such as ``days=30&engine=x`` in words: ``last 30 days, engine x``."""
     filters = parse_qs(query or "")
     window = [f"last {days} days" for days in filters.pop("days", [])[:1]]
     return ", ".join([*window, *(f"{name} {', '.join(texts)}" for name, texts in filters.items())])

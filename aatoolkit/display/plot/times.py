@@ -112,10 +112,10 @@ def _time_text(moment: pd.Timestamp) -> str:
 
 
 def _years_text(moments: Sequence[pd.Timestamp]) -> str:
-    """Return a label for an axis of times: the first and the last year, such as ``2025–2026``.
+    """Return the label of a time axis: the first and the last year, such as ``2025–2026``.
 
-    If the times are within days, it is the first and the last day. It is empty if the times span
-    more than 300 days, because then the ticks show the years.
+    If some of ``moments`` are not at midnight, the label has the first and the last day instead. It
+    is empty if ``moments`` span more than 300 days, because the ticks then show the years.
     """
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return ""

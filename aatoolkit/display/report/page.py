@@ -138,7 +138,7 @@ class _Page:
         )
 
     def _data(self, frame: pd.DataFrame) -> PlotData:
-        """Return a frame of the dataset as `PlotData`, which has the roles of its columns."""
+        """Return a frame of the dataset prepared for plotting; each frame is prepared only once."""
         if id(frame) not in self._data_by_id:
             self._data_by_id[id(frame)] = plot_data(frame)
         return self._data_by_id[id(frame)]
@@ -250,8 +250,8 @@ class _Page:
     ) -> str:
         """Return the key figures as HTML cards, each with value, trend line, change and verdict.
 
-        ``has_previous`` says that changes are since the previous window;
-        ``since`` is that window or the earlier dataset in words.
+        Changes are since the previous window if ``has_previous``, else since an earlier dataset.
+        ``since`` names this window or dataset in words.
         """
         cards = []
         for name in self._names:

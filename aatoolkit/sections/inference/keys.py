@@ -61,7 +61,7 @@ def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
             if year_path and column.reading.dtype == "string" and not column.is_label:
                 column.reading = read_as_month_days(column.values, column.reading, year_path)
             if column.reading.parse == "money":
-                _add_currency(column)
+                _add_currency_column(column)
         note = _mark_totals(relation)
         if note:
             notes.append(f"{relation.name}: {note}")
@@ -181,11 +181,11 @@ def _add_position_column(relation: Relation, name: str, levels_up: int = 0) -> s
 
 
 def _count_nested_arrays(relation: Relation) -> int:
-    """Return how many arrays enclose a row directly: 2 for ``[[row, row]]``."""
+    """Return how many arrays are directly around a row, such as 2 in ``[[row, row], [row]]``."""
     return len([*takewhile(lambda step: isinstance(step, Each), reversed(relation.steps))])
 
 
-def _add_currency(column: ColumnFinding) -> None:
+def _add_currency_column(column: ColumnFinding) -> None:
     """Add a column of currencies after a column whose texts have amounts with a currency."""
     relation, reading = column.relation, column.reading
     currencies = [currency(value) if isinstance(value, str) else value for value in column.values]

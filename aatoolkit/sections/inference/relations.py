@@ -165,7 +165,7 @@ class ColumnFinding:
 
     @property
     def numbers(self) -> Numbers:
-        """The numbers of the column before scaling, one per row; NaN for rows without a number."""
+        """The parsed numbers of the column, one per row, not yet multiplied by `scale`; or NaN."""
         return self.reading.numbers
 
     @property

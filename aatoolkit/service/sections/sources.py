@@ -1,28 +1,29 @@
-"""Sources: the domains and pages that answers cite, the queries behind answers, and the gaps.
+"""Sections about sources: what answers cite, the queries behind answers, and the gaps.
 
-**Domains.** How often engines cite and retrieve each domain, and its kind of site.
+**Domains.** How often engines cite and retrieve each domain, and what kind of site the domain is.
 
-**Urls.** How often engines cite each page, for which prompts, and which brands it mentions.
+**Urls.** How often engines cite each page, for which prompts, and which brands the page mentions.
 
-**Gaps.** Sources and topics where engines name competitors rather than the own brand.
+**Gaps.** The domains and topics where answers name competitors rather than the own brand.
 
-The own brand is the brand of the brand filter; without that filter, the project's own. Several such
-brands count as one. The competitors are the other tracked brands. On each domain, a brand has as
-many citations as there are cited sources of the domain in answers that mention the brand. The kind
-of a domain compares the citations of the own brand with those of the competitors:
+The own brand is the brand of the brand filter or, without this filter, the brand of the project.
+Several own brands count as one. The competitors are the other tracked brands.
 
-======== ===================================================================
-missing  the own brand has none, a competitor has at least one
-unique   the own brand has some, no competitor has any
-shared   the own brand has the competitors' mean, give or take a fifth of it
-weak     the own brand has fewer than that
-strong   the own brand has more than that
-======== ===================================================================
+On each domain, citations are counted per brand: a source of the domain counts for a brand if it is
+cited in an answer that mentions the brand. The gap on the domain is of one of these kinds:
 
-A domain that is cited only in answers that mention none of these brands is left out. The lead of
-the competitors is their mean minus the citations of the own brand. The opportunity score is the
-lead on this domain as a percentage of the largest lead on any domain; it is 0 if the competitors do
-not lead.
+======== ======================================================================
+missing  the own brand has no citations, a competitor has at least one
+unique   the own brand has citations, no competitor has any
+shared   the own brand's count is within a fifth of the mean of the competitors
+weak     the own brand's count is lower than that
+strong   the own brand's count is higher than that
+======== ======================================================================
+
+A domain is left out if no answer that cites it mentions any of these brands. The lead of the
+competitors on a domain is the mean of their counts minus the count of the own brand. The
+opportunity score of a domain is this lead as a percentage of the largest lead on any domain; it is
+0 where the competitors do not lead.
 
 **Fanouts.** The search queries that engines send before they answer a prompt.
 """
@@ -476,5 +477,5 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
 
 
 def _why_hidden(labels: Iterable[str]) -> str:
-    """Return sentences that say that the engines with these labels hide their queries."""
+    """Return the reason why queries are missing: one sentence per engine that hides its queries."""
     return " ".join(f"{label} does not expose its query expansions." for label in labels)

@@ -145,7 +145,9 @@ class View:
 
 
 class Result:
-    """The replayed result of a verb, i.e. of a method of ``df.aa`` such as ``merge``.
+    """The result of a verb (a method of ``df.aa``, such as ``merge``) that was called once more.
+
+    The call is repeated so that the cells of the result can be explained.
 
     Parameters
     ----------
@@ -154,7 +156,7 @@ class Result:
     frame : pandas.DataFrame
         The result.
     inputs : sequence of Replayed
-        The replayed frames that the verb was called with.
+        The frames that the verb was called with, which were made again, too.
     arguments : mapping
         The arguments of the verb.
     """

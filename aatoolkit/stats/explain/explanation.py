@@ -65,6 +65,8 @@ def in_words(value: Any) -> str:
 def are_equal(value: Any, other: Any) -> bool:
     """Return whether the values of two cells are equal, whatever their dtypes.
 
+    Numbers may differ by a rounding error, and all kinds of missing values are equal.
+
     Examples
     --------
     >>> are_equal(3, 3.0), are_equal(None, pd.NA), are_equal("3", 3), are_equal(0.1 + 0.2, 0.3)
