@@ -320,8 +320,9 @@ def cells_of_plan(
 
     rule = planned.rule
     cells = reduce(combine_cells, (cells_of(frame, part, metadata) for part in planned.parts))
-    # A missing number of which the response says why keeps that reason.
-    is_unexplained = ~(cells.has_number | cells.having(*EMPTY))
+    # In a group without any number, a missing number of which the response says why keeps that.
+    has_numbers = (groups.count(cells.has_number) > 0)[groups.ids]
+    is_unexplained = ~cells.has_number & (has_numbers | ~cells.having(*EMPTY))
     is_unreported = cells.unreported
     if is_unreported.any():
         # An unreported row says nothing about reported rows; it counts only in a group without

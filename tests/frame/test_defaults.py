@@ -19,7 +19,6 @@ SUMS_OF_WHAT_WAS_NOT_MEASURED = {
     ("crawl_timeseries", "requests"): "have no record",
     ("source_domains", "retrieval_count"): "shows cited sources only",
     ("cited_urls", "retrieval_count"): "shows cited sources only",
-    ("overview_engines", "mention_count"): "has not run yet",
 }
 """The only sums that are missing although some of their cells are there, and the reason given."""
 
