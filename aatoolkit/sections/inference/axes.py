@@ -201,6 +201,7 @@ class Structure:
         self._add_row_set(root, [((), [*documents])])
         for row_set in self.row_sets[1:]:
             self._split_by_fields(row_set)
+            self._remove_if_header(row_set)
 
     def _add_row_set(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
         """Add a row set with its raw columns and all row sets nested in it."""
@@ -258,6 +259,15 @@ class Structure:
         if scalar_types - {NoneType} or (scalar_types and scalar_types == value_types):
             scalars = [MISSING if type(value) in (dict, list) else value for value in values]
             self.raw_columns.append(RawColumn(row_set, steps, scalars))
+
+    def _remove_if_header(self, row_set: RowSet) -> None:
+        """Remove a row set whose rows are only the names in a header."""
+        columns = [column for column in self.raw_columns if column.row_set is row_set]
+        has_children = any(child_set.parent is row_set for child_set in self.row_sets)
+        is_header = row_set.steps[:-1] in self.headers and row_set in self.row_sets
+        if is_header and len(columns) == 1 and not has_children:
+            self.row_sets.remove(row_set)
+            self.raw_columns.remove(columns[0])
 
     def _split_by_fields(self, row_set: RowSet) -> None:
         """Split a row set into several if the fields of its rows depend on the enclosing row.

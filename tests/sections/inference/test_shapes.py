@@ -309,6 +309,8 @@ def test_a_header_of_one_name_is_found_in_several_responses() -> None:
     section = propose([report(4), report(3)], "s").section
     names = [column.name for column in section.tables[0].columns]
     assert names == ["date", "visits", "n"]
+    assert len(section.tables) == 1  # lists of names alone are none
+    assert aa.normalize(section, report(4)).rebuild() == report(4)
     assert section.tables[0].key == ("date",)
 
 
