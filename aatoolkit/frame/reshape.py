@@ -301,14 +301,9 @@ def _row_states(
             is_measured = is_measured | cells_of(rows, name, metadata).complete
         codes[is_measured] = 0
         cells = [cells_of(rows, name, metadata) for name in measures]
-        cell_codes = np.array([column.codes for column in cells]).reshape(len(cells), len(rows)).T
-        patterns, pattern_of_row = np.unique(cell_codes, axis=0, return_inverse=True)
-        for pattern_code, pattern in enumerate(patterns):
-            state = combine(
-                column.states[code] for column, code in zip(cells, pattern, strict=True)
-            )
-            has_state = (pattern_of_row == pattern_code) & (codes == 0) & ~is_measured
-            if state.status in EMPTY and has_state.any():
-                states.append(state)
-                codes[has_state] = len(states)
+        are_empty = np.all([column.having(*EMPTY) for column in cells], axis=0)
+        is_explained = are_empty & (codes == 0) & ~is_measured
+        for column in cells[:1]:  # whose reason is that of the row
+            codes = np.where(is_explained, len(states) + 1 + column.codes, codes)
+            states += column.states
     return status_columns([default, *states], codes)

@@ -15,105 +15,21 @@ from aatoolkit.sections import Table, propose
 
 SAMPLES = sorted(samples.SAMPLES.glob("*.json"))
 DAYS = ["2026-11-01", "2026-11-02", "2026-11-03"]
-ENGINES = ["chatgpt", "gemini", "grok"]
 
 
 def table(document: Any, name: str) -> Table:
     return propose(document, "s").section[name]
 
 
-@pytest.mark.parametrize(
-    ("document", "name", "path", "columns"),
-    [
-        ({"data": {"items": [{"a": 1}, {"a": 2}]}}, "s", "data.items[]", ["position", "a"]),
-        ([[{"a": 1}, {"a": 2}]], "s", "[]", ["position", "a"]),
-        ({"hits": {"chatgpt": 1, "gemini": 2}}, "s_hits", "hits{}", ["engine", "hits"]),
-        ({"daily": {day: {"hits": 1} for day in DAYS}}, "s_daily", "daily{}", ["date", "hits"]),
-        ({"t": {"columns": ["host", "hits"], "rows": [["a", 1], ["b", 2]]}}, "s_t", "t.rows[]",
-         ["host", "hits"]),
-        ({"meta": {"cols": [{"name": "host"}, {"name": "n"}]}, "rows": [["a", 1], ["b", 2]]}, "s",
-         "rows[]", ["host", "n"]),
-        ({"c": {"labels": DAYS, "series": [{"name": "Acme", "data": [1, 2, 3]},
-                                           {"name": "O'Brien", "data": [4, 5, 6]}]}}, "s_c",
-         "c.series[].data[]", ["date", "series_name", "c"]),
-        ({"c": {"dates": DAYS, "byEngine": {engine: [1, 2, 3] for engine in ENGINES}}}, "s_c",
-         "c.byEngine{}[]", ["engine", "date", "c"]),
-        # One list labels the series, and another what is in each.
-        ({"series": [[1, 2, 3], [4, 5, 6]], "names": ["Acme", "Rusk"], "dates": DAYS}, "s_2",
-         "series[][]", ["date", "s_name", "value"]),
-        ({"trend": {"dates": DAYS, "hits": [1, 2, 3], "errors": [0, 1, 0]}}, "s_trend",
-         "trend.dates[]", ["date", "hits", "errors"]),
-        ({"p": {"edges": [{"node": {"id": "a", "n": 1}}, {"node": {"id": "b", "n": 2}}]}}, "s_p",
-         "p.edges[]", ["id", "n"]),
-        ({"rows": [{"before": {"n": 1}, "after": {"n": 2}, "delta": {"n": 1}}]}, "s", "rows[]",
-         ["position", "before_n", "after_n", "delta_n"]),
-        ({"rows": [{"host": "a", "byEngine": {"chatgpt": 3}},
-                   {"host": "b", "byEngine": {"gemini": 1, "grok": None}}]}, "s_by_engine",
-         "rows[].byEngine{}", ["engine", "host", "value"]),
-        # Of two lists of one length the nearest labels the positions, and names the table.
-        ({name: {"days": DAYS, "series": [{"name": "Acme", "data": [1, 2, 3]}]} for name in "tu"},
-         "s_u", "u.series[].data[]", ["date", "series_name", "u"]),
-        # Two grids side by side have a header each.
-        ({"index": [["a", 1], ["b", 2], ["c", 3]], "cols": ["hits", "rate"], "data": [[3, 0.5]] * 3,
-          "index_names": ["host", "n"]}, "s", "index[]", ["host", "n", "hits", "rate"]),
-        # Arrays with one label share its axis.
-        ({"days": DAYS, "of": [{"id": name, "n": [1, 2, 3], "m": [0, None, 0]} for name in "ab"]},
-         "s", "of[].n[]", ["date", "of_id", "n", "of_m"]),
-        # Keys that are values of a field elsewhere are called as it is.
-        ({"weekly": {"x-bot": 3, "y-bot": 4}, "all": [{"bot": "x-bot"}, {"bot": "y-bot"}]},
-         "s_weekly", "weekly{}", ["bot", "weekly"]),
-        # Arrays that are whole columns, cells that are objects, and wrappers of one record or none.
-        ({"fields": ["day", "n"], "columns": [DAYS, [1, 2, 3]]}, "s_columns", "columns[][]",
-         ["date", "n"]),
-        ({"cols": ["host", "n"], "rows": [[{"v": "a"}, {"v": 1}], [{"v": "b"}, {"v": 2}]]}, "s",
-         "rows[]", ["host", "n"]),
-        ({"rows": [{"id": "a", "v": [{"n": 1}]}, {"id": "b"}, {"id": "c", "v": [{"n": 2}]}]}, "s",
-         "rows[]", ["id", "n"]),
-        # Lists of different tables are tables of their own.
-        ({"t": [{"rows": [{"a": 1, "b": 2}] * 2}, {"rows": [{"c": 1, "d": "x"}] * 2}]}, "s_t_2",
-         "t[].rows[]", ["position", "c", "d"]),
-        # The nearest of what may name positions: days beside a series, not columns elsewhere.
-        ({"weekly": {"days": DAYS, "series": [{"id": name, "n": [1.5, 2, 3]} for name in "ab"]},
-          "rivals": {"columns": ["rival", "ahead", "share"], "rows": [["a", 1, 0.5]] * 2}},
-         "s_weekly", "weekly.series[].n[]", ["date", "series_id", "n"]),
-        # Lists of equal records under keys of any language are one table.
-        ({"board": {key: [{"id": 7, "cost": 1, "due": day} for day in DAYS]
-                    for key in ("offen", "fertig", "gesperrt")}}, "s_board", "board{}[]",
-         ["board", "id", "cost", "due"]),
-        # Marks of what is missing, in place of records and of numbers.
-        ({"of": {name: {"TRU": {"mean": 1.5, "n": n}, "QUA": ":" if n else {"mean": 2.5, "n": 4}}
-                 for n, name in enumerate(["Acme", "Rusk", "Vole", "Ling"])},
-          "scale": [{"code": "TRU"}, {"code": "QUA"}]},
-         "s_of", "of{}{}", ["of", "of_2", "mean", "n", "of_3"]),
-        ({"kopf": ["marke", "n"], "zeilen": [["a", 3], ["b", "/"], ["c", 5]]}, "s_zeilen",
-         "zeilen[]", ["marke", "n"]),
-        # Columns of one part may be empty.
-        ({"f": [{"fields": ["day", "n"], "values": [DAYS, [1, 2, 3]]},
-                {"fields": ["day", "n"], "values": [[], []]}]}, "s_f", "f[].values[][]",
-         ["date", "n"]),
-        # What may be null is no column of a table.
-        ({"f": [{"fields": ["day", "n"], "values": [DAYS, [1, 2, 3]]},
-                {"fields": ["day", "n"], "values": [None, None]}]}, "s_f_2", "f[].values[][]",
-         ["field", "f_position", "f"]),
-        # A report may have a single dimension, which its header names.
-        ({"t": {"dims": [{"name": "date"}], "metric_headers": [{"name": "hits"}, {"name": "n"}],
-                "dimension_headers": [{"name": "date"}],
-                "rows": [{"dimension_values": [{"value": day.replace("-", "")}],
-                          "metric_values": [{"value": "7"}, {"value": str(n)}]}
-                         for n, day in enumerate(DAYS)]}}, "s_t", "t.rows[]",
-         ["date", "hits", "n"]),
-        # Flags and stars are texts.
-        ({"rows": [{"id": n, "flags": ["🇩🇪", "🇫🇷"][:n]} for n in (1, 2, 1)]}, "s", "rows[]",
-         ["position", "id", "flags"]),
-        # Neither other ranges nor short lists elsewhere name the ends of a range.
-        ({"ci": [0.4, 0.6], "ids": {"of": ["brand", "day"]},
-          "rows": [{"id": name, "range": [n / 9, n / 8]} for n, name in enumerate("abcd")]},
-         "s_2", "rows[]", ["id", "range", "range_2"]),
-    ],
-)  # fmt: skip
-def test_rows_are_found_in_every_shape(document, name, path, columns):
-    proposed = table(document, name)
-    assert (proposed.rows.path, sorted(proposed.names)) == (path, sorted(columns))
+SHAPES = json.loads(Path(__file__).with_name("shapes.json").read_bytes())
+
+
+@pytest.mark.parametrize("case", SHAPES, ids=lambda case: case.get("about", case["path"]))
+def test_rows_are_found_in_every_shape(case):
+    """``shapes.json``: a document, a table of its draft, and the path and columns of this table."""
+    proposed = table(case["document"], case["table"])
+    assert proposed.rows.path == case["path"]
+    assert sorted(proposed.names) == sorted(case["columns"])
 
 
 FRAME = [{"name": "site", "DATA": ["a", "b", ""], "VALIDITY": [1, 1, 0]},
