@@ -131,12 +131,9 @@ def combine(availabilities: Iterable[Availability]) -> Availability:
     states = list(availabilities)
     if len(states) == 1:
         return states[0]
+    states = [state for state in states if state.status != Status.NOT_APPLICABLE] or states
     status = reduce(join, (state.status for state in states), Status.NOT_APPLICABLE)
     incomplete_states = [state for state in states if state.status != Status.AVAILABLE]
-    if status != Status.NOT_APPLICABLE:
-        incomplete_states = [
-            state for state in incomplete_states if state.status != Status.NOT_APPLICABLE
-        ]
     causes = {state.cause for state in incomplete_states}
     cause = causes.pop() if len(causes) == 1 else None
     return Availability(status, cause, combined_reason(state.reason for state in incomplete_states))

@@ -173,9 +173,8 @@ class BuiltTable:
         if column.null is not None:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":
-            levels = {*column.levels, None}
             encoded_array = _encode_categories(array, column)
-            new_levels = sorted({*array.unique().to_pylist()} - levels)
+            new_levels = sorted({*array.unique().to_pylist()} - {*column.levels, None})
             if new_levels:
                 unknown_count = encoded_array.null_count - array.null_count
                 report.record("new level", column.pattern, unknown_count, json_text(new_levels[0]))
@@ -244,8 +243,8 @@ class BuiltTable:
 
     def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
         """Return the table as a DataFrame to which its metadata and ``responses`` are attached."""
-        names, blocks, size = tuple(self._positions), self._blocks, self.size
-        make_frame = partial(_make_frame, names, blocks, size, dtype_backend)
+        names = tuple(self._positions)
+        make_frame = partial(_make_frame, names, self._blocks, self.size, dtype_backend)
         return attrs.frame_with(make_frame, lambda: self.metadata, responses)
 
     @cached_property
@@ -262,8 +261,9 @@ class BuiltTable:
             )
             for column in self.table.columns
         }
-        key, recipe = tuple(self.table.key), [READ, 0, self.name]
-        return attrs.FrameMetadata(columns, key, (self._source,), recipe=recipe)
+        return attrs.FrameMetadata(
+            columns, tuple(self.table.key), (self._source,), recipe=[READ, 0, self.name]
+        )
 
 
 def _count_distinct(key_columns: Sequence[pa.Array]) -> int:

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -128,17 +128,15 @@ def rebuild(
     except (KeyError, AttributeError):
         raise MetadataError("the provenance of the tables is missing; write them again") from None
     response = [None]
-    cells = {}
+    write_cells = cache(partial(_write_cells, tables))
     for path, table, column, row, value_format, text in zip(*columns, strict=True):
         if text is None:
-            if (table, column, value_format) not in cells:
-                cells[table, column, value_format] = _write_cells(
-                    tables, table, column, value_format
-                )
-            if row >= len(cells[table, column, value_format]):
+            cells = write_cells(table, column, value_format)
+            if row >= len(cells):
                 raise PayloadError(f"the table {table} has lost rows")
-        value = json.loads(text) if text is not None else cells[table, column, value_format][row]
-        _set_value(response, path, value)
+            _set_value(response, path, cells[row])
+        else:
+            _set_value(response, path, json.loads(text))
     for path, text in zip(extra["path"], extra["value"], strict=True):
         if not path.endswith(KEY_SIGN):
             _set_value(response, path, json.loads(text))

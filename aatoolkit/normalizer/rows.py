@@ -288,14 +288,12 @@ class TableRows:
     def _find_values(self, source: str, element_reads: list[ElementRead]) -> RowValues:
         levels_up, sign, steps_or_number = _parse_source(source, self.table.rows.header)
         if sign == "@":
-            entry_steps = [
+            step_number = [
                 step_number
                 for step_number, step in enumerate(self.table.rows.steps, 1)
                 if type(step) is Entries
-            ]
-            return self.vectors[entry_steps[steps_or_number]].keys(), self._find_ancestor_rows(
-                entry_steps[steps_or_number]
-            )
+            ][steps_or_number]
+            return self.vectors[step_number].keys(), self._find_ancestor_rows(step_number)
         vector, index = self.vector, self.row_index
         if sign == "$":
             vector, index = self._document
@@ -502,15 +500,11 @@ def find_unread_values(
             reasons[table_rows.values_of(source)[0]] = "left out" if is_filtered else "known"
         for elements, arrays, row_index in table_rows.element_reads:
             reads_by_elements.setdefault(elements, []).append((arrays, row_index))
-    columns = [
-        (table_rows, column)
+    values = [
+        table_rows.values_of(source)
         for table_rows in tables
         if reasons
         for column in table_rows.table.columns
-    ]
-    values = [
-        table_rows.values_of(source)
-        for table_rows, column in columns
         for source, _ in find_sources_read(
             column.source or "", column.valid, table_rows.table.rows.header
         )
@@ -692,8 +686,8 @@ class DriftReport:
     def extend(self, report: DriftReport) -> None:
         """Add the differences and values of another report."""
         self.extra_values += report.extra_values
-        for (kind, path), drift in report.differences.items():
-            self.record(kind, path, drift.count, drift.example)
+        for drift in report.differences.values():
+            self.record(**vars(drift))
 
     def ignore_absences(self, paths: Iterable[str]) -> None:
         """Remove the differences of the kind ``absent`` at ``paths`` and below them."""

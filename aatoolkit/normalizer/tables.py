@@ -186,11 +186,11 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("extra", "availability", "drift", "hints", "_words", "_provenance")
-        state = vars(self) | {name: getattr(self, name) for name in names}
-        loaders = dict.fromkeys(self)
-        return state | {
+        return {
+            **vars(self),
+            **{name: getattr(self, name) for name in names},
             "_frames": {**self},
-            "_items": loaders,
+            "_items": dict.fromkeys(self),
             "_frame_makers": {},
             "_parts": _NO_PARTS,
         }

@@ -362,18 +362,19 @@ def _plan_further_requests(
         [PlannedRequest(view, Scope(), _FOR_OTHER_HOST, host)] for host in hosts for view in views
     ]
     engine_sets = _choose_engine_sets(active_engines, idle_engines)
+    engines = (*chain(*engine_sets),)
     budget = requests_left - len(request_groups)
     for view in views if len(engine_sets) > 1 else ():
         # Two halves of the engines show less than single engines do, but take fewer requests.
         chosen_sets = (
             engine_sets
             if view is None or len(engine_sets) * len(views) <= budget
-            else _split_in_halves(engine_sets)
+            else [engines[::2], engines[1::2]]
         )
         request_groups.append(
             [
-                PlannedRequest(view, Scope(engine=engines), _FOR_ONE_ENGINE)
-                for engines in chosen_sets
+                PlannedRequest(view, Scope(engine=chosen_engines), _FOR_ONE_ENGINE)
+                for chosen_engines in chosen_sets
             ]
         )
     if idle_engines:
@@ -396,12 +397,6 @@ def _choose_engine_sets(
     """
     single_engines = [(engine,) for engine in active_engines]
     return [*single_engines[:-1], (*single_engines[-1], *idle_engines)] if single_engines else []
-
-
-def _split_in_halves(engine_sets: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return all engines of the tuples, divided into two tuples of about equal length."""
-    engines = [engine for engine_set in engine_sets for engine in engine_set]
-    return [tuple(engines[::2]), tuple(engines[1::2])]
 
 
 def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
@@ -435,7 +430,7 @@ def find_engines(options: Any) -> tuple[list[str], list[str]]:
     idle_engines: list[str] = []
     unconfigured_engines: list[str] = []
     for engine_record in _find_engine_records(options):
-        name = next(_iter_engine_names(engine_record), None)
+        name = next(iter(_list_engine_names(engine_record)), None)
         run_values = [value for key, value in engine_record.items() if "run" in snake(key)]
         state = read_object_state(engine_record, STRONG)
         is_empty = state is not None and state.status in EMPTY
@@ -462,25 +457,22 @@ def find_engine_labels(options: Any) -> dict[str, str]:
     >>> find_engine_labels({"engines": [{"id": "copilot", "label": "Microsoft Copilot"}]})
     {'Microsoft Copilot': 'copilot'}
     """
-    name_lists = [
-        [*_iter_engine_names(engine_record)] for engine_record in _find_engine_records(options)
-    ]
     return {
         label: engine_names[0]
-        for engine_names in name_lists
+        for engine_names in map(_list_engine_names, _find_engine_records(options))
         for label in engine_names[1:]
         if fold(label) != fold(engine_names[0])
     }
 
 
-def _iter_engine_names(engine_record: dict[str, Any]) -> Iterator[str]:
-    """Yield the names in the record of an engine: first its id, then its label and title."""
+def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
+    """Return the names in the record of an engine: first its id, then its label and title."""
     text_by_key = {
         " ".join(word for word in tokens(key) if word not in words_of("engine")): text
         for key, text in reversed(engine_record.items())
         if isinstance(text, str)
     }
-    yield from (text_by_key[key] for key in (*_IDS, "label", "title") if key in text_by_key)
+    return [text_by_key[key] for key in (*_IDS, "label", "title") if key in text_by_key]
 
 
 def _find_engine_records(options: Any) -> list[dict[str, Any]]:

@@ -367,11 +367,10 @@ def _are_alike(candidate: Candidate, other: Candidate) -> bool:
     The two paths must have a word (text, boolean or code) in common, and the same last field or the
     same parent object. If ``candidate`` is a count, the same parent object is not enough.
     """
-    path_part_pairs = zip(
-        candidate.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True
-    )
-    is_same_parent, is_same_key = (part == other_part != "" for part, other_part in path_part_pairs)
-    is_same_field = is_same_key or (is_same_parent and not candidate.total)
+    parent, _, key = candidate.at.rpartition(".")
+    other_parent, _, other_key = other.at.rpartition(".")
+    is_same_parent = parent == other_parent != "" and not candidate.total
+    is_same_field = key == other_key != "" or is_same_parent
     return is_same_field and not candidate.words.keys().isdisjoint(other.words)
 
 
@@ -725,7 +724,7 @@ class _Search:
                 )
             ]
         if not any(have_numbers):  # the numbers that these rows speak of are elsewhere
-            is_outside_rows = not any(isinstance(step, Each | Entries) for step in path[:-1])
+            is_outside_rows = not _is_in_rows(path[:-1])
             have_numbers = [
                 next(
                     (
@@ -977,10 +976,9 @@ def _is_legend(value: Any) -> bool:
 
 def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Legend:
     """Return the first legend that explains all codes at a path; an empty legend if none does."""
-    words = {
+    codes = {
         to_word(entry.value) for occurrence in occurrences for entry in _split_by_word(occurrence)
-    }
-    codes = words - {"null"}
+    } - {"null"}
     return next((legend for legend in legends if codes and codes <= legend.keys()), {})
 
 
@@ -1075,14 +1073,18 @@ def _join_words(words: Collection[object]) -> str:
     return ", ".join(sorted(map(to_word, words))[:3])
 
 
+def _is_in_rows(path: Path) -> bool:
+    """Return whether a path leads into a list or a map."""
+    return any(isinstance(step, Each | Entries) for step in path)
+
+
 def _is_in_other_rows(path: Path, main_path: Path) -> bool:
     """Return whether a path leads to a field of rows outside the object with the main table.
 
     ``main_path`` is the path to the rows of the main table.
     """
     main_object_path = tuple(takewhile(lambda step: isinstance(step, Field), main_path))
-    is_in_rows = any(isinstance(step, Each | Entries) for step in path[:-1])
-    return is_in_rows and path[: len(main_object_path)] != main_object_path
+    return _is_in_rows(path[:-1]) and path[: len(main_object_path)] != main_object_path
 
 
 def _iter_nested(value: Any) -> Iterator[Any]:
@@ -1131,7 +1133,7 @@ class _WordEvidence:
         self._legend = legend
         keys = [step.name for step in path if isinstance(step, Field | Named)]
         self._key = keys[-1]
-        self._is_in_rows = any(isinstance(step, Each | Entries) for step in path)
+        self._is_in_rows = _is_in_rows(path)
         concepts = ("place", "source", "about_data")
         self._is_named = self._is_in_rows or any(
             has_word_of(key, concept) for key in keys for concept in concepts
@@ -1312,8 +1314,7 @@ def find_emptied_paths(
     """
     if unmeasured_response is None or detect(unmeasured_response).signals:
         return ()
-    steps = relations[0].steps
-    path = steps[: next((i for i, step in enumerate(steps) if not isinstance(step, Field)), None)]
+    path = tuple(takewhile(lambda step: isinstance(step, Field), relations[0].steps))
     empty_values: tuple[Any, ...] = (None, [], {})
     is_emptied = (
         value_at(document, path) not in empty_values

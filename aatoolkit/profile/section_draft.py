@@ -102,15 +102,13 @@ class SectionDraft:
 
         cells_by_column = {
             (column.table, column.name): (
-                *(
-                    column.path,
-                    column.dtype,
-                    column.unit.value,
-                    column.rule_text,
-                    column.doc,
-                    column.confidence,
-                    column.evidence,
-                ),
+                column.path,
+                column.dtype,
+                column.unit.value,
+                column.rule_text,
+                column.doc,
+                column.confidence,
+                column.evidence,
                 column.example and str(column.example)[:80],
             )
             for column in self.columns()

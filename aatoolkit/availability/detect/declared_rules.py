@@ -232,13 +232,13 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
 
     The path leads to an HTTP header, to the entries of a map, or to a field of rows.
     """
-    field_names = (*rule.steps,) if rule.kind != "header" else (rule.header,)
     if rule.kind == "header":
         for name, text in headers.items():
             if name.lower() == rule.header:
-                yield RuleValue("section", None, text, field_names, f"header {rule.header}")
+                yield RuleValue("section", None, text, (rule.header,), f"header {rule.header}")
         return
     if rule.kind == "map":
+        field_names: FieldNames = (*rule.steps,)
         holder = Member("", facts.document, "$", {})
         for name in field_names:
             holder = holder.child(name, holder.value.get(name) if holder.is_object else None)

@@ -370,8 +370,10 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
     """Return whether an error body names a request parameter or lists the values it may have."""
     if not isinstance(body, dict) or depth > 2:
         return False
-    keys = {fold(name) for name in body} & {"parameter", "param", "allowed", "suggestions"}
-    return bool(keys) or any(_names_parameter(value, depth + 1) for value in body.values())
+    keys = {"parameter", "param", "allowed", "suggestions"}
+    return not keys.isdisjoint(map(fold, body)) or any(
+        _names_parameter(value, depth + 1) for value in body.values()
+    )
 
 
 # --- headers ---------------------------------------------------------------------------------

@@ -150,10 +150,6 @@ class Member(NamedTuple):
         pattern = f"{self.pattern}.{name}" if self.pattern else name
         return Member(name, value, self.path + key_step(name), self.value, pattern)
 
-    def element(self, index: int, value: Any) -> Member:
-        """Return a copy of this member with one element of its value (a list) as the value."""
-        return self._replace(value=value, path=f"{self.path}[{index}]")
-
 
 class Facts:
     """The values of a response by path pattern, with the signals (stated availabilities) so far.
@@ -408,10 +404,6 @@ class Records:
     def __init__(self, rows: Vector, store_signal: Callable[..., None]) -> None:
         self.rows, self._store_signal = rows, store_signal
         self.names = rows.fields()
-
-    def kinds(self, name: str) -> set[type]:
-        """Return the Python types that the values of the field ``name`` have."""
-        return self.rows.field(name).kinds
 
     def values_of_field(self, name: str) -> list[Any]:
         """Return the value of the field ``name`` in each record; `MISSING` where there is none."""

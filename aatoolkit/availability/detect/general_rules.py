@@ -109,8 +109,11 @@ class Entry(NamedTuple):
 def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
     """Return one `Entry` per item of a map, of a list of names, or of a list of named records."""
     if isinstance(value, dict):
-        entries = [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
-        return [entry for entry in entries if entry.value is not None]
+        return [
+            Entry(name, scope, item, path + key_step(name))
+            for name, item in value.items()
+            if item is not None
+        ]
     entries = []
     for index, item in enumerate(value):
         kind_and_name = find_target(item) if isinstance(item, dict) else (None, item)
@@ -334,14 +337,11 @@ def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_st
                 )
             elif state is not None and is_target:
                 add_entry(facts, Entry(name, scope, item, path), state)
-    scalar_items = {
-        key_name: item for key_name, item in value.items() if not isinstance(item, dict | list)
-    }
     if not has_state:
         entries = {
-            key_name: item
-            for key_name, item in scalar_items.items()
-            if not _is_state_or_reason(key_name)
+            name: item
+            for name, item in value.items()
+            if not (isinstance(item, dict | list) or _is_state_or_reason(name))
         }
         read_map_of_states(facts, key, list_entries(entries, member.path, scope))
 
@@ -426,16 +426,6 @@ class GeneralRule(NamedTuple):
     """Takes a member and returns a `RuleResult`; in `ROWS`, takes a field and returns `States`."""
 
 
-def make_pattern_test(name: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a key matches the pattern ``name`` of the lexicon."""
-    return lambda key: matches_form(key, name)
-
-
-def make_word_test(name: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a key is a word of the lexicon's word set ``name``."""
-    return lambda key: is_word_of(key, name)
-
-
 def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
     """Apply a general rule to a key and its value; return whether the rule read anything.
 
@@ -488,7 +478,10 @@ def _read_notices(facts: Facts, member: Member) -> bool:
     signal_count_before = len(facts.signals)
     notices = [member]
     if isinstance(value, list):
-        notices = [member.element(index, item) for index, item in enumerate(value)]
+        notices = [
+            member._replace(value=item, path=f"{member.path}[{index}]")
+            for index, item in enumerate(value)
+        ]
     elif isinstance(value, dict) and is_word_of(key, "footnote"):
         notices = [
             member.child(name, {"field": name, "text": item}) for name, item in value.items()
@@ -547,13 +540,10 @@ def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
 def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
     """Return the names of the fields and engines that a notice is about, without duplicates."""
     kind_and_name = find_target(notice)
-    target_lists = (
-        item
-        for key, item in notice.items()
-        if isinstance(item, list) and has_word_of(key, "target")
-    )
     targets = [kind_and_name[1]] if kind_and_name else []
-    targets += [name for names in target_lists for name in names if isinstance(name, str)]
+    for key, item in notice.items():
+        if isinstance(item, list) and has_word_of(key, "target"):
+            targets += [name for name in item if isinstance(name, str)]
     return [*dict.fromkeys(targets)]
 
 
@@ -775,19 +765,21 @@ _DICT: Kinds = {dict}
 _BOOL: Kinds = {bool}
 _NUMBER: Kinds = {int, float}
 ENVELOPE = (
-    GeneralRule("error", make_word_test("error"), _TEXT | _LIST | _DICT, _read_error),
+    GeneralRule("error", lambda key: is_word_of(key, "error"), _TEXT | _LIST | _DICT, _read_error),
     GeneralRule("error", is_error_key, _BOOL | {int} | _TEXT, _read_error),
-    GeneralRule("through", make_pattern_test("through"), _TEXT, _read_last_day),
+    GeneralRule("through", lambda key: matches_form(key, "through"), _TEXT, _read_last_day),
     GeneralRule("count", may_state_loss, _NUMBER | _LIST | _TEXT,
          lambda _, m: state_of_loss(m.key, m.value)),
     GeneralRule("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
          _BOOL, _read_flag),
-    GeneralRule("source", make_pattern_test("no_source"), _LIST | {type(None)}, _read_sources),
+    GeneralRule("source", lambda key: matches_form(key, "no_source"), _LIST | {type(None)},
+         _read_sources),
     GeneralRule("statement", rate_key, _DICT, read_statement),
-    GeneralRule("notice", make_pattern_test("noted"), _TEXT | _LIST | _DICT, _read_notices),
+    GeneralRule("notice", lambda key: matches_form(key, "noted"), _TEXT | _LIST | _DICT,
+         _read_notices),
     GeneralRule("statement", rate_key, _TEXT, read_statement),
-    GeneralRule("status", make_pattern_test("stage"), _TEXT, _read_job_status),
-    GeneralRule("reason", make_word_test("message"), _TEXT | _DICT, _read_message),
+    GeneralRule("status", lambda key: matches_form(key, "stage"), _TEXT, _read_job_status),
+    GeneralRule("reason", lambda key: is_word_of(key, "message"), _TEXT | _DICT, _read_message),
     GeneralRule("reason", lambda key: split_key(key)[1] == "reason", _TEXT, _read_named_reason),
     GeneralRule("reason", state_of_names_under, _DICT, _read_named_reason),
     GeneralRule("map", _may_list_names, _DICT | _LIST, read_names_without_data),
@@ -804,7 +796,7 @@ def read_rows(facts: Facts) -> None:
     """Add a signal for each record (list element) that says whether its own data are available."""
     for records in facts.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
-            kinds = records.kinds(name)
+            kinds = records.rows.field(name).kinds
             for rule in ROWS:
                 if rule.kinds & kinds and rule.key(name):
                     states = rule.read(records, name)
@@ -874,7 +866,7 @@ def _read_sibling_states(records: Records, name: str) -> States | None:
 
 ROWS = (
     GeneralRule("row flag", bool, {bool}, _read_row_flags),
-    GeneralRule("row code", make_pattern_test("observation_status"), {str},
+    GeneralRule("row code", lambda key: matches_form(key, "observation_status"), {str},
          lambda records, name: records.states(name, state_of_observation_code)),
     GeneralRule("cell", lambda n: split_key(n)[1], {bool, str}, _read_sibling_states)
 )  # fmt: skip

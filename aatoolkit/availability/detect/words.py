@@ -151,8 +151,11 @@ def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Wo
 
     Return None if no text means a `Word` of at least ``min_strength``.
     """
-    found_words = [word for text in texts if isinstance(text, str) and (word := find_word(text))]
-    strong_words = [word for word in found_words if word.strength >= min_strength]
+    strong_words = [
+        word
+        for text in texts
+        if isinstance(text, str) and (word := find_word(text)) and word.strength >= min_strength
+    ]
     return max(strong_words, key=lambda word: word.strength, default=None)
 
 
@@ -383,9 +386,7 @@ def split_key(key: str) -> tuple[str, str]:
     name, _, suffix = _SEPARATOR.sub("\0", key, count=1).partition("\0")
     parts = tokens(suffix if suffix and name else key)
     if suffix and name:
-        kind = next(
-            (kind for length in (2, 1) if (kind := _read_key_ending(parts[-length:]))), None
-        )
+        kind = _read_key_ending(parts[-2:]) or _read_key_ending(parts[-1:])
         return (fold(name), kind) if kind else ("", "")
     if len(parts) > 1 and parts[0] == "has":
         return "".join(parts[1:]), "available"
@@ -514,12 +515,11 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
                 if reason == value
                 else with_explanation(word.availability, record)
             )
-    flag_states = [
-        state_of_named_flag(name, value)
+    known_states = [
+        state
         for name, value in record.items()
-        if isinstance(value, bool)
+        if isinstance(value, bool) and (state := state_of_named_flag(name, value))
     ]
-    known_states = [state for state in flag_states if state is not None]
     lacking_states = [state for state in known_states if state.status != Status.AVAILABLE]
     return with_explanation((lacking_states or known_states)[0], record) if known_states else None
 
@@ -571,13 +571,10 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
     for key, text in (
         record.items() if state.cause is None and state.status == "unavailable" else ()
     ):
-        word = (
-            find_word_in_text(text)
-            if isinstance(text, str) and ends_with_word_of(key, "cause")
-            else None
-        )
-        if word and word.availability.status in EMPTY:
-            return word.because(state.reason)
+        if isinstance(text, str) and ends_with_word_of(key, "cause"):
+            word = find_word_in_text(text)
+            if word and word.availability.status in EMPTY:
+                return word.because(state.reason)
     return state
 
 
@@ -599,8 +596,11 @@ def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
 
     True stands for at least one number other than 0, False for at least one 0.
     """
-    number_by_key = {name: item for name, item in record.items() if type(item) in (int, float)}
-    return {item != 0 for name, item in number_by_key.items() if not is_sample_size(name)}
+    return {
+        item != 0
+        for name, item in record.items()
+        if type(item) in (int, float) and not is_sample_size(name)
+    }
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
