@@ -273,16 +273,14 @@ class _MetadataInMemory:
         """
         frame, columns = self.make_rows(), self.metadata.columns
         arrays = arrays_of(frame)
-        empty_columns = {
-            name
-            for name, column in columns.items()
-            if column.availability.status in EMPTY
-            and (name not in arrays or arrays[name].isna().all())
-        }
         names = [
             name
             for name, column in columns.items()
-            if column != NOTHING and name not in empty_columns
+            if column != NOTHING
+            and not (
+                column.availability.status in EMPTY
+                and (name not in arrays or arrays[name].isna().all())
+            )
         ]
         return fingerprint_of(frame, names, self.metadata.key, sample=sample)
 
