@@ -167,14 +167,13 @@ class _Table:
                 for row, value in enumerate(values):
                     if type(value) is int and not -(2**63) <= value < 2**63:
                         values[row], kinds[row] = str(value), BIG
-                present_kinds = {*kinds}
             elif NUMBER in present_kinds and _are_distinguishable(values):
                 kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
-                present_kinds, plan["whole"] = {*kinds}, True
+                plan["whole"] = True
         objects = [value for value in values if type(value) is dict]
         if objects and are_keys_data(objects):
             kinds = ["entries" if kind == "object" else kind for kind in kinds]
-            present_kinds = {*kinds}
+        present_kinds = {*kinds}
 
         def values_of_kind(kind: str) -> Sequence[Any]:
             if present_kinds == {kind}:

@@ -254,8 +254,7 @@ class Vector:
         """Return the keys of the rows, which must be entries of objects."""
         child = self._children.get(None)
         if child is None:
-            child = Vector(self.level.keys or [], self.level, is_key=True)
-            self._children[None] = child
+            child = self._children[None] = Vector(self.level.keys or [], self.level, is_key=True)
         return child
 
     def flatten(

@@ -461,15 +461,15 @@ class FingerprintCheck:
         differ, or they are equal but may be sums of groups; see `_find_possible_sums`.
         """
         matches = []
-        for match in filter(
-            None, (find_match() for find_match in (self._match_by_label, self._match_by_key))
-        ):
+        for find_match in (self._match_by_label, self._match_by_key):
+            match = find_match()
+            if match is None:
+                continue
             diff_columns = {name for name in self._columns if self._differs(name, match)}
             possible_sums = self._find_possible_sums(match.mask, diff_columns)
-            matches.append(
-                (match, diff_columns, dict.fromkeys(diff_columns, OVERWRITTEN) | possible_sums)
-            )
-            if not matches[-1][-1]:
+            reasons = dict.fromkeys(diff_columns, OVERWRITTEN) | possible_sums
+            matches.append((match, diff_columns, reasons))
+            if not reasons:
                 break
         return matches
 

@@ -264,13 +264,9 @@ def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None
     words = [singular(word) for word in tokens(column.name) if word not in words_of("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in STEMS:
         return None
-    kept_mask, missing_values = column.relation.kept_mask, column.reading.missing
-    values = {
-        value
-        for row, value in enumerate(column.values)
-        if isinstance(value, str) and kept_mask[row]
-    }
-    texts = values.difference(missing_values)
+    kept_values = zip(column.values, column.relation.kept_mask, strict=True)
+    texts = {value for value, is_kept in kept_values if is_kept and isinstance(value, str)}
+    texts.difference_update(column.reading.missing)
     return (
         words[0] if texts and texts <= vocabulary.values_by_dimension.get(words[0], set()) else None
     )

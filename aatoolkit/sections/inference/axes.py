@@ -318,11 +318,13 @@ class Structure:
             for index, row in enumerate(row_set.enclosing_rows(ancestor))
             if ancestor.keys[row] in ancestor_keys
         ]
-        parent_rows = [row_set.parent_rows[row] for row in kept_rows]
-        keys = [row_set.keys[row] for row in kept_rows]
-        only = {**row_set.only, source: tuple(ancestor_keys)}
         new_set = replace(
-            row_set, parent_rows=parent_rows, keys=keys, only=only, arrays=[], maps=[]
+            row_set,
+            parent_rows=[row_set.parent_rows[row] for row in kept_rows],
+            keys=[row_set.keys[row] for row in kept_rows],
+            only={**row_set.only, source: tuple(ancestor_keys)},
+            arrays=[],
+            maps=[],
         )
         self.row_sets.append(new_set)
         self.raw_columns += [
