@@ -312,8 +312,9 @@ def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[A
         raise ValueError(f"the table {_shorten_name(name)} had {plan['rows']} rows")
 
     def read_cell_values(cell_plan: _Plan) -> list[Any]:
-        kinds = table.column(cell_plan["kind"]).to_pylist() if "kind" in cell_plan else []
-        kinds = kinds or [cell_plan.get("bare", "null")] * plan["rows"]
+        kinds = [cell_plan.get("bare", "null")] * plan["rows"]
+        if "kind" in cell_plan:
+            kinds = table.column(cell_plan["kind"]).to_pylist()
         values: list[Any] = [MISSING if kind == "missing" else None for kind in kinds]
         for kind, column_name in cell_plan["scalars"].items():
             for row, value in enumerate(table.column(column_name).to_pylist()):

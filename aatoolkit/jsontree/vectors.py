@@ -224,8 +224,7 @@ class Vector:
                 self.level,
                 (*self.field_names, name),
             )
-            is_in_no_row = child.kinds == {Missing}
-            child.is_absent = is_in_no_row and (dict in self.kinds or self.is_absent)
+            child.is_absent = child.kinds == {Missing} and (dict in self.kinds or self.is_absent)
         return child
 
     def elements(self) -> Vector:

@@ -713,10 +713,9 @@ def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any])
 
     There must be at least one row in which both are known.
     """
-    pairs = {*zip(lengths, other_lengths, strict=False)}
     comparisons = [
         length == other_length
-        for length, other_length in pairs
+        for length, other_length in {*zip(lengths, other_lengths, strict=False)}
         if None not in (length, other_length)
     ]
     return len(lengths) == len(other_lengths) and any(comparisons) and all(comparisons)

@@ -125,14 +125,11 @@ def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iter
     is_nested = any(neighbour.steps for neighbour, _ in [*relation.with_ancestors()][1:])
     for neighbour in relations if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
         is_top_level = neighbour.parent is None or not neighbour.parent.steps
-        is_other_table = (
+        if (
             neighbour.steps
             and is_top_level
             and neighbour is not relation
             and not {*neighbour.key} & key
-        )
-        if (
-            is_other_table
             and column.name in neighbour.column_names
             and neighbour[column.name].may_be_summed
         ):

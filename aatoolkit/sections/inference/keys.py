@@ -100,13 +100,14 @@ def _inherit_labels(relation: Relation) -> None:
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
-            is_inheritable = column.source[0] != "@" and not column.is_inherited
-            is_inheritable &= (
-                not column.reading.is_number
+            is_inheritable = (
+                column.source[0] != "@"
+                and not column.is_inherited
+                and not column.reading.is_number
                 and column.dtype != "list<string>"
                 and column.path not in paths
+                and column.valid is None
             )
-            is_inheritable &= column.valid is None
             texts = [value for value in column.values if isinstance(value, str)]
             is_short = all(len(text) <= _MAX_LABEL_LENGTH for text in texts)
             if is_inheritable and is_short:
