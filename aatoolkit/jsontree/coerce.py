@@ -499,25 +499,24 @@ def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> i
         return None
     parts = match.groupdict()
     if "name" in parts:
-        if parts["name"][:3].lower() not in _MONTH_NAMES or bool(parts["first"]) == bool(
-            parts["day"]
-        ):
+        name = parts["name"][:3].lower()
+        if name not in _MONTH_NAMES or bool(parts["first"]) == bool(parts["day"]):
             return None
-        parts["month"] = _MONTH_NAMES.index(parts["name"][:3].lower()) + 1
+        parts["month"] = _MONTH_NAMES.index(name) + 1
         parts["day"] = parts["first"] or parts["day"]
-    if "quarter" in parts and parts["month"] is None:
+    if parts.get("quarter"):
         parts["month"] = 3 * int(parts["quarter"]) - 2
-    day_of_month = int(parts.get("day", 1))
+    month, day_of_month = int(parts.get("month", 1)), int(parts.get("day", 1))
     if "week" in parts:
         parsed_day = date.fromisocalendar(int(parts["year"]), int(parts["week"]), 1)
     elif "year" in parts:
-        parsed_day = date(int(parts["year"]), int(parts["month"]), day_of_month)
+        parsed_day = date(int(parts["year"]), month, day_of_month)
     elif year is None:
         return None
     else:  # in that year, or the last time before that day
         latest_day = date.fromisoformat(f"{year}-12-31" if len(str(year)) == 4 else str(year)[:10])
-        is_after_latest = (int(parts["month"]), day_of_month) > (latest_day.month, latest_day.day)
-        parsed_day = date(latest_day.year - is_after_latest, int(parts["month"]), day_of_month)
+        is_after_latest = (month, day_of_month) > (latest_day.month, latest_day.day)
+        parsed_day = date(latest_day.year - is_after_latest, month, day_of_month)
     return _to_day_number(parsed_day) * (1 if dtype == "date" else 86_400_000_000)
 
 

@@ -167,14 +167,13 @@ class _Table:
                 for row, value in enumerate(values):
                     if type(value) is int and not -(2**63) <= value < 2**63:
                         values[row], kinds[row] = str(value), BIG
-                present_kinds = {*kinds}
             elif NUMBER in present_kinds and _are_distinguishable(values):
                 kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
-                present_kinds, plan["whole"] = {*kinds}, True
+                plan["whole"] = True
         objects = [value for value in values if type(value) is dict]
         if objects and are_keys_data(objects):
             kinds = ["entries" if kind == "object" else kind for kind in kinds]
-            present_kinds = {*kinds}
+        present_kinds = {*kinds}
 
         def values_of_kind(kind: str) -> Sequence[Any]:
             if present_kinds == {kind}:
@@ -313,8 +312,9 @@ def _read_values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[A
         raise ValueError(f"the table {_shorten_name(name)} had {plan['rows']} rows")
 
     def read_cell_values(cell_plan: _Plan) -> list[Any]:
-        kinds = table.column(cell_plan["kind"]).to_pylist() if "kind" in cell_plan else []
-        kinds = kinds or [cell_plan.get("bare", "null")] * plan["rows"]
+        kinds = [cell_plan.get("bare", "null")] * plan["rows"]
+        if "kind" in cell_plan:
+            kinds = table.column(cell_plan["kind"]).to_pylist()
         values: list[Any] = [MISSING if kind == "missing" else None for kind in kinds]
         for kind, column_name in cell_plan["scalars"].items():
             for row, value in enumerate(table.column(column_name).to_pylist()):

@@ -224,8 +224,7 @@ class Vector:
                 self.level,
                 (*self.field_names, name),
             )
-            is_in_no_row = child.kinds == {Missing}
-            child.is_absent = is_in_no_row and (dict in self.kinds or self.is_absent)
+            child.is_absent = child.kinds == {Missing} and (dict in self.kinds or self.is_absent)
         return child
 
     def elements(self) -> Vector:
@@ -254,8 +253,7 @@ class Vector:
         """Return the keys of the rows, which must be entries of objects."""
         child = self._children.get(None)
         if child is None:
-            child = Vector(self.level.keys or [], self.level, is_key=True)
-            self._children[None] = child
+            child = self._children[None] = Vector(self.level.keys or [], self.level, is_key=True)
         return child
 
     def flatten(

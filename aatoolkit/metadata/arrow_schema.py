@@ -52,12 +52,13 @@ def declared(column: ColumnMetadata) -> Column | None:
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     """Return ``schema`` with the metadata under the keys ``aatoolkit`` and ``PANDAS_ATTRS``."""
-    schema_metadata = {
-        **(schema.metadata or {}),
-        PANDAS: _to_json({ATTRIBUTE: pack(metadata.dumps())}),
-        KEY: _to_json(_make_body(metadata)),
-    }
-    return schema.with_metadata(schema_metadata)
+    return schema.with_metadata(
+        {
+            **(schema.metadata or {}),
+            PANDAS: _to_json({ATTRIBUTE: pack(metadata.dumps())}),
+            KEY: _to_json(_make_body(metadata)),
+        }
+    )
 
 
 _PARQUET_NAMES = "string large_string bool date32 int8 int16 int32 int64 float double timestamp[us]"

@@ -273,16 +273,14 @@ class _MetadataInMemory:
         """
         frame, columns = self.make_rows(), self.metadata.columns
         arrays = arrays_of(frame)
-        empty_columns = {
-            name
-            for name, column in columns.items()
-            if column.availability.status in EMPTY
-            and (name not in arrays or arrays[name].isna().all())
-        }
         names = [
             name
             for name, column in columns.items()
-            if column != NOTHING and name not in empty_columns
+            if column != NOTHING
+            and not (
+                column.availability.status in EMPTY
+                and (name not in arrays or arrays[name].isna().all())
+            )
         ]
         return fingerprint_of(frame, names, self.metadata.key, sample=sample)
 
@@ -436,9 +434,9 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
         unknown_column = ColumnMetadata(None, Availability(Status.UNKNOWN, None, reason))
         columns[name] = unknown_column if reason else column
     columns = with_row_states(frame, columns)
+    key = tuple(name for name in metadata.key if name in columns)
     for name in {*level_names} - {*names} if not levels else ():
         del columns[name]
-    key = tuple(name for name in metadata.key if name in names or name in level_names)
     repeated_tables = {
         *metadata.repeated,
         *fingerprint_check.repeated(columns_of_tables(columns)),
@@ -544,12 +542,15 @@ def with_row_states(
     frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
     """Return ``columns`` with availability recomputed for the rows that ``frame`` has now."""
-    if not any(column.statements or column.absent for column in columns.values()):
+    partial_columns = {
+        name: column for name, column in columns.items() if column.statements or column.absent
+    }
+    if not partial_columns:
         return {**columns}
     row_status = row_status_of(frame, FrameMetadata(columns))
     return {
-        name: row_status.recompute(column) if column.statements or column.absent else column
-        for name, column in columns.items()
+        **columns,
+        **{name: row_status.recompute(column) for name, column in partial_columns.items()},
     }
 
 

@@ -213,21 +213,18 @@ class RowStatus:
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> Availability:
         """Return the availability of a row to which ``statements`` apply."""
-        column_sets = [
-            {condition.column for condition in statement.rows} for statement in statements
-        ]
-        are_certain = [column_names <= self._usable_columns for column_names in column_sets]
-        condition_sets = [
-            {*statement.rows}
-            for statement, is_certain in zip(statements, are_certain, strict=True)
-            if is_certain
-        ]
-        narrowest_states, possible_states = [], []
-        for statement, is_certain in zip(statements, are_certain, strict=True):
-            if not is_certain:
+        certain_statements, possible_states = [], []
+        for statement in statements:
+            if {condition.column for condition in statement.rows} <= self._usable_columns:
+                certain_statements.append(statement)
+            else:
                 possible_states.append(statement.availability)
-            elif not any({*statement.rows} < conditions for conditions in condition_sets):
-                narrowest_states.append(statement.availability)
+        condition_sets = [{*statement.rows} for statement in certain_statements]
+        narrowest_states = [
+            statement.availability
+            for statement, conditions in zip(certain_statements, condition_sets, strict=True)
+            if not any(conditions < other_conditions for other_conditions in condition_sets)
+        ]
         return combine([*(narrowest_states or [other_rows]), *possible_states])
 
 

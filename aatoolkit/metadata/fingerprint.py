@@ -461,15 +461,15 @@ class FingerprintCheck:
         differ, or they are equal but may be sums of groups; see `_find_possible_sums`.
         """
         matches = []
-        for match in filter(
-            None, (find_match() for find_match in (self._match_by_label, self._match_by_key))
-        ):
+        for find_match in (self._match_by_label, self._match_by_key):
+            match = find_match()
+            if match is None:
+                continue
             diff_columns = {name for name in self._columns if self._differs(name, match)}
             possible_sums = self._find_possible_sums(match.mask, diff_columns)
-            matches.append(
-                (match, diff_columns, dict.fromkeys(diff_columns, OVERWRITTEN) | possible_sums)
-            )
-            if not matches[-1][-1]:
+            reasons = dict.fromkeys(diff_columns, OVERWRITTEN) | possible_sums
+            matches.append((match, diff_columns, reasons))
+            if not reasons:
                 break
         return matches
 
@@ -494,8 +494,7 @@ class FingerprintCheck:
         number_columns = [name for name in equal_columns if self._arrays[name].dtype.kind in "biuf"]
         has_text = len(number_columns) < len(equal_columns)
         if len(self._index) == self._origin.rows:
-            is_accepted = has_text or not diff_columns
-            return {} if is_accepted else dict.fromkeys(self._columns, MOVED)
+            return {} if has_text or not diff_columns else dict.fromkeys(self._columns, MOVED)
         zero_hashes = hash_cells(pd.array([0, None], "Int64"))
         is_varied = any(
             len(np.setdiff1d(self._hash_column(name)[is_matched], zero_hashes)) >= _MIN_DIFFERENT
@@ -555,11 +554,11 @@ class FingerprintCheck:
             *self._arrays
         }:
             return None
-        if origin.span is not None and not origin.is_complete and not self._is_within_span:
+        is_sampled_range = origin.span is not None and not origin.is_complete
+        if is_sampled_range and not self._is_within_span:
             return None
         columns = [*_hash_labels(self._index), *map(self._hash_column, origin.label_columns)]
         match = self._match_rows(columns, origin.by_label, is_by_key=False)
-        is_sampled_range = origin.span is not None and not origin.is_complete
         return match if is_sampled_range or self._has_enough_matches(match) else None
 
     def _match_by_key(self) -> RowMatch | None:

@@ -85,9 +85,7 @@ class Rule:
         object.__setattr__(self, "words", words)
         if self.of not in (None, "engine", "field", "section"):
             raise ArgumentError(f"of={self.of!r} is none of 'engine', 'field' and 'section'")
-        if self.kind == "header":
-            return
-        if not parse_pattern(self.at):
+        if self.kind != "header" and not parse_pattern(self.at):
             raise ArgumentError(
                 f"{self.at!r} is no place of availability; give the path of a field, of a field "
                 "of rows (rows[].quality), of a map (states{}), or a header (header x-state)"

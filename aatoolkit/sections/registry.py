@@ -95,8 +95,7 @@ def table(name: str) -> Table:
     >>> table("crawl_bots").key
     ('bot',)
     """
-    declaration = find_table(name)
-    return PROFILE.table(name) if declaration is None else declaration
+    return find_table(name) or PROFILE.table(name)
 
 
 def find_table(name: str) -> Table | None:
@@ -109,8 +108,7 @@ def find_table(name: str) -> Table | None:
     """
     if not isinstance(name, str):
         return None
-    declaration = _other_tables.get(name)
-    return PROFILE._tables.get(name) if declaration is None else declaration
+    return _other_tables.get(name) or PROFILE._tables.get(name)
 
 
 def propose(responses: Any, name: str | None = None) -> Proposal:

@@ -37,6 +37,7 @@ from aatoolkit.sections.inference.shapes import find_relations
 from aatoolkit.sections.inference.units import POSITION, set_rule, set_units
 from aatoolkit.sections.inference.words import (
     FACTORS,
+    STEMS,
     Vocabulary,
     qualify_generic_name,
     singular,
@@ -44,7 +45,6 @@ from aatoolkit.sections.inference.words import (
 )
 
 _MAX_ROWS = 10
-_DIMENSIONS = ("engine", "topic", "category", "brand")
 # Only a proved rule tells these apart: positions by their weights, rates by their counts.
 _MEAN_NAMES = {"mention_count": "average_position", "citation_count": "average_citation_position"}
 _RATIO_NAMES = {
@@ -262,15 +262,11 @@ def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None
     The column must also be named after the dimension.
     """
     words = [singular(word) for word in tokens(column.name) if word not in words_of("labelling")]
-    if column.dtype != "string" or len(words) != 1 or words[0] not in _DIMENSIONS:
+    if column.dtype != "string" or len(words) != 1 or words[0] not in STEMS:
         return None
-    kept_mask, missing_values = column.relation.kept_mask, column.reading.missing
-    values = {
-        value
-        for row, value in enumerate(column.values)
-        if isinstance(value, str) and kept_mask[row]
-    }
-    texts = values.difference(missing_values)
+    kept_values = zip(column.values, column.relation.kept_mask, strict=True)
+    texts = {value for value, is_kept in kept_values if is_kept and isinstance(value, str)}
+    texts.difference_update(column.reading.missing)
     return (
         words[0] if texts and texts <= vocabulary.values_by_dimension.get(words[0], set()) else None
     )

@@ -198,15 +198,11 @@ class Structure:
         self.raw_columns: list[RawColumn] = []
         self.headers: set[Path] = set()
         root = RowSet((), None, [], list(range(len(documents))), ())
-        self._add_row_set(root, [((), [*documents])])
+        self.row_sets.append(root)
+        self._add_raw_columns(root, [((), [*documents])])
         for row_set in self.row_sets[1:]:
             self._split_by_fields(row_set)
             self._remove_if_header(row_set)
-
-    def _add_row_set(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
-        """Add a row set with its raw columns and all row sets nested in it."""
-        self.row_sets.append(row_set)
-        self._add_raw_columns(row_set, paths_and_values)
 
     def _add_raw_columns(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
         """Add values as raw columns of a row set, and the lists and maps in them as row sets.
@@ -322,11 +318,13 @@ class Structure:
             for index, row in enumerate(row_set.enclosing_rows(ancestor))
             if ancestor.keys[row] in ancestor_keys
         ]
-        parent_rows = [row_set.parent_rows[row] for row in kept_rows]
-        keys = [row_set.keys[row] for row in kept_rows]
-        only = {**row_set.only, source: tuple(ancestor_keys)}
         new_set = replace(
-            row_set, parent_rows=parent_rows, keys=keys, only=only, arrays=[], maps=[]
+            row_set,
+            parent_rows=[row_set.parent_rows[row] for row in kept_rows],
+            keys=[row_set.keys[row] for row in kept_rows],
+            only={**row_set.only, source: tuple(ancestor_keys)},
+            arrays=[],
+            maps=[],
         )
         self.row_sets.append(new_set)
         self.raw_columns += [
@@ -508,7 +506,8 @@ class Structure:
             paths_and_values = self._split_into_columns(
                 Arrays(steps, paths_and_values[0][1]), header, header_names
             )
-        self._add_row_set(new_set, paths_and_values)
+        self.row_sets.append(new_set)
+        self._add_raw_columns(new_set, paths_and_values)
 
     def _may_be_columns(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> bool:
         """Return whether lists of lists may be tables by column: each inner list is one column.
@@ -714,10 +713,9 @@ def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any])
 
     There must be at least one row in which both are known.
     """
-    pairs = {*zip(lengths, other_lengths, strict=False)}
     comparisons = [
         length == other_length
-        for length, other_length in pairs
+        for length, other_length in {*zip(lengths, other_lengths, strict=False)}
         if None not in (length, other_length)
     ]
     return len(lengths) == len(other_lengths) and any(comparisons) and all(comparisons)

@@ -125,14 +125,11 @@ def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iter
     is_nested = any(neighbour.steps for neighbour, _ in [*relation.with_ancestors()][1:])
     for neighbour in relations if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
         is_top_level = neighbour.parent is None or not neighbour.parent.steps
-        is_other_table = (
+        if (
             neighbour.steps
             and is_top_level
             and neighbour is not relation
             and not {*neighbour.key} & key
-        )
-        if (
-            is_other_table
             and column.name in neighbour.column_names
             and neighbour[column.name].may_be_summed
         ):
@@ -233,10 +230,9 @@ def _record_ratios(relation: Relation) -> None:
             for ratio in ratios:
                 numerator = ratio.numerator
                 if numerator.is_own and ratio.denominator.name == f"sum of {numerator.name}":
-                    relation[numerator.name].facts.sum_notes.append(
-                        f"{column.name} is its share of its sum"
-                    )
-                    relation[numerator.name].facts.across |= {*relation.key}
+                    count_evidence = relation[numerator.name].facts
+                    count_evidence.sum_notes.append(f"{column.name} is its share of its sum")
+                    count_evidence.across |= {*relation.key}
             if not ratios and name_meaning.kind == "share" and not name_meaning.points:
                 evidence.denominators |= _find_denominators(numbers, half_unit, factor, operands)
         if name_meaning.kind in ("position", "rank") or name_meaning.mean:
@@ -257,9 +253,7 @@ def _find_operands(relation: Relation) -> Iterator[Operand]:
             name = column.name if is_own else f"{ancestor.name}.{column.name}"
             yield Operand(name, column.numbers[ancestor_rows], is_own)
             sums = _sums_by_response(column)[relation.response_positions]
-            is_new = not any(
-                np.array_equal(sums, earlier_sum, equal_nan=True) for earlier_sum in earlier_sums
-            )
+            is_new = not any(np.array_equal(sums, earlier_sum) for earlier_sum in earlier_sums)
             if is_own and relation.steps and is_new:
                 earlier_sums.append(sums)
                 yield Operand(f"sum of {column.name}", sums, False)
@@ -423,10 +417,11 @@ def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
         column.facts.engine_outcome, column.facts.tested_rows = _compare_with_sums(column, matches)
         if column.facts.engine_outcome == "adds" and column.may_be_counts:
             weight_columns.append(column)
-    for column in (column for column in measures if column not in weight_columns):
+    for column in measures:
         name_meaning = column.meaning
         is_count = name_meaning.kind == "count" and not (name_meaning.mean or column.facts.siblings)
-        if is_count or name_meaning.kind in ("rank", "change", "probability", "money"):
+        is_unweighted = name_meaning.kind in ("rank", "change", "probability", "money")
+        if column in weight_columns or is_count or is_unweighted:
             continue
         half_unit = 0.5 * 10.0**-column.reading.decimals + _TOLERANCE
         for weight_column in weight_columns:

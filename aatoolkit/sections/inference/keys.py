@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations, takewhile
+from itertools import chain, combinations, takewhile
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
     for relation in relations:
         _inherit_keys(relation)
         if not relation.columns:
-            _add_position_column(relation, "position")
+            _add_position_column(relation)
         for column in [*relation.columns]:
             column.reading = read_values(column.values, column.name)
             if year_path and column.reading.dtype == "string" and not column.is_label:
@@ -72,7 +72,7 @@ def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
                 column.name for column in relation.columns if column.is_label or column.is_inherited
             ]
             position_columns = [
-                _add_position_column(relation, "position", levels_up)
+                _add_position_column(relation, levels_up)
                 for levels_up in range(_count_nested_arrays(relation))
             ]
             relation.key = (*label_names, *reversed(position_columns))
@@ -88,12 +88,10 @@ def _inherit_keys(relation: Relation) -> None:
     """Insert the key columns of the enclosing tables before the table's own columns."""
     index, paths = 0, {column.path for column in relation.columns}
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
-        for name in ancestor.key:
-            is_own = ancestor[name].source[0] != "@" and not ancestor[name].is_inherited
-            if is_own and ancestor[name].path not in paths:
-                relation.add(
-                    _inherit_column(relation, ancestor, ancestor_rows, ancestor[name]), index
-                )
+        for column in map(ancestor.__getitem__, ancestor.key):
+            is_own = column.source[0] != "@" and not column.is_inherited
+            if is_own and column.path not in paths:
+                relation.add(_inherit_column(relation, ancestor_rows, column), index)
                 index += 1
 
 
@@ -102,35 +100,37 @@ def _inherit_labels(relation: Relation) -> None:
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
-            is_inheritable = column.source[0] != "@" and not column.is_inherited
-            is_inheritable &= (
-                not column.reading.is_number
+            is_inheritable = (
+                column.source[0] != "@"
+                and not column.is_inherited
+                and not column.reading.is_number
                 and column.dtype != "list<string>"
                 and column.path not in paths
+                and column.valid is None
             )
-            is_inheritable &= column.valid is None
             texts = [value for value in column.values if isinstance(value, str)]
             is_short = all(len(text) <= _MAX_LABEL_LENGTH for text in texts)
             if is_inheritable and is_short:
-                relation.add(_inherit_column(relation, ancestor, ancestor_rows, column))
+                relation.add(_inherit_column(relation, ancestor_rows, column))
 
 
 def _inherit_column(
-    relation: Relation, ancestor: Relation, ancestor_rows: RowPositions, column: ColumnFinding
+    relation: Relation, ancestor_rows: RowPositions, column: ColumnFinding
 ) -> ColumnFinding:
-    """Return a column of an enclosing table, ``ancestor``, as a column of the nested ``relation``.
+    """Return a ``column`` of an enclosing table as a column of the nested ``relation``.
 
     ``ancestor_rows`` has, for each row of ``relation``, the position of the row that encloses it.
     """
     name = column.name
     if name in relation.column_names or name in words_of("bland"):
-        table_word = ancestor.name.rstrip("_0123456789").rpartition("_")[2]
+        table_word = column.relation.name.rstrip("_0123456789").rpartition("_")[2]
         name = f"{singular(table_word)}_{name}"
     values = [column.values[row] for row in ancestor_rows.tolist()]
-    levels_up = _count_levels_up(relation.steps, ancestor.steps)
-    source = "^" * (levels_up or 0) + column.source
+    levels_up = _count_levels_up(relation.steps, column.relation.steps)
+    carets = "^" * (levels_up or 0)
+    source = carets + column.source
     if column.source[0] == "$":  # with codes in rows around
-        source = _CODE_START.sub(rf"\1{'^' * (levels_up or 0)}", column.source)
+        source = _CODE_START.sub(rf"\1{carets}", column.source)
     elif levels_up is None or column.source[0] == "[":
         source = f"$.{format_path(bind_to_row(parse_path(column.path)))}"
     return ColumnFinding(
@@ -158,11 +158,11 @@ def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int |
     return array_count + 1 if steps_below else None
 
 
-def _add_position_column(relation: Relation, name: str, levels_up: int = 0) -> str:
+def _add_position_column(relation: Relation, levels_up: int = 0) -> str:
     """Add a column with the position of each row, or of an enclosing row; return its name.
 
     ``levels_up`` says how many levels out the enclosing row is; 0 stands for the row itself. The
-    column is called ``name`` if ``levels_up`` is 0 and no other column has this name.
+    column is called ``position`` if ``levels_up`` is 0 and no other column has this name.
     """
     parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response_positions
     row_counts: Counter[tuple[int, int]] = Counter()
@@ -172,6 +172,7 @@ def _add_position_column(relation: Relation, name: str, levels_up: int = 0) -> s
     ):
         positions.append(row_counts[enclosing_row])
         row_counts[enclosing_row] += 1
+    name = "position"
     if levels_up or name in relation.column_names:
         name = fresh("row" if levels_up else "row_number", relation.column_names)
     column = ColumnFinding(name, "^" * levels_up + "#0", relation.path, positions)
@@ -249,10 +250,8 @@ def _find_key(relation: Relation) -> tuple[str, ...]:
     ]
     ranked_candidates = sorted(key_candidates, key=_key_sort_order)[:_MAX_CANDIDATES]
     column_counts = range(0 if label_columns else 1, _MAX_KEY_COLUMNS + 1)
-    for columns in (
-        columns
-        for column_count in column_counts
-        for columns in combinations(ranked_candidates, column_count)
+    for columns in chain.from_iterable(
+        combinations(ranked_candidates, column_count) for column_count in column_counts
     ):
         key_columns = [*label_columns, *columns]
         if _are_unique(relation, key_columns):
@@ -312,10 +311,10 @@ def find_year_path(documents: list[Any]) -> str | None:
     >>> find_year_path([{"window": {"from": "2026-10-10", "to": "2026-11-08"}}])
     '$.window.to'
     """
-    paths_of_documents = [{*_iter_day_paths(document, ())} for document in documents]
+    paths_of_documents = [dict.fromkeys(_iter_day_paths(document, ())) for document in documents]
     shared_paths = [
         path
-        for path in _iter_day_paths(documents[0], ())
+        for path in paths_of_documents[0]
         if all(path in document_paths for document_paths in paths_of_documents)
     ]
     for word in ("end", "to", "until", "through", "year"):

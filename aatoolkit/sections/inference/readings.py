@@ -129,7 +129,7 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
 
 def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_values: Any) -> Any:
     """Return an Arrow array of the parsed values; None if one of the values cannot be parsed."""
-    parsed = read_as(values, Reading(dtype, parse, None, None, missing_values))
+    parsed = read_as(values, Reading(dtype, parse, missing=missing_values))
     return None if parsed.invalid else parsed.array
 
 
@@ -156,7 +156,7 @@ def _read_numbers(
     evidence += f"; {sentinels[0]} breaks the range of the rest" if sentinels else ""
     dtype = "Int64" if all(type(value) is int for value in regular_numbers) else "Float64"
     decimals = 0 if dtype == "Int64" else max(map(_count_decimals, regular_numbers))
-    numbers = _to_floats(read_as(values, Reading(dtype, None, None, None, missing_values)).array)
+    numbers = _to_floats(read_as(values, Reading(dtype, missing=missing_values)).array)
     return FieldReading(dtype, None, missing_values, evidence, decimals=decimals, numbers=numbers)
 
 
@@ -169,12 +169,7 @@ def _read_times(numbers: set[Any], name: str) -> FieldReading | None:
     has_time_name = is_time_name(name)
     is_whole = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
-    hour_lengths = [
-        hour_length
-        for hour_length in (3_600_000, 3600)
-        if all(value % hour_length == 0 for value in numbers)
-    ]
-    is_hourly = len(numbers) >= 3 and bool(hour_lengths)
+    is_hourly = len(numbers) >= 3 and all(value % 3600 == 0 for value in numbers)
     may_be_time = has_time_name or is_hourly or meaning_of(name).kind in ("", "time", "id", "rank")
     if not (is_whole and may_be_time):
         return None
@@ -223,11 +218,10 @@ def _read_texts(
     text_reading = FieldReading("string", None, missing_values, f"text, {len(texts)} different")
     if any(len(text) > LONGEST for text in texts):
         return text_reading
-    time_formats = [
-        time_format for time_format in _TIME_FORMATS if not time_format[3] or is_time_name(name)
-    ]
     readings = (
-        _read_in_format(values, texts, time_format, missing_words) for time_format in time_formats
+        _read_in_format(values, texts, time_format, missing_words)
+        for time_format in _TIME_FORMATS
+        if not time_format[3] or is_time_name(name)
     )
     fitting_readings = [reading for reading in readings if reading is not None]
     if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {reading.parse for reading in fitting_readings}:
@@ -332,11 +326,10 @@ def read_as_month_days(
         for value in values
         if value is not MISSING and value is not None and value not in reading.missing
     ]
-    month_day_reading = Reading("date", "month day", None, None, ())
     if (
         not texts
         or not all(type(text) is str for text in texts)
-        or read_as(texts, month_day_reading, "2024").invalid
+        or read_as(texts, Reading("date", "month day"), "2024").invalid
     ):
         return reading
     evidence = f"days without a year, which {year_path} has"

@@ -12,7 +12,7 @@ import numpy as np
 from aatoolkit._util.lexicon import words_of
 from aatoolkit._util.text import fresh
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
-from aatoolkit.sections import Rows, single
+from aatoolkit.sections import Rows
 from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.axes import RawColumn, RowSet, Structure
 from aatoolkit.sections.inference.masks import apply_masks
@@ -93,7 +93,13 @@ def _create_relation(
     return Relation(
         "",
         row_set.steps,
-        _declare_rows(row_set, tuple(label.name for label in label_columns)),
+        Rows(
+            row_set.steps,
+            tuple(label.name for label in label_columns),
+            one=not row_set.steps,
+            only=tuple(row_set.only.items()),
+            first=row_set.first,
+        ),
         label_columns,
         np.array(
             row_set.keys if parent is None else parent.response_positions[row_set.parent_rows],
@@ -127,18 +133,6 @@ def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
     return vocabulary.find_dimension(row_set.keys) or field_name or item_name or "key"
 
 
-def _declare_rows(row_set: RowSet, labels: tuple[str, ...]) -> Rows:
-    if not row_set.steps:
-        return single()
-    is_list = isinstance(row_set.steps[-1], Each)
-    return Rows(
-        row_set.steps,
-        labels,
-        only=tuple(row_set.only.items()),
-        first=row_set.first if is_list else 0,
-    )
-
-
 def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabulary) -> None:
     row_set, steps = raw_column.row_set, raw_column.steps
     row_depth, container_depth = len(row_set.steps), len(row_set.holder)
@@ -149,9 +143,9 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
     is_named_by_holder = not is_own or (
         steps == row_set.steps and is_in_shared_record and not row_set.has_label
     )
-    first_index = container_depth if is_named_by_holder else row_depth
     first_index = next(
-        (index for index, step in enumerate(steps) if isinstance(step, Named)), first_index
+        (index for index, step in enumerate(steps) if isinstance(step, Named)),
+        container_depth if is_named_by_holder else row_depth,
     )
     path_words = [word for word in map(_word_of_step, steps[first_index:]) if word]
     specific_words = [word for word in path_words if word not in words_of("shell")] or path_words[

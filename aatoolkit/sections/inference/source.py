@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
 from typing import Any
 
 from aatoolkit import sections as vocabulary
@@ -110,11 +109,8 @@ def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
 
 
 def _format_rule(rule: Rule) -> str:
-    field_values = {field.name: getattr(rule, field.name) for field in fields(rule)}
     keywords = [
-        f"{name}={value!r}"
-        for name, value in field_values.items()
-        if value != getattr(Rule(), name)
+        f"{name}={value!r}" for name, value in vars(rule).items() if value != getattr(Rule(), name)
     ]
     return f"Rule({', '.join(keywords)})"
 

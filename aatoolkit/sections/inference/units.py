@@ -141,11 +141,13 @@ def _set_likely_counts(columns: list[ColumnFinding]) -> None:
     undecided_columns = [
         column
         for column in columns
-        if column.unit.evidence == _NO_UNIT_SHOWN and column.reading.dtype == "Int64"
+        if column.unit.evidence == _NO_UNIT_SHOWN
+        and column.reading.dtype == "Int64"
+        and column.facts.is_additive
     ]
     for column in [*undecided_columns, *undecided_columns]:
-        count = _find_similar_count(column, columns) if column.facts.is_additive else ""
-        is_count = column.facts.is_additive and (count or column.name in fraction_part_names)
+        count = _find_similar_count(column, columns)
+        is_count = count or column.name in fraction_part_names
         if column.unit.confidence == OPEN and is_count:
             reason = f"of the size of {count}" if count else "a part of a proved fraction"
             column.unit = Finding(COUNT, LIKELY, f"whole numbers that add up, {reason}")
@@ -188,8 +190,9 @@ def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
     name_meaning, evidence = column.meaning, column.facts
     kind = "share" if evidence.siblings else name_meaning.kind
     test_note = f"over engine on {evidence.tested_rows} rows"
-    metric_names = (name for name in column.relation.key if words_of("metric") & {*tokens(name)})
-    metric = next(metric_names, None)
+    metric = next(
+        (name for name in column.relation.key if words_of("metric") & {*tokens(name)}), None
+    )
     # A value beside the name of a metric is of that metric.
     if metric and words <= words_of("value", "value_word"):
         why = f"rows are different measures: choose one {metric}"

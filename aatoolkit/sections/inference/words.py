@@ -318,9 +318,7 @@ class Vocabulary:
                 values_by_dimension[dimension].update(_find_labels(value))
         return cls(
             values_by_dimension,
-            dict(
-                text_and_field for response in responses for text_and_field in iter_texts(response)
-            ),
+            dict(iter_texts([*responses])),
         )
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
@@ -330,10 +328,12 @@ class Vocabulary:
         a dimension may be names of fields.
         """
         unique_keys = list(dict.fromkeys(keys))
-        for name, values in self.values_by_dimension.items() if unique_keys else ():
+        if not unique_keys:
+            return None
+        for name, values in self.values_by_dimension.items():
             if sum(key in values for key in unique_keys) >= 0.75 * len(unique_keys):
                 return name
-        for name, pattern in _PATTERNS.items() if unique_keys else ():
+        for name, pattern in _PATTERNS.items():
             if sum(map(bool, map(pattern.fullmatch, unique_keys))) >= 0.8 * len(unique_keys):
                 return name
         return None
