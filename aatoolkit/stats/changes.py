@@ -92,7 +92,7 @@ def changes(
             row["why"] = f"{fit_text} {len(days)} days; small changes would not show"
             row["verdict"] = "no evidence"
     method = f"{family} likelihood, exact segmentation, days shuffled in blocks"
-    defaults: dict[str, Any] = {name: np.nan for name, *_ in TABLES["changes"]}
+    defaults: dict[str, Any] = dict.fromkeys((name for name, *_ in TABLES["changes"]), np.nan)
     defaults |= {"n": size, "verdict": "cannot say", "clusters": count_of(n), "method": method}
     return result(
         "changes",
@@ -101,7 +101,7 @@ def changes(
         sums.states[0],
         unit=sums.unit,
         level=level,
-        average={RATES: "The rate", COUNTS: "The count a day", MEANS: "The mean"}[family],
+        average=f"The {_WORDS[family]}" + " a day" * sums.is_count,
         what="Days" if family == COUNTS else "Answers",
     )
 

@@ -76,12 +76,14 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
             if section in tables:
                 continue
             if section not in data:
-                reason = f"failed: {errors[section]}" if section in errors else "was not read"
-                reasons[section] = reason
+                reasons[section] = (
+                    f"failed: {errors[section]}" if section in errors else "was not read"
+                )
                 continue
-            frames = [data[section][table] for table in data[section]]
             candidates = [
-                frame for frame in frames if "path" in frame and _column(frame, column_names)
+                frame
+                for frame in data[section].values()
+                if "path" in frame and _column(frame, column_names)
             ]
             if candidates:  # the table with the shortest key
                 reasons.pop(section, None)
@@ -237,8 +239,9 @@ def _stage_of_section(
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
-        reason = f"the section {section} {errors.get(section, 'was not read')}"
-        reason = f"the service gives no {_NOUNS.get(stage, stage)}" if frame is not None else reason
+        reason = f"the service gives no {_NOUNS.get(stage, stage)}"
+        if frame is None:
+            reason = f"the section {section} {errors.get(section, 'was not read')}"
         return Stage(
             pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, reason), reason
         )

@@ -167,7 +167,15 @@ def headline_of(
                     why = f"nothing says how prompts differ: {rows[0].why}"
                     row = replace(row, why=why, method="")
                 rows.append(row)
-    rows = [row for row in rows if not _is_repeated(row, rows[0])]
+    # A brand's mention rate with the values of the planned comparison would only repeat it.
+    planned_change = planned_row.change
+    rows = [
+        row
+        for row in rows
+        if (row.key[0], row.measure) != ("brand", RATE)
+        or row.change.after != planned_change.after
+        or row.change.before != planned_change.before
+    ]
     rows += _compare_key_figures(tables, has_before, rows, level, names_of_sides)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
     return comparison_result(rows, ("subject", "name"), metadata, "holm", level, names_of_sides)
@@ -239,17 +247,6 @@ def _select_own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[p
         trace_frame(frame.iloc[rows], frame, rows=rows)
         for frame, rows in zip(frames, positions, strict=True)
     ]
-
-
-def _is_repeated(row: ComparedRow, planned_row: ComparedRow) -> bool:
-    """Return whether a row is a brand's mention rate with the values of the planned comparison.
-
-    Such a row would only repeat the planned comparison.
-    """
-    return (row.key[0], row.measure) == ("brand", RATE) and all(
-        getattr(row.change, side) == getattr(planned_row.change, side)
-        for side in ("after", "before")
-    )
 
 
 def design_of(change: Change) -> tuple[Any, Any]:

@@ -263,14 +263,16 @@ def concentration(
     column_names = [
         f"{name}{suffix}" for name in ("hhi", "effective", "top_share") for suffix in _SUFFIXES
     ]
-    columns = {
-        name: [row.get(name, NAN) for row in rows]
-        for name in (*column_names, "n", "members", "verdict")
-    }
     return result(
         "concentration",
-        {**groups.keys.reset_index(drop=True), **columns}
-        | {"method": "multinomial bootstrap, basic interval"},
+        {
+            **groups.keys.reset_index(drop=True),
+            **{
+                name: [row.get(name, NAN) for row in rows]
+                for name in (*column_names, "n", "members", "verdict")
+            },
+            "method": "multinomial bootstrap, basic interval",
+        },
         [metadata],
         combine(states[int(code)] for code in state_codes),
         key=tuple(by_columns),

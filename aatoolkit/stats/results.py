@@ -392,10 +392,10 @@ def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks
     """
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
-        is_unanswered = _equals_text(frame["verdict"], "cannot say")
+        is_unanswered = equals_text(frame["verdict"], "cannot say")
         reasons = [*frame["why"][is_unanswered].value_counts().index]
         for reason in reasons[:_MAX_REASONS]:
-            row_text = row_ranges(frame.index, is_unanswered & _equals_text(frame["why"], reason))
+            row_text = row_ranges(frame.index, is_unanswered & equals_text(frame["why"], reason))
             remarks.append(
                 f"cannot say{f' ({row_text})' * (len(reasons) > 1)}: {visible(str(reason))}"
             )
@@ -404,7 +404,8 @@ def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks
     return {}, remarks
 
 
-def _equals_text(values: pd.Series, text: str) -> np.ndarray:
+def equals_text(values: pd.Series, text: str) -> np.ndarray:
+    """Return the mask of the values that equal ``text``; a missing value does not."""
     return values.eq(text).fillna(False).to_numpy(bool)
 
 

@@ -308,8 +308,7 @@ def without_counts(rule: Aggregation) -> str:
 
 # --- both sides -------------------------------------------------------------------------------
 
-_COUNT_WORDS = frozenset(("count", "number", "num", "total"))
-_NOW_WORDS = frozenset(("after", "now", "current"))
+_IGNORED_WORDS = frozenset(("count", "number", "num", "total", "after", "now", "current"))
 
 
 def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
@@ -324,7 +323,7 @@ def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
     ((True, ('citation',)), (False, ('citation',)))
     """
     previous_words, name_words = words_of("previous"), tokens(name)
-    ignored_words = previous_words | _COUNT_WORDS | _NOW_WORDS
+    ignored_words = previous_words | _IGNORED_WORDS
     return not previous_words.isdisjoint(name_words), tuple(
         word.removesuffix("s") for word in name_words if word not in ignored_words
     )

@@ -42,6 +42,7 @@ from aatoolkit.stats.explain.explanation import (
     are_equal,
     equal_cells_mask,
     in_words,
+    key_in_words,
     to_json_value,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
@@ -161,10 +162,8 @@ class Explainer:
         If the two values differ, the cell was changed after its frame was made. The explanation
         then says so, and its child is the explanation of the replayed cell.
         """
-        (flat_frame, metadata), arrays = (
-            self._compute_once(_flatten_with_metadata, frame),
-            self._compute_once(arrays_of, frame),
-        )
+        flat_frame, metadata = self._compute_once(_flatten_with_metadata, frame)
+        arrays = self._compute_once(arrays_of, frame)
         try:
             replayed = self._require_replay(frame)
             replayed_position = self._find_replayed_row(frame, position, replayed, column)
@@ -173,11 +172,8 @@ class Explainer:
             return replace(describe_cell(flat_frame, metadata, position, column), end=str(end))
         replayed_value = self._compute_once(arrays_of, replayed.frame)[column][replayed_position]
         stored_reason = stored_of(frame)[0].columns.get(column, NOTHING).availability.reason
-        is_newly_overwritten = (
-            metadata.columns[column].availability.reason == OVERWRITTEN != stored_reason
-        )
         if (
-            is_newly_overwritten
+            metadata.columns[column].availability.reason == OVERWRITTEN != stored_reason
             or not are_equal(replayed_value, arrays[column][position])
             or is_changed(flat_frame, column)
         ):
@@ -185,8 +181,11 @@ class Explainer:
                 f"{column} was changed since by a plain pandas step: "
                 f"this was {in_words(replayed_value)}"
             )
-            cell_now = describe_cell(flat_frame, metadata, position, column)
-            return replace(cell_now, end=change_note, children=(cell,))
+            return replace(
+                describe_cell(flat_frame, metadata, position, column),
+                end=change_note,
+                children=(cell,),
+            )
         row = {
             name: to_json_value(arrays[name][position]) for name in metadata.key if name in arrays
         }
@@ -314,7 +313,7 @@ def _find_position(
     if isinstance(row, Mapping):
         key = dict(row)
         positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
-        description = ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
+        description = key_in_words(row)
     else:
         positions, description = _find_label_positions(frame, row), f"the label {row!r}"
         if not len(positions):
@@ -373,16 +372,16 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
         if recipe_below[0] == END:
             return View(None, changes, recipe_below[1])
         return View(replay(recipe_below, sources, finder), changes)
+    if step_kind == END:
+        raise TrailEnd(details[0])
     if step_kind == ARCHIVED:
         return ArchivedCells(finder.read_archived_frame(details[0], details[1]), sources, finder)
     # Each module of frames and statistics registers its verbs in `VERBS` when it is imported.
     for package in ("aatoolkit.frame", "aatoolkit.stats"):
         for module in iter_modules(import_module(package).__path__, f"{package}."):
             import_module(module.name)
-    if step_kind == END or details[0] not in VERBS:
-        raise TrailEnd(
-            details[0] if step_kind == END else f"{details[0]} cannot be replayed by this version"
-        )
+    if details[0] not in VERBS:
+        raise TrailEnd(f"{details[0]} cannot be replayed by this version")
     verb, arguments, input_recipes = details
     inputs = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
     function, frame_arguments = VERBS[verb]

@@ -405,18 +405,14 @@ class TableCells:
             _convert_to_statement(signal)
             for signal, extent in cells.signals
             if (extent == "all" or _is_about_place(signal, place))
-            and self._is_about_row(signal, position)
-        )
-
-    def _is_about_row(self, signal: Signal, position: int | None) -> bool:
-        """Return whether ``signal``, a statement on availability, may be about a row.
-
-        With ``position=None``, for the whole column, return True.
-        """
-        return position is None or all(
-            condition.matches([self.value_at(position, condition.column)])[0]
-            for condition in signal.rows
-            if condition.column in self.frame.columns
+            and (
+                position is None
+                or all(
+                    condition.matches([self.value_at(position, condition.column)])[0]
+                    for condition in signal.rows
+                    if condition.column in self.frame.columns
+                )
+            )
         )
 
     def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
@@ -490,8 +486,8 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         (ReadResponse(held.source, tables, held.body, "in memory") for held in held_responses), None
     )
     try:
-        steps = parse_path(path.removesuffix(KEY_SIGN))
-        target = format_json_path(steps) + KEY_SIGN * path.endswith(KEY_SIGN)
+        target = format_json_path(parse_path(path.removesuffix(KEY_SIGN)))
+        target += KEY_SIGN * path.endswith(KEY_SIGN)
         place = response.locate(target) if response else ValuePlace(target)
     except ValueError as error:
         raise ArgumentError(str(error), argument="path") from None

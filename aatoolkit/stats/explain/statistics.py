@@ -193,16 +193,18 @@ class StatisticCells(Result):
 
     def explain(self, position: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
-        cell, texts = self.describe(position, column), {}
-        for name in ("method", "verdict", "why"):
-            columns = [
-                column_name
-                for column_name in map(str, self.flat_frame.columns)
-                if column_name == name or column_name.endswith(f"_{name}")
-            ]
-            texts[name] = (
-                to_json_value(self.flat_frame[columns[0]].iloc[position]) if columns else None
+        cell = self.describe(position, column)
+        texts = {
+            name: next(
+                (
+                    to_json_value(self.flat_frame[column_name].iloc[position])
+                    for column_name in map(str, self.flat_frame.columns)
+                    if f"_{column_name}".endswith(f"_{name}")
+                ),
+                None,
             )
+            for name in ("method", "verdict", "why")
+        }
         notes = [
             f"{column_name}: {texts[column_name]}"
             for column_name in ("method", "verdict")
