@@ -142,10 +142,11 @@ def funnel_of(
     ratio = data["crawled"] / data["visited"]
     rate, q = data["converted"] / data["n"], normal_quantile((1 + setting("level", level)) / 2)
     name_all(rate=rate, q=q)
-    bounds = wilson(rate, data["n"], q)
     data["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
     is_possible = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])
-    for suffix, values in zip(("", "_low", "_high"), (rate, *bounds), strict=True):
+    for suffix, values in zip(
+        ("", "_low", "_high"), (rate, *wilson(rate, data["n"], q)), strict=True
+    ):
         data[f"conversion_rate{suffix}"] = np.where(is_possible, values, np.nan)
     rates = plain_value(data["conversion_rate"])
     visits_text = "all visits, also those of days that are not complete"

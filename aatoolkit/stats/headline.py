@@ -176,7 +176,9 @@ def headline_of(
         or row.change.after != planned_change.after
         or row.change.before != planned_change.before
     ]
-    rows += _compare_key_figures(tables, has_before, rows, level, names_of_sides)
+    figures = _answer_question(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names_of_sides)
+    if isinstance(figures, list):
+        rows += _figures_not_compared(figures, rows)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
     return comparison_result(rows, ("subject", "name"), metadata, "holm", level, names_of_sides)
 
@@ -264,17 +266,13 @@ def design_of(change: Change) -> tuple[Any, Any]:
     return deff, change.df
 
 
-def _compare_key_figures(
-    tables: Tables,
-    has_before: bool,
-    rows: Sequence[ComparedRow],
-    level: float,
-    names: Sequence[str],
+def _figures_not_compared(
+    figures: Sequence[ComparedRow], rows: Sequence[ComparedRow]
 ) -> list[ComparedRow]:
-    """Return comparisons, without a test, of the key figures that ``rows`` does not compare yet."""
-    compared_rows = _answer_question(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names)
-    if isinstance(compared_rows, str):
-        return []
+    """Return comparisons, without a test, of the key figures that ``rows`` does not compare yet.
+
+    ``figures`` are the comparisons of all key figures.
+    """
     compared = {
         row.measure
         for row in rows
@@ -283,7 +281,7 @@ def _compare_key_figures(
     # The number of answers is no result, and the score repeats the rate, times 100.
     compared |= {"answer_count", *(["visibility_score"] if RATE in compared else [])}
     comparisons = []
-    for row in compared_rows:
+    for row in figures:
         metric = "_".join(tokens(str(row.key[1])))
         if metric not in compared:
             reason = row.why or f"the service gives no counts of {metric} by prompt"

@@ -316,10 +316,10 @@ def stability(
     if not len(repeated_groups):
         verdict = "cannot say: no combination was asked twice"
     elif len(cluster_labels) < MIN_CLUSTERS:
-        reason = (
-            f"{len(cluster_labels)} {names[0]} were asked again; an interval takes {MIN_CLUSTERS}"
+        verdict = (
+            f"cannot say: {len(cluster_labels)} {names[0]} were asked again; an interval takes "
+            f"{MIN_CLUSTERS}"
         )
-        verdict = f"cannot say: {reason}"
     else:
         icc_bounds = _icc_interval(plain_value(y), plain_value(n), cluster_codes, level)
     icc_low, icc_high = (
@@ -457,7 +457,15 @@ def samples(
         while half > margin:  # Student's t takes a few more
             prompts += 1
             half = float(t_quantile((1 + level) / 2, prompts - 1)) * error / math.sqrt(prompts)
-        row = {"runs": run_count, "prompts": prompts, "answers": prompts * run_count}
         verdict = f"{prompts:,} prompts × {run_count:,} runs give ±{100 * half:.1f} points"
-        rows.append(row | {"deff": deff, "margin": half, "verdict": verdict})
+        rows.append(
+            {
+                "runs": run_count,
+                "prompts": prompts,
+                "answers": prompts * run_count,
+                "deff": deff,
+                "margin": half,
+                "verdict": verdict,
+            }
+        )
     return result("samples", rows, key=("runs",))

@@ -460,9 +460,14 @@ def _compare_answers(
             reason = f"no {cluster} has answers of both"
         text = f"{percent(gap.change + ceiling.change)} in common, where repeats of one have "
         text += percent(ceiling.change)
-        reason = "" if np.isfinite(gap.p) else reason
-        words = ("more alike", "less alike")
-        comparisons.append(Comparison(change=gap, text=text, why=reason, words=words))
+        comparisons.append(
+            Comparison(
+                change=gap,
+                text=text,
+                why="" if np.isfinite(gap.p) else reason,
+                words=("more alike", "less alike"),
+            )
+        )
     method = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
     return [
         {**judgement, **row, "method": method}

@@ -332,8 +332,9 @@ def result(
         frame[name] = column_of(cells, dtype)
         unit_name = unit_template.format(**texts)
         unit_name = None if unit_name == "-" else _UNITS.get(unit_name, unit_name)
-        doc = doc_template.format(**texts)
-        columns.append(Column(name, dtype, doc, unit=unit_name, aggregate=rule))
+        columns.append(
+            Column(name, dtype, doc_template.format(**texts), unit=unit_name, aggregate=rule)
+        )
     table_name = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
     remember(
         table_name, Table(table_name, f"Results of {verb}.", records("rows"), (), tuple(columns))
@@ -376,13 +377,15 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
     """
     column_names = [*map(str, frame.columns)]
     endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
-    last_columns = (name for name in column_names if name in _DETAILS or name.endswith(endings))
-    verdict_columns = [
-        name for name in column_names if name == "verdict" or name.endswith("_verdict")
-    ]
+    verdict_columns = [name for name in column_names if f"_{name}".endswith("_verdict")]
     verdict_column = verdict_columns[0] if len(verdict_columns) == 1 else ""
     first_columns = ("change",) if "change" in column_names and verdict_column else ()
-    return ShowAs(tuple(last_columns), verdict_column, first_columns, _remarks)
+    return ShowAs(
+        tuple(name for name in column_names if name in _DETAILS or name.endswith(endings)),
+        verdict_column,
+        first_columns,
+        _remarks,
+    )
 
 
 def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks, list[str]]:

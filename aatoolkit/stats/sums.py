@@ -521,8 +521,11 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     if not overlaps:
         return ""
     scope, other_scope = overlaps[0]
-    reason = f"the windows overlap ({other_scope}, and {scope})"
-    reason = f"both hold {other_scope}" if other_scope == scope else reason
+    reason = (
+        f"both hold {other_scope}"
+        if other_scope == scope
+        else f"the windows overlap ({other_scope}, and {scope})"
+    )
     remedy = "read windows that do not overlap, or compare one of them with 'previous'"
     is_same_window = scope.start == other_scope.start and scope.end == other_scope.end
     if is_same_window and (is_same_in_rows or len(brand_filters) > 1):

@@ -407,8 +407,9 @@ class AggregateCells(Result):
     @cached_property
     def _planned_cells_by_column(self) -> dict[str, PlannedCells]:
         """Maps each aggregated column to the way it was aggregated, and its cells in the input."""
-        parameters = ("by", "columns", "rules", "observed")
-        options = {name: self.arguments.get(name) for name in parameters}
+        options = {
+            name: self.arguments.get(name) for name in ("by", "columns", "rules", "observed")
+        }
         return {cells.plan.column: cells for cells in plan_cells(self.first_input, **options)}
 
     def explain(self, position: int, column: str) -> Explanation:
@@ -428,9 +429,11 @@ class AggregateCells(Result):
         if measure is not None:
             measure_cell = self.explain(position, measure)
             return replace(cell, rows=len(rows), children=(measure_cell,), notes=(f"of {measure}",))
-        last_row_cells = self._explain_cells(column, rows[-1:])
         return replace(
-            cell, rows=len(rows), children=last_row_cells, notes=("of the rows of its group",)
+            cell,
+            rows=len(rows),
+            children=self._explain_cells(column, rows[-1:]),
+            notes=("of the rows of its group",),
         )
 
     def _explain_cells(self, column: str, rows: Any) -> tuple[Explanation, ...]:

@@ -124,9 +124,12 @@ class Explainer:
         if len(flat_frame):
             return self._explain_first_missing(frame, column)
         availability = metadata.columns[column].availability
-        missing_reason = f"the frame has no rows; {column} is {availability}"
         cell = Explanation(
-            None, column, operation="column", availability=str(availability), missing=missing_reason
+            None,
+            column,
+            operation="column",
+            availability=str(availability),
+            missing=f"the frame has no rows; {column} is {availability}",
         )
         try:
             replayed = self._require_replay(frame)
@@ -250,9 +253,9 @@ class Explainer:
         stored_metadata, responses = stored_of(frame)
         self.finder.add_responses_in_memory(responses)
         if stored_metadata.recipe is None:
-            is_foreign = not stored_metadata.columns and not stored_metadata.sources
-            reason = "has no metadata, so its origin is not known"
-            return f"the frame {reason if is_foreign else 'does not say how it was made'}"
+            if stored_metadata.columns or stored_metadata.sources:
+                return "the frame does not say how it was made"
+            return "the frame has no metadata, so its origin is not known"
         try:
             return replay(stored_metadata.recipe, stored_metadata.sources, self.finder)
         except TrailEnd as end:
@@ -268,9 +271,10 @@ class Explainer:
         flat_frame, _ = self._compute_once(_flatten_with_metadata, frame)
         missing_positions = np.flatnonzero(flat_frame[column].isna().to_numpy())
         if not len(missing_positions):
-            note = f"none of {len(flat_frame):,} values is missing"
-            cell = self._explain_cell(frame, 0, column)
-            return cell.with_notes(f"no row was named, so this is the first: {note}")
+            return self._explain_cell(frame, 0, column).with_notes(
+                "no row was named, so this is the first: "
+                f"none of {len(flat_frame):,} values is missing"
+            )
         missing_cells = [
             self._explain_cell(frame, position, column)
             for position in missing_positions[:_MAX_READ].tolist()
@@ -283,8 +287,7 @@ class Explainer:
         note = f"{len(missing_positions):,} of {len(flat_frame):,} have none"
         if len(missing_positions) > _MAX_READ:
             note += f", of which the first {_MAX_READ} were looked up"
-        first_cell = replace(missing_cells[0], causes=causes)
-        return first_cell.with_notes(
+        return replace(missing_cells[0], causes=causes).with_notes(
             f"no row was named, so this is the first without a value: {note}"
         )
 

@@ -386,8 +386,10 @@ class TableCells:
             return None, ()
         if denominator and abs(numerator / denominator - value) > 5e-7:
             return None, ()
-        count_names = " / ".join(cells.count_columns)
-        formula = f"{count_names} = {numerator} / {denominator}, as the response gives it"
+        formula = (
+            f"{' / '.join(cells.count_columns)} = {numerator} / {denominator}, "
+            "as the response gives it"
+        )
         return formula, tuple(
             self.explain(position, count_name, with_counts=False)
             for count_name in cells.count_columns
@@ -513,9 +515,10 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         for extra_path, (value, reason) in response.extra.items()
         if is_within(extra_path, target)
     ]
-    note = f"in {len(cells):,} cells, and {len(extra_values):,} values of tables.extra"
     return replace(
-        explanation, children=(*cells[:_MAX_CELLS], *extra_values[:_MAX_CELLS]), notes=(note,)
+        explanation,
+        children=(*cells[:_MAX_CELLS], *extra_values[:_MAX_CELLS]),
+        notes=(f"in {len(cells):,} cells, and {len(extra_values):,} values of tables.extra",),
     )
 
 

@@ -151,10 +151,11 @@ class Tracer:
                 )
             else:
                 count_cell = explain_sum(sums.plan, sums.frame, is_denominator, rows, explain, name)
-            count_cell = replace(
-                count_cell, end=_TOO_MANY_REASON if rows and not count_cell.children else None
+            self._cells[cell_key] = replace(
+                count_cell,
+                row=to_json_value(sums.row(pair)),
+                end=_TOO_MANY_REASON if rows and not count_cell.children else None,
             )
-            self._cells[cell_key] = replace(count_cell, row=to_json_value(sums.row(pair)))
         return self._cells[cell_key]
 
     def _cell_explainer(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
@@ -213,8 +214,9 @@ class StatisticCells(Result):
         number_cell = None if cell.value is None else self._tracer.number(position, column)
         if number_cell is None:
             reason = texts["why"] or texts["verdict"] or "it could not be computed"
-            missing_text = str(reason) if cell.value is None else None
-            return replace(cell, missing=missing_text, notes=tuple(notes))
+            return replace(
+                cell, missing=str(reason) if cell.value is None else None, notes=tuple(notes)
+            )
         field_names = ("formula", "rows", "place", "response", "statements", "children", "end")
         fields: Any = {name: getattr(number_cell, name) for name in field_names}
         return replace(cell, **fields, notes=(*number_cell.notes, *notes))
