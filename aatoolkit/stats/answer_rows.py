@@ -16,7 +16,7 @@ from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.scope import FILTERS
 from aatoolkit.stats.estimate import NAN, check_level, verdict_of
-from aatoolkit.stats.results import percent, refusal, result
+from aatoolkit.stats.results import equals_text, percent, refusal, result
 from aatoolkit.stats.trace import (
     count_of,
     name_variables,
@@ -118,7 +118,7 @@ def answers_of(
     chats: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
 ) -> pd.DataFrame:
     """Return the result of `answers`, made of the three tables of the section ``chats``."""
-    is_answered = chats["outcome"].eq("answered").fillna(False).to_numpy(bool)
+    is_answered = equals_text(chats["outcome"], "answered")
     result = chats.loc[is_answered, [*_CHAT_COLUMNS]].reset_index(drop=True)
     is_of_brand = mentions["own"] if brand is None else mentions["brand"].eq(brand)
     brand_mentions = mentions[is_of_brand.fillna(False).to_numpy(bool)]
@@ -133,7 +133,7 @@ def answers_of(
     result["brand"] = pd.Series([brand or own_brands] * len(result), dtype="string")
     positions = brand_mentions.groupby("chat_id")["position"].min()
     result["position"] = result["chat_id"].map(positions).astype("Float64")
-    is_owned = citations["domain_type"].astype("string").eq("owned").fillna(False).to_numpy(bool)
+    is_owned = equals_text(citations["domain_type"].astype("string"), "owned")
     result["cited"] = result["chat_id"].isin(citations["chat_id"][is_owned]).astype("boolean")
     if len(citations) and not citations["domain_type"].notna().any():
         result["cited"] = pd.array([pd.NA] * len(result), dtype="boolean")
@@ -271,6 +271,9 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         )
     metadata = metadata_of(rows)
     state = combine([metadata.columns[name].availability for name in ("mentioned", "cited")])
-    method = "Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval"
-    texts = {"verdict": verdict, "why": reason, "method": method}
-    return result("cited_and_mentioned", [values | texts], [metadata], state, level=level)
+    values |= {
+        "verdict": verdict,
+        "why": reason,
+        "method": "Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval",
+    }
+    return result("cited_and_mentioned", [values], [metadata], state, level=level)

@@ -84,15 +84,20 @@ def changes(
             for begin, change_point, end in zip(bounds, change_points, bounds[2:], strict=False):
                 new_row = _change_row(y, n, begin, change_point, end, family == RATES) | {"p": p}
                 first_day, last_day = _day_interval(*y_and_n, begin, end, dispersion, level, family)
-                positions = (change_point, first_day, last_day, begin, end - 1)
-                names = ("day", "first_day", "last_day", "from_day", "to_day")
-                rows.append(new_row | dict(zip(names, days[[*positions]], strict=True)))
+                days_of_row = zip(
+                    ("day", "first_day", "last_day", "from_day", "to_day"),
+                    days[[change_point, first_day, last_day, begin, end - 1]],
+                    strict=True,
+                )
+                rows.append(new_row | dict(days_of_row))
         elif not row["why"]:
-            fit_text = f"one {_WORDS[family]} of {amount(before, family == RATES)} fits all"
-            row["why"] = f"{fit_text} {len(days)} days; small changes would not show"
+            row["why"] = (
+                f"one {_WORDS[family]} of {amount(before, family == RATES)} fits all {len(days)} "
+                "days; small changes would not show"
+            )
             row["verdict"] = "no evidence"
     method = f"{family} likelihood, exact segmentation, days shuffled in blocks"
-    defaults: dict[str, Any] = {name: np.nan for name, *_ in TABLES["changes"]}
+    defaults: dict[str, Any] = dict.fromkeys((name for name, *_ in TABLES["changes"]), np.nan)
     defaults |= {"n": size, "verdict": "cannot say", "clusters": count_of(n), "method": method}
     return result(
         "changes",
@@ -101,7 +106,7 @@ def changes(
         sums.states[0],
         unit=sums.unit,
         level=level,
-        average={RATES: "The rate", COUNTS: "The count a day", MEANS: "The mean"}[family],
+        average=f"The {_WORDS[family]}" + " a day" * sums.is_count,
         what="Days" if family == COUNTS else "Answers",
     )
 
@@ -117,14 +122,13 @@ def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool)
     before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
     name_variables()
     change = after - before
-    change_text = f"{amount(before, is_rate)} to {amount(after, is_rate)}"
     return {
         "before": before,
         "after": after,
         "change": change,
         "n": total_of(n0) + total_of(n1),
         "verdict": "up" if change > 0 else "down",
-        "why": f"{change_text}, {points(change, is_rate)}",
+        "why": f"{amount(before, is_rate)} to {amount(after, is_rate)}, {points(change, is_rate)}",
     }
 
 
@@ -152,7 +156,7 @@ def _find_best_split(
     at its ``starts`` (0 for a series in one piece), and the new split may be in either of the two
     segments. The improvement is the decrease of -2 log likelihood.
     """
-    series_positions, day_count = np.arange(len(y)), y.shape[1]
+    day_count = y.shape[1]
     cumulative_y, cumulative_n = (
         np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0))) for values in (y, n)
     )
@@ -174,7 +178,7 @@ def _find_best_split(
         (boundaries - segment_starts < _MIN_SEGMENT) | (segment_ends - boundaries < _MIN_SEGMENT)
     ] = 0.0
     best_days = gains.argmax(axis=1)
-    return gains[series_positions, best_days], best_days
+    return gains[np.arange(len(y)), best_days], best_days
 
 
 def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:

@@ -417,8 +417,9 @@ def comparison_result(
     )
     judged_rows = []
     for row in rows:
-        values = (row.change.before, row.change.after)
-        before, after = (amount(value, row.is_rate) for value in values)
+        before, after = (
+            amount(value, row.is_rate) for value in (row.change.before, row.change.after)
+        )
         text = f"{before} to {after}" if are_windows else f"{names[0]} {after}, {names[1]} {before}"
         judged_rows.append(replace(row, text=text))
     judgements = judge(judged_rows, level, correct, "change" if are_windows else "difference")
@@ -477,8 +478,6 @@ def comparison_result(
 
 # --- decomposition ----------------------------------------------------------------------------
 
-_SUFFIXES = ("1", "0", "_all1", "_all0")
-
 
 @statistic("decompose", "now", "before")
 def decompose(
@@ -508,7 +507,7 @@ def decompose(
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
         side.parts(pairs, suffix)
         for side, pairs, suffix in zip(
-            sides * 2, [*pairs_on_both_sides, None, None], _SUFFIXES, strict=True
+            sides * 2, [*pairs_on_both_sides, None, None], ("1", "0", "_all1", "_all0"), strict=True
         )
     )
     is_rate, error = all(side.is_rate for side in sides), NAN

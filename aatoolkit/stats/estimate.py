@@ -280,9 +280,17 @@ def _change_between(
 
     ``fields`` are further fields of the returned `Change`.
     """
-    fields |= {"after": after.value, "before": before.value}
-    fields |= {"size_after": after.size, "size_before": before.size}
-    return change_by_student_t(after.value - before.value, error, df, level, **fields)
+    return change_by_student_t(
+        after.value - before.value,
+        error,
+        df,
+        level,
+        after=after.value,
+        before=before.value,
+        size_after=after.size,
+        size_before=before.size,
+        **fields,
+    )
 
 
 def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
@@ -327,8 +335,16 @@ def paired_change(
         name_variables()
         heterogeneity_variance = clusters / (clusters - 1) * total_of(share**2)
         heterogeneity = np.where(total > 0, np.sqrt(heterogeneity_variance), 0.0)
-    fields = {"clusters": clusters, "jackknife": jackknife, "heterogeneity": heterogeneity}
-    return _change_between(after, before, error, degrees_of_freedom(m, z), level, **fields)
+    return _change_between(
+        after,
+        before,
+        error,
+        degrees_of_freedom(m, z),
+        level,
+        clusters=clusters,
+        jackknife=jackknife,
+        heterogeneity=heterogeneity,
+    )
 
 
 def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
@@ -342,8 +358,9 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
     error, k = mean_sample.clusters * np.sqrt(mean_sample.variance), mean_sample.clusters
     after, before = total_of(y1), total_of(y0)
     name_variables()
-    fields = {"after": after, "before": before, "clusters": k}
-    return change_by_student_t(after - before, error, mean_sample.df, level, **fields)
+    return change_by_student_t(
+        after - before, error, mean_sample.df, level, after=after, before=before, clusters=k
+    )
 
 
 def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
@@ -372,9 +389,15 @@ def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
     df_divisor = after.variance**2 / after.df + before.variance**2 / before.df
     smaller_df = np.minimum(after.df, before.df)
     df = np.maximum(np.where(df_divisor > 0, variance**2 / df_divisor, smaller_df), 1.0)
-    jackknife = np.sqrt(after.jackknife + before.jackknife)
-    fields = {"clusters": after.clusters + before.clusters, "jackknife": jackknife}
-    return _change_between(after, before, np.sqrt(variance), df, level, **fields)
+    return _change_between(
+        after,
+        before,
+        np.sqrt(variance),
+        df,
+        level,
+        clusters=after.clusters + before.clusters,
+        jackknife=np.sqrt(after.jackknife + before.jackknife),
+    )
 
 
 def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df: Any) -> Change:
@@ -399,8 +422,9 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     # At 0 and 1 the variance is 0, and the interval still says what could be seen.
     error = np.maximum(pooled_error, (high - low) / (2 * q))
     p = two_sided(change / pooled_error, df) if pooled_error > 0 else change * 0 + 1.0
-    values_and_sizes = (after, before, size1, size0)
-    return named(Change(change, error, df, low, high, p, *values_and_sizes, jackknife=error))
+    return named(
+        Change(change, error, df, low, high, p, after, before, size1, size0, jackknife=error)
+    )
 
 
 def degrees_of_freedom(m: Any, z: Any) -> Any:

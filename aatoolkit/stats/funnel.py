@@ -76,12 +76,14 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
             if section in tables:
                 continue
             if section not in data:
-                reason = f"failed: {errors[section]}" if section in errors else "was not read"
-                reasons[section] = reason
+                reasons[section] = (
+                    f"failed: {errors[section]}" if section in errors else "was not read"
+                )
                 continue
-            frames = [data[section][table] for table in data[section]]
             candidates = [
-                frame for frame in frames if "path" in frame and _column(frame, column_names)
+                frame
+                for frame in data[section].values()
+                if "path" in frame and _column(frame, column_names)
             ]
             if candidates:  # the table with the shortest key
                 reasons.pop(section, None)
@@ -140,10 +142,11 @@ def funnel_of(
     ratio = data["crawled"] / data["visited"]
     rate, q = data["converted"] / data["n"], normal_quantile((1 + setting("level", level)) / 2)
     name_all(rate=rate, q=q)
-    bounds = wilson(rate, data["n"], q)
     data["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
     is_possible = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])
-    for suffix, values in zip(("", "_low", "_high"), (rate, *bounds), strict=True):
+    for suffix, values in zip(
+        ("", "_low", "_high"), (rate, *wilson(rate, data["n"], q)), strict=True
+    ):
         data[f"conversion_rate{suffix}"] = np.where(is_possible, values, np.nan)
     rates = plain_value(data["conversion_rate"])
     visits_text = "all visits, also those of days that are not complete"
@@ -237,8 +240,9 @@ def _stage_of_section(
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
-        reason = f"the section {section} {errors.get(section, 'was not read')}"
-        reason = f"the service gives no {_NOUNS.get(stage, stage)}" if frame is not None else reason
+        reason = f"the service gives no {_NOUNS.get(stage, stage)}"
+        if frame is None:
+            reason = f"the section {section} {errors.get(section, 'was not read')}"
         return Stage(
             pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, reason), reason
         )

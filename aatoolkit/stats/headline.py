@@ -167,8 +167,18 @@ def headline_of(
                     why = f"nothing says how prompts differ: {rows[0].why}"
                     row = replace(row, why=why, method="")
                 rows.append(row)
-    rows = [row for row in rows if not _is_repeated(row, rows[0])]
-    rows += _compare_key_figures(tables, has_before, rows, level, names_of_sides)
+    # A brand's mention rate with the values of the planned comparison would only repeat it.
+    planned_change = planned_row.change
+    rows = [
+        row
+        for row in rows
+        if (row.key[0], row.measure) != ("brand", RATE)
+        or row.change.after != planned_change.after
+        or row.change.before != planned_change.before
+    ]
+    figures = _answer_question(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names_of_sides)
+    if isinstance(figures, list):
+        rows += _figures_not_compared(figures, rows)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
     return comparison_result(rows, ("subject", "name"), metadata, "holm", level, names_of_sides)
 
@@ -241,17 +251,6 @@ def _select_own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[p
     ]
 
 
-def _is_repeated(row: ComparedRow, planned_row: ComparedRow) -> bool:
-    """Return whether a row is a brand's mention rate with the values of the planned comparison.
-
-    Such a row would only repeat the planned comparison.
-    """
-    return (row.key[0], row.measure) == ("brand", RATE) and all(
-        getattr(row.change, side) == getattr(planned_row.change, side)
-        for side in ("after", "before")
-    )
-
-
 def design_of(change: Change) -> tuple[Any, Any]:
     """Return the design effect of a change between two rates, and its degrees of freedom.
 
@@ -267,17 +266,13 @@ def design_of(change: Change) -> tuple[Any, Any]:
     return deff, change.df
 
 
-def _compare_key_figures(
-    tables: Tables,
-    has_before: bool,
-    rows: Sequence[ComparedRow],
-    level: float,
-    names: Sequence[str],
+def _figures_not_compared(
+    figures: Sequence[ComparedRow], rows: Sequence[ComparedRow]
 ) -> list[ComparedRow]:
-    """Return comparisons, without a test, of the key figures that ``rows`` does not compare yet."""
-    compared_rows = _answer_question(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names)
-    if isinstance(compared_rows, str):
-        return []
+    """Return comparisons, without a test, of the key figures that ``rows`` does not compare yet.
+
+    ``figures`` are the comparisons of all key figures.
+    """
     compared = {
         row.measure
         for row in rows
@@ -286,7 +281,7 @@ def _compare_key_figures(
     # The number of answers is no result, and the score repeats the rate, times 100.
     compared |= {"answer_count", *(["visibility_score"] if RATE in compared else [])}
     comparisons = []
-    for row in compared_rows:
+    for row in figures:
         metric = "_".join(tokens(str(row.key[1])))
         if metric not in compared:
             reason = row.why or f"the service gives no counts of {metric} by prompt"

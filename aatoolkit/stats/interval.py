@@ -22,7 +22,7 @@ from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
 from aatoolkit.stats.estimate import MIN_CLUSTERS, NAN, check_level, estimate, wilson
-from aatoolkit.stats.results import amount, percent, refusal, result
+from aatoolkit.stats.results import amount, equals_text, percent, refusal, result
 from aatoolkit.stats.sums import PROMPT, Rules, cluster_sums, rule_of, without_counts
 from aatoolkit.stats.trace import (
     GroupSums,
@@ -94,10 +94,11 @@ def interval(
             if panel == "fixed":
                 why = f"one number for each value of {cluster} cannot say how much answers differ"
         reasons.append(why)
-        bounds_text = (
-            f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
+        verdict_texts.append(
+            f"cannot say: {why}"
+            if why
+            else f"{100 * level:g} % interval: {amount(low, is_rate)} to {amount(high, is_rate)}"
         )
-        verdict_texts.append(f"cannot say: {why}" if why else bounds_text)
     if all(reasons) and sums.used_rows.any():
         raise refusal(column, "interval", reasons[int(sums.used_rows.argmax())])
     interval_kind = "Wilson interval" if is_rate else "t interval"
@@ -106,7 +107,6 @@ def interval(
         interval_kind += " on the effective sample size" if is_rate else ""
         population = f"for values of {cluster} like these (clusters)"
     group_keys = sums.groups.keys.reset_index(drop=True)
-    key_names = [str(name) for name in group_keys.columns]
     return result(
         "interval",
         {
@@ -122,7 +122,7 @@ def interval(
         },
         [sums.metadata],
         combine(sums.states),
-        key=key_names,
+        key=[*map(str, group_keys.columns)],
         unit=sums.unit,
         level=level,
         x=column,
@@ -159,7 +159,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         ]
         if not unit_columns:
             raise refusal(column, "interval", "it needs the unit of each row")
-        has_counts &= frame[unit_columns[0]].eq("fraction").fillna(False).to_numpy(bool)
+        has_counts &= equals_text(frame[unit_columns[0]], "fraction")
     is_valid = has_counts & (numerators >= 0) & (numerators <= denominators)
     if has_counts.any() and not is_valid.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
@@ -251,11 +251,12 @@ def bounds(
         no_bounds = np.full(len(frame), np.nan)
         return Bounds(no_bounds, no_bounds)
     metadata = metadata_of(frame)
-    is_of_answers = rule_of(metadata, column)[1][-1].endswith("answer_count")
-    method = ANSWERS if is_of_answers else COUNTS
-    return Bounds(
-        *_bounds_of(intervals, column), ONE_PROMPT if PROMPT in metadata.key else method, intervals
-    )
+    if PROMPT in metadata.key:
+        method = ONE_PROMPT
+    else:
+        is_of_answers = rule_of(metadata, column)[1][-1].endswith("answer_count")
+        method = ANSWERS if is_of_answers else COUNTS
+    return Bounds(*_bounds_of(intervals, column), method, intervals)
 
 
 def _prompt_bounds(
@@ -315,10 +316,10 @@ def stability(
     if not len(repeated_groups):
         verdict = "cannot say: no combination was asked twice"
     elif len(cluster_labels) < MIN_CLUSTERS:
-        reason = (
-            f"{len(cluster_labels)} {names[0]} were asked again; an interval takes {MIN_CLUSTERS}"
+        verdict = (
+            f"cannot say: {len(cluster_labels)} {names[0]} were asked again; an interval takes "
+            f"{MIN_CLUSTERS}"
         )
-        verdict = f"cannot say: {reason}"
     else:
         icc_bounds = _icc_interval(plain_value(y), plain_value(n), cluster_codes, level)
     icc_low, icc_high = (
@@ -456,7 +457,15 @@ def samples(
         while half > margin:  # Student's t takes a few more
             prompts += 1
             half = float(t_quantile((1 + level) / 2, prompts - 1)) * error / math.sqrt(prompts)
-        row = {"runs": run_count, "prompts": prompts, "answers": prompts * run_count}
         verdict = f"{prompts:,} prompts × {run_count:,} runs give ±{100 * half:.1f} points"
-        rows.append(row | {"deff": deff, "margin": half, "verdict": verdict})
+        rows.append(
+            {
+                "runs": run_count,
+                "prompts": prompts,
+                "answers": prompts * run_count,
+                "deff": deff,
+                "margin": half,
+                "verdict": verdict,
+            }
+        )
     return result("samples", rows, key=("runs",))

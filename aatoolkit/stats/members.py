@@ -263,14 +263,16 @@ def concentration(
     column_names = [
         f"{name}{suffix}" for name in ("hhi", "effective", "top_share") for suffix in _SUFFIXES
     ]
-    columns = {
-        name: [row.get(name, NAN) for row in rows]
-        for name in (*column_names, "n", "members", "verdict")
-    }
     return result(
         "concentration",
-        {**groups.keys.reset_index(drop=True), **columns}
-        | {"method": "multinomial bootstrap, basic interval"},
+        {
+            **groups.keys.reset_index(drop=True),
+            **{
+                name: [row.get(name, NAN) for row in rows]
+                for name in (*column_names, "n", "members", "verdict")
+            },
+            "method": "multinomial bootstrap, basic interval",
+        },
         [metadata],
         combine(states[int(code)] for code in state_codes),
         key=tuple(by_columns),
@@ -458,9 +460,14 @@ def _compare_answers(
             reason = f"no {cluster} has answers of both"
         text = f"{percent(gap.change + ceiling.change)} in common, where repeats of one have "
         text += percent(ceiling.change)
-        reason = "" if np.isfinite(gap.p) else reason
-        words = ("more alike", "less alike")
-        comparisons.append(Comparison(change=gap, text=text, why=reason, words=words))
+        comparisons.append(
+            Comparison(
+                change=gap,
+                text=text,
+                why="" if np.isfinite(gap.p) else reason,
+                words=("more alike", "less alike"),
+            )
+        )
     method = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
     return [
         {**judgement, **row, "method": method}

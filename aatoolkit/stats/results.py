@@ -332,8 +332,9 @@ def result(
         frame[name] = column_of(cells, dtype)
         unit_name = unit_template.format(**texts)
         unit_name = None if unit_name == "-" else _UNITS.get(unit_name, unit_name)
-        doc = doc_template.format(**texts)
-        columns.append(Column(name, dtype, doc, unit=unit_name, aggregate=rule))
+        columns.append(
+            Column(name, dtype, doc_template.format(**texts), unit=unit_name, aggregate=rule)
+        )
     table_name = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
     remember(
         table_name, Table(table_name, f"Results of {verb}.", records("rows"), (), tuple(columns))
@@ -376,13 +377,15 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
     """
     column_names = [*map(str, frame.columns)]
     endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
-    last_columns = (name for name in column_names if name in _DETAILS or name.endswith(endings))
-    verdict_columns = [
-        name for name in column_names if name == "verdict" or name.endswith("_verdict")
-    ]
+    verdict_columns = [name for name in column_names if f"_{name}".endswith("_verdict")]
     verdict_column = verdict_columns[0] if len(verdict_columns) == 1 else ""
     first_columns = ("change",) if "change" in column_names and verdict_column else ()
-    return ShowAs(tuple(last_columns), verdict_column, first_columns, _remarks)
+    return ShowAs(
+        tuple(name for name in column_names if name in _DETAILS or name.endswith(endings)),
+        verdict_column,
+        first_columns,
+        _remarks,
+    )
 
 
 def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks, list[str]]:
@@ -392,10 +395,10 @@ def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks
     """
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
-        is_unanswered = _equals_text(frame["verdict"], "cannot say")
+        is_unanswered = equals_text(frame["verdict"], "cannot say")
         reasons = [*frame["why"][is_unanswered].value_counts().index]
         for reason in reasons[:_MAX_REASONS]:
-            row_text = row_ranges(frame.index, is_unanswered & _equals_text(frame["why"], reason))
+            row_text = row_ranges(frame.index, is_unanswered & equals_text(frame["why"], reason))
             remarks.append(
                 f"cannot say{f' ({row_text})' * (len(reasons) > 1)}: {visible(str(reason))}"
             )
@@ -404,7 +407,8 @@ def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks
     return {}, remarks
 
 
-def _equals_text(values: pd.Series, text: str) -> np.ndarray:
+def equals_text(values: pd.Series, text: str) -> np.ndarray:
+    """Return the mask of the values that equal ``text``; a missing value does not."""
     return values.eq(text).fillna(False).to_numpy(bool)
 
 

@@ -308,8 +308,7 @@ def without_counts(rule: Aggregation) -> str:
 
 # --- both sides -------------------------------------------------------------------------------
 
-_COUNT_WORDS = frozenset(("count", "number", "num", "total"))
-_NOW_WORDS = frozenset(("after", "now", "current"))
+_IGNORED_WORDS = frozenset(("count", "number", "num", "total", "after", "now", "current"))
 
 
 def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
@@ -324,7 +323,7 @@ def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
     ((True, ('citation',)), (False, ('citation',)))
     """
     previous_words, name_words = words_of("previous"), tokens(name)
-    ignored_words = previous_words | _COUNT_WORDS | _NOW_WORDS
+    ignored_words = previous_words | _IGNORED_WORDS
     return not previous_words.isdisjoint(name_words), tuple(
         word.removesuffix("s") for word in name_words if word not in ignored_words
     )
@@ -522,8 +521,11 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     if not overlaps:
         return ""
     scope, other_scope = overlaps[0]
-    reason = f"the windows overlap ({other_scope}, and {scope})"
-    reason = f"both hold {other_scope}" if other_scope == scope else reason
+    reason = (
+        f"both hold {other_scope}"
+        if other_scope == scope
+        else f"the windows overlap ({other_scope}, and {scope})"
+    )
     remedy = "read windows that do not overlap, or compare one of them with 'previous'"
     is_same_window = scope.start == other_scope.start and scope.end == other_scope.end
     if is_same_window and (is_same_in_rows or len(brand_filters) > 1):

@@ -240,11 +240,9 @@ def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any
     If there is a tracer, they are `Traced` to these cells.
     """
     values = as_floats(frame[column])[rows]
-
-    def explain(tracer: Any, position: int) -> Any:
-        return tracer.rows(name, values[position], frame, [column], [int(rows[position])], column)
-
-    return leaf(name, values, explain)
+    return traced_to_rows(
+        name, values, frame, (column,), lambda position: ([int(rows[position])], column)
+    )
 
 
 def trace_frame(

@@ -240,8 +240,11 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
         for group, change in estimate.sides.items()
         if change.mean_change.clusters < MIN_CLUSTERS
     ]
-    is_untested = not np.isfinite(estimate.change.p)
-    why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
+    why = ""
+    if shortages:
+        why = f"{' and '.join(shortages)}; it takes {MIN_CLUSTERS}"
+    elif not np.isfinite(estimate.change.p):
+        why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
     is_effect = estimate.kind == "effect"
     return Comparison(
         change=estimate.change,
@@ -250,9 +253,7 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
             for group, change in estimate.sides.items()
         ),
         method=f"difference in differences within {cluster}, clustered",
-        why=f"{' and '.join(shortages)}; it takes {MIN_CLUSTERS}"
-        if shortages
-        else why * is_untested,
+        why=why,
         is_rate=is_rate,
         is_planned=is_effect,
         words=("up", "down") if is_effect else ("differs", "differs"),
@@ -524,6 +525,7 @@ def _reason_to_doubt(
     excess = (effect_change - trend_change) * np.sign(effect_change)
     if not np.isfinite(error) or excess > t_quantile(_TREND_LEVEL, df) * error:
         return ""
-    share_of_trend = f"{points(trend_change, is_rate)} of {points(effect_change, is_rate)}"
-    trend_text = f"the trend within both periods, continued, comes to {share_of_trend}"
-    return f"the treated {cluster} may have been moving already: {trend_text}"
+    return (
+        f"the treated {cluster} may have been moving already: the trend within both periods, "
+        f"continued, comes to {points(trend_change, is_rate)} of {points(effect_change, is_rate)}"
+    )

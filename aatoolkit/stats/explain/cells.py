@@ -24,7 +24,7 @@ from aatoolkit.frame.cell_status import cells_of, is_status_column
 from aatoolkit.frame.groupby import as_floats, flattened
 from aatoolkit.frame.merge import columns_after
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, attach, metadata_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.recipe import load_rows, load_values
 from aatoolkit.stats.explain.explanation import (
@@ -36,6 +36,7 @@ from aatoolkit.stats.explain.explanation import (
     to_json_value,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
+from aatoolkit.stats.results import equals_text
 
 
 class Replayed(Protocol):
@@ -55,10 +56,9 @@ def describe_cell(
     frame: pd.DataFrame, metadata: FrameMetadata, position: int, column: str
 ) -> Explanation:
     """Explain a cell by the metadata of its frame alone: its key, unit, meaning, availability."""
-    column_metadata = metadata.columns.get(column)
-    declaration = None if column_metadata is None else declared(column_metadata)
+    declaration = declared(metadata.columns.get(column, NOTHING))
     row = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
-    cells = None if column_metadata is None else cells_of(row, column, metadata)
+    cells = cells_of(row, column, metadata) if column in metadata.columns else None
     return Explanation(
         to_json_value(row[column].iloc[0]),
         column,
@@ -308,7 +308,7 @@ def _explain_answers(result: Result, position: int, column: str) -> Explanation:
     }.get(column, (mentions, "brand" if brand else "own", "it does not mention the brand"))
 
     def find_rows(replayed: Replayed) -> Any:
-        return np.flatnonzero(replayed.frame["chat_id"].eq(chat_id).fillna(False).to_numpy(bool))
+        return np.flatnonzero(equals_text(replayed.frame["chat_id"], chat_id))
 
     (chat_row,), rows = find_rows(chats).tolist(), find_rows(replayed)
     if column in chats.frame.columns:
@@ -379,10 +379,12 @@ def explain_sum(
         )
         numbers = numbers * as_floats(frame[columns[1]])[rows]
         column = " × ".join(columns)
-    values = [int(value) if value.is_integer() else value for value in numbers.tolist()]
-    total = float(np.sum(numbers))
+    *values, total = (
+        int(value) if value.is_integer() else value
+        for value in (*numbers.tolist(), float(np.sum(numbers)))
+    )
     return Explanation(
-        int(total) if total.is_integer() else total,
+        total,
         name or f"sum of {column}",
         operation="sum",
         formula=f"sum of {column} = {sum_in_words(values)}",
@@ -405,8 +407,9 @@ class AggregateCells(Result):
     @cached_property
     def _planned_cells_by_column(self) -> dict[str, PlannedCells]:
         """Maps each aggregated column to the way it was aggregated, and its cells in the input."""
-        parameters = ("by", "columns", "rules", "observed")
-        options = {name: self.arguments.get(name) for name in parameters}
+        options = {
+            name: self.arguments.get(name) for name in ("by", "columns", "rules", "observed")
+        }
         return {cells.plan.column: cells for cells in plan_cells(self.first_input, **options)}
 
     def explain(self, position: int, column: str) -> Explanation:
@@ -426,9 +429,11 @@ class AggregateCells(Result):
         if measure is not None:
             measure_cell = self.explain(position, measure)
             return replace(cell, rows=len(rows), children=(measure_cell,), notes=(f"of {measure}",))
-        last_row_cells = self._explain_cells(column, rows[-1:])
         return replace(
-            cell, rows=len(rows), children=last_row_cells, notes=("of the rows of its group",)
+            cell,
+            rows=len(rows),
+            children=self._explain_cells(column, rows[-1:]),
+            notes=("of the rows of its group",),
         )
 
     def _explain_cells(self, column: str, rows: Any) -> tuple[Explanation, ...]:
@@ -444,10 +449,8 @@ class AggregateCells(Result):
         of these rows are left out, and why.
         """
         plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
-        used_rows, unused_rows = (
-            rows[cells.has_number[rows]].tolist(),
-            rows[~cells.has_number[rows]].tolist(),
-        )
+        used_rows = rows[cells.has_number[rows]].tolist()
+        unused_rows = rows[~cells.has_number[rows]].tolist()
         count_text = counted(len(used_rows), "row")
         if rule.rule == "sum":
             numerator = explain_sum(plan, self.first_input, False, used_rows, self._explain_cells)

@@ -42,6 +42,7 @@ from aatoolkit.stats.explain.explanation import (
     are_equal,
     equal_cells_mask,
     in_words,
+    key_in_words,
     to_json_value,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
@@ -123,9 +124,12 @@ class Explainer:
         if len(flat_frame):
             return self._explain_first_missing(frame, column)
         availability = metadata.columns[column].availability
-        missing_reason = f"the frame has no rows; {column} is {availability}"
         cell = Explanation(
-            None, column, operation="column", availability=str(availability), missing=missing_reason
+            None,
+            column,
+            operation="column",
+            availability=str(availability),
+            missing=f"the frame has no rows; {column} is {availability}",
         )
         try:
             replayed = self._require_replay(frame)
@@ -161,10 +165,8 @@ class Explainer:
         If the two values differ, the cell was changed after its frame was made. The explanation
         then says so, and its child is the explanation of the replayed cell.
         """
-        (flat_frame, metadata), arrays = (
-            self._compute_once(_flatten_with_metadata, frame),
-            self._compute_once(arrays_of, frame),
-        )
+        flat_frame, metadata = self._compute_once(_flatten_with_metadata, frame)
+        arrays = self._compute_once(arrays_of, frame)
         try:
             replayed = self._require_replay(frame)
             replayed_position = self._find_replayed_row(frame, position, replayed, column)
@@ -173,11 +175,8 @@ class Explainer:
             return replace(describe_cell(flat_frame, metadata, position, column), end=str(end))
         replayed_value = self._compute_once(arrays_of, replayed.frame)[column][replayed_position]
         stored_reason = stored_of(frame)[0].columns.get(column, NOTHING).availability.reason
-        is_newly_overwritten = (
-            metadata.columns[column].availability.reason == OVERWRITTEN != stored_reason
-        )
         if (
-            is_newly_overwritten
+            metadata.columns[column].availability.reason == OVERWRITTEN != stored_reason
             or not are_equal(replayed_value, arrays[column][position])
             or is_changed(flat_frame, column)
         ):
@@ -185,8 +184,11 @@ class Explainer:
                 f"{column} was changed since by a plain pandas step: "
                 f"this was {in_words(replayed_value)}"
             )
-            cell_now = describe_cell(flat_frame, metadata, position, column)
-            return replace(cell_now, end=change_note, children=(cell,))
+            return replace(
+                describe_cell(flat_frame, metadata, position, column),
+                end=change_note,
+                children=(cell,),
+            )
         row = {
             name: to_json_value(arrays[name][position]) for name in metadata.key if name in arrays
         }
@@ -251,9 +253,9 @@ class Explainer:
         stored_metadata, responses = stored_of(frame)
         self.finder.add_responses_in_memory(responses)
         if stored_metadata.recipe is None:
-            is_foreign = not stored_metadata.columns and not stored_metadata.sources
-            reason = "has no metadata, so its origin is not known"
-            return f"the frame {reason if is_foreign else 'does not say how it was made'}"
+            if stored_metadata.columns or stored_metadata.sources:
+                return "the frame does not say how it was made"
+            return "the frame has no metadata, so its origin is not known"
         try:
             return replay(stored_metadata.recipe, stored_metadata.sources, self.finder)
         except TrailEnd as end:
@@ -269,9 +271,10 @@ class Explainer:
         flat_frame, _ = self._compute_once(_flatten_with_metadata, frame)
         missing_positions = np.flatnonzero(flat_frame[column].isna().to_numpy())
         if not len(missing_positions):
-            note = f"none of {len(flat_frame):,} values is missing"
-            cell = self._explain_cell(frame, 0, column)
-            return cell.with_notes(f"no row was named, so this is the first: {note}")
+            return self._explain_cell(frame, 0, column).with_notes(
+                "no row was named, so this is the first: "
+                f"none of {len(flat_frame):,} values is missing"
+            )
         missing_cells = [
             self._explain_cell(frame, position, column)
             for position in missing_positions[:_MAX_READ].tolist()
@@ -284,8 +287,7 @@ class Explainer:
         note = f"{len(missing_positions):,} of {len(flat_frame):,} have none"
         if len(missing_positions) > _MAX_READ:
             note += f", of which the first {_MAX_READ} were looked up"
-        first_cell = replace(missing_cells[0], causes=causes)
-        return first_cell.with_notes(
+        return replace(missing_cells[0], causes=causes).with_notes(
             f"no row was named, so this is the first without a value: {note}"
         )
 
@@ -314,7 +316,7 @@ def _find_position(
     if isinstance(row, Mapping):
         key = dict(row)
         positions = np.flatnonzero(Explainer.rows_with(flat_frame, row))
-        description = ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
+        description = key_in_words(row)
     else:
         positions, description = _find_label_positions(frame, row), f"the label {row!r}"
         if not len(positions):
@@ -373,16 +375,16 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
         if recipe_below[0] == END:
             return View(None, changes, recipe_below[1])
         return View(replay(recipe_below, sources, finder), changes)
+    if step_kind == END:
+        raise TrailEnd(details[0])
     if step_kind == ARCHIVED:
         return ArchivedCells(finder.read_archived_frame(details[0], details[1]), sources, finder)
     # Each module of frames and statistics registers its verbs in `VERBS` when it is imported.
     for package in ("aatoolkit.frame", "aatoolkit.stats"):
         for module in iter_modules(import_module(package).__path__, f"{package}."):
             import_module(module.name)
-    if step_kind == END or details[0] not in VERBS:
-        raise TrailEnd(
-            details[0] if step_kind == END else f"{details[0]} cannot be replayed by this version"
-        )
+    if details[0] not in VERBS:
+        raise TrailEnd(f"{details[0]} cannot be replayed by this version")
     verb, arguments, input_recipes = details
     inputs = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
     function, frame_arguments = VERBS[verb]

@@ -349,7 +349,7 @@ class Explanation:
     @property
     def headline(self) -> str:
         """The column, the row and the value as one line of text."""
-        name = clipped(self.column) + (f", {clipped(_key_in_words(self.row))}" if self.row else "")
+        name = clipped(self.column) + (f", {clipped(key_in_words(self.row))}" if self.row else "")
         if self.value is None and self.missing is None and self.operation in _VALUELESS_OPERATIONS:
             return name
         unit_note = f" ({self.unit})" if self.unit and self.value is not None else ""
@@ -369,7 +369,7 @@ _EMPTY_VALUES: tuple[Any, ...] = (None, [], {})
 _VALUELESS_OPERATIONS = ("path", "column", "rows")
 
 
-def _key_in_words(row: Mapping[str, Any]) -> str:
+def key_in_words(row: Mapping[str, Any]) -> str:
     """Return the key of a row as text, such as ``brand = Acme``."""
     return ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
 
@@ -439,7 +439,7 @@ def _describe_part(
         yield str(part.response)
     yield from map(clipped, part.notes)
     for cause in part.causes:
-        example = f", such as {clipped(_key_in_words(cause.first))}" if cause.first else ""
+        example = f", such as {clipped(key_in_words(cause.first))}" if cause.first else ""
         predicate = (
             "are missing for the same reason"
             if cause.why == part.missing

@@ -386,8 +386,10 @@ class TableCells:
             return None, ()
         if denominator and abs(numerator / denominator - value) > 5e-7:
             return None, ()
-        count_names = " / ".join(cells.count_columns)
-        formula = f"{count_names} = {numerator} / {denominator}, as the response gives it"
+        formula = (
+            f"{' / '.join(cells.count_columns)} = {numerator} / {denominator}, "
+            "as the response gives it"
+        )
         return formula, tuple(
             self.explain(position, count_name, with_counts=False)
             for count_name in cells.count_columns
@@ -405,18 +407,14 @@ class TableCells:
             _convert_to_statement(signal)
             for signal, extent in cells.signals
             if (extent == "all" or _is_about_place(signal, place))
-            and self._is_about_row(signal, position)
-        )
-
-    def _is_about_row(self, signal: Signal, position: int | None) -> bool:
-        """Return whether ``signal``, a statement on availability, may be about a row.
-
-        With ``position=None``, for the whole column, return True.
-        """
-        return position is None or all(
-            condition.matches([self.value_at(position, condition.column)])[0]
-            for condition in signal.rows
-            if condition.column in self.frame.columns
+            and (
+                position is None
+                or all(
+                    condition.matches([self.value_at(position, condition.column)])[0]
+                    for condition in signal.rows
+                    if condition.column in self.frame.columns
+                )
+            )
         )
 
     def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
@@ -490,8 +488,8 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         (ReadResponse(held.source, tables, held.body, "in memory") for held in held_responses), None
     )
     try:
-        steps = parse_path(path.removesuffix(KEY_SIGN))
-        target = format_json_path(steps) + KEY_SIGN * path.endswith(KEY_SIGN)
+        target = format_json_path(parse_path(path.removesuffix(KEY_SIGN)))
+        target += KEY_SIGN * path.endswith(KEY_SIGN)
         place = response.locate(target) if response else ValuePlace(target)
     except ValueError as error:
         raise ArgumentError(str(error), argument="path") from None
@@ -517,9 +515,10 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         for extra_path, (value, reason) in response.extra.items()
         if is_within(extra_path, target)
     ]
-    note = f"in {len(cells):,} cells, and {len(extra_values):,} values of tables.extra"
     return replace(
-        explanation, children=(*cells[:_MAX_CELLS], *extra_values[:_MAX_CELLS]), notes=(note,)
+        explanation,
+        children=(*cells[:_MAX_CELLS], *extra_values[:_MAX_CELLS]),
+        notes=(f"in {len(cells):,} cells, and {len(extra_values):,} values of tables.extra",),
     )
 
 

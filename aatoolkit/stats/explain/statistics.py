@@ -151,10 +151,11 @@ class Tracer:
                 )
             else:
                 count_cell = explain_sum(sums.plan, sums.frame, is_denominator, rows, explain, name)
-            count_cell = replace(
-                count_cell, end=_TOO_MANY_REASON if rows and not count_cell.children else None
+            self._cells[cell_key] = replace(
+                count_cell,
+                row=to_json_value(sums.row(pair)),
+                end=_TOO_MANY_REASON if rows and not count_cell.children else None,
             )
-            self._cells[cell_key] = replace(count_cell, row=to_json_value(sums.row(pair)))
         return self._cells[cell_key]
 
     def _cell_explainer(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
@@ -193,16 +194,18 @@ class StatisticCells(Result):
 
     def explain(self, position: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
-        cell, texts = self.describe(position, column), {}
-        for name in ("method", "verdict", "why"):
-            columns = [
-                column_name
-                for column_name in map(str, self.flat_frame.columns)
-                if column_name == name or column_name.endswith(f"_{name}")
-            ]
-            texts[name] = (
-                to_json_value(self.flat_frame[columns[0]].iloc[position]) if columns else None
+        cell = self.describe(position, column)
+        texts = {
+            name: next(
+                (
+                    to_json_value(self.flat_frame[column_name].iloc[position])
+                    for column_name in map(str, self.flat_frame.columns)
+                    if f"_{column_name}".endswith(f"_{name}")
+                ),
+                None,
             )
+            for name in ("method", "verdict", "why")
+        }
         notes = [
             f"{column_name}: {texts[column_name]}"
             for column_name in ("method", "verdict")
@@ -211,8 +214,9 @@ class StatisticCells(Result):
         number_cell = None if cell.value is None else self._tracer.number(position, column)
         if number_cell is None:
             reason = texts["why"] or texts["verdict"] or "it could not be computed"
-            missing_text = str(reason) if cell.value is None else None
-            return replace(cell, missing=missing_text, notes=tuple(notes))
+            return replace(
+                cell, missing=str(reason) if cell.value is None else None, notes=tuple(notes)
+            )
         field_names = ("formula", "rows", "place", "response", "statements", "children", "end")
         fields: Any = {name: getattr(number_cell, name) for name in field_names}
         return replace(cell, **fields, notes=(*number_cell.notes, *notes))
