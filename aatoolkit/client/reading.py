@@ -219,9 +219,7 @@ def read_by(
         )
     if filter_name not in FILTERS:
         raise ScopeError(unknown("filter to split by", filter_name, FILTERS), parameter="split")
-    values = scope._filters.get(filter_name, ())
-    if not values:
-        values = project.scope_options().values(filter_name)
+    values = scope._filters.get(filter_name) or project.scope_options().values(filter_name)
     if not values:
         raise ScopeError(
             f"the scope options list no {filter_name} to read by; give the values as "
