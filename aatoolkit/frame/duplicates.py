@@ -87,8 +87,11 @@ class ResponseScope:
 
     def __str__(self) -> str:
         window = f"{self.start} to {self.end}" if self.start else f"{self.day_count or '?'} days"
-        pairs = zip(FILTERS, self.filters, strict=True)
-        filters = "; ".join(f"{name}={','.join(sorted(texts))}" for name, texts in pairs if texts)
+        filters = "; ".join(
+            f"{name}={','.join(sorted(texts))}"
+            for name, texts in zip(FILTERS, self.filters, strict=True)
+            if texts
+        )
         return " ".join(text for text in (self.host, window, filters) if text)
 
 
