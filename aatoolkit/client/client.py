@@ -372,8 +372,7 @@ class Project(NamesNear):
         (7, 30, 90)
         """
         payload = self._get(Request.for_scope_options(self.host, refresh=refresh))
-        shown_name = self.alias or self.host
-        return read_options(shown_name, payload, self.client._options)
+        return read_options(self.alias or self.host, payload, self.client._options)
 
     def _get(self, request: Request) -> Payload:
         """Return the response to a request.
@@ -505,9 +504,8 @@ class Project(NamesNear):
                 parameter="section",
             )
         if split is not None:
-            merged_scope = _merge(scope, filters)
             read_options = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
-            return read_by(self, section, merged_scope, split, read_options)
+            return read_by(self, section, _merge(scope, filters), split, read_options)
         payload = self.fetch(section, scope, refresh=refresh, **filters)
         options = replace(self.client._options, strict=strict, dtype_backend=dtype_backend)
         return options.tables(section, payload)

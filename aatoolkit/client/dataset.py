@@ -468,27 +468,31 @@ class Collection(Keyed[HostScope, Dataset]):
             raise ItemNotFound(
                 unknown("section", section, section_names) + "".join(error_texts), key=section
             )
-        frames = (tables.main if table is None else tables[table] for tables in section_tables)
-        frame = concat([with_context(frame) for frame in frames], ignore_index=True)
+        frames = [
+            with_context(tables.main if table is None else tables[table])
+            for tables in section_tables
+        ]
+        frame = concat(frames, ignore_index=True)
         failed_hosts = [host for (host, _), dataset in self.items() if section in dataset.errors]
         return _mark_partial(frame, failed_hosts, len(section_tables)) if failed_hosts else frame
 
     def _listing(self) -> Frame:
         """Return a frame with one row per dataset: host, scope, sections, rows and failures."""
-        rows = [
-            {
-                "host": host,
-                "scope": scope._to_query(),
-                "sections": len(dataset),
-                "rows": sum(sum(tables.rows.values()) for tables in dataset.values()),
-                "failed": ", ".join(
-                    f"{section}: {type(error).__name__}"
-                    for section, error in dataset.errors.items()
-                ),
-            }
-            for (host, scope), dataset in self.items()
-        ]
-        return show_as(rows)
+        return show_as(
+            [
+                {
+                    "host": host,
+                    "scope": scope._to_query(),
+                    "sections": len(dataset),
+                    "rows": sum(sum(tables.rows.values()) for tables in dataset.values()),
+                    "failed": ", ".join(
+                        f"{section}: {type(error).__name__}"
+                        for section, error in dataset.errors.items()
+                    ),
+                }
+                for (host, scope), dataset in self.items()
+            ]
+        )
 
     def __repr__(self) -> str:
         return f"<Collection of {self._title()}>\n{self._listing()!r}"

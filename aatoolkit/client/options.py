@@ -47,8 +47,9 @@ def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeO
         ],
         **{plural: tables[name] for plural, name in _TABLES.items()},
     )
-    run_table = replace(declaration["scope_engines"], key=("last_run_day",))
-    scope_options.has_runs = _is_recognised(run_table, document)
+    scope_options.has_runs = _is_recognised(
+        replace(declaration["scope_engines"], key=("last_run_day",)), document
+    )
     return scope_options
 
 
@@ -148,8 +149,11 @@ def register_completion() -> None:
         completion_type, names = "filter", FILTERS if _IS_FILTER.fullmatch(call_match[2]) else ()
         if _IS_SECTION.fullmatch(call_match[2]):
             completion_type, names = "section", section_names(project)
-        matching_names = (name for name in names if name.startswith(call_match[3]))
-        completions = [SimpleCompletion(text=name, type=completion_type) for name in matching_names]
+        completions = [
+            SimpleCompletion(text=name, type=completion_type)
+            for name in names
+            if name.startswith(call_match[3])
+        ]
         return {
             "completions": completions,
             "matched_fragment": call_match[3],

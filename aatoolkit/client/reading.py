@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pandas as pd
 
-from aatoolkit import sections
 from aatoolkit._util.cancellation import CallGroup
 from aatoolkit._util.text import json_text
 from aatoolkit.client.dataset import Dataset
@@ -159,7 +158,7 @@ def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None
 def section_names(profile: Profile | None) -> tuple[str, ...]:
     """Return the names of all sections: those of the API, and those that ``profile`` adds."""
     if profile is None:
-        return sections.names()
+        return PROFILE.names
     return tuple(sorted({*PROFILE.names, *profile.names}))
 
 
@@ -219,9 +218,7 @@ def read_by(
         )
     if filter_name not in FILTERS:
         raise ScopeError(unknown("filter to split by", filter_name, FILTERS), parameter="split")
-    values = scope._filters.get(filter_name, ())
-    if not values:
-        values = project.scope_options().values(filter_name)
+    values = scope._filters.get(filter_name) or project.scope_options().values(filter_name)
     if not values:
         raise ScopeError(
             f"the scope options list no {filter_name} to read by; give the values as "

@@ -143,8 +143,10 @@ def plan_cells(
     """Return for each of ``columns`` how it is to be aggregated; see `plan`."""
     metadata = metadata_of(frame)
     groups = group(frame, by, observed is not False)
-    plans = plan(frame, metadata, groups, columns, rules or {}, shares=True)
-    return [PlannedCells(column_plan, frame, metadata, groups) for column_plan in plans]
+    return [
+        PlannedCells(column_plan, frame, metadata, groups)
+        for column_plan in plan(frame, metadata, groups, columns, rules or {}, shares=True)
+    ]
 
 
 @recorded("aggregate", "frame")

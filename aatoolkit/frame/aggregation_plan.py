@@ -366,8 +366,7 @@ class _Planner:
         if not rule.counts and not rule.otherwise:
             return replace(plan, rule=NONE)
         if not rule.counts:
-            mean_rule = Aggregation("mean", by=rule.otherwise, within=rule.within)
-            return replace(plan, rule=mean_rule)
+            return replace(plan, rule=Aggregation("mean", by=rule.otherwise, within=rule.within))
         value, numerator, denominator = (
             as_floats(frame[part]) for part in (plan.column, *rule.counts)
         )
@@ -420,10 +419,8 @@ class _Planner:
             return None
         key_rows = groups.keys[grouped_keys].assign(_group=np.arange(len(groups)))
         responses = frame[grouped_keys].iloc[first_rows].assign(_row=first_rows)
-        pairs = (
-            key_rows.merge(responses, on=grouped_keys)
-            if grouped_keys
-            else key_rows.merge(responses, how="cross")
+        pairs = key_rows.merge(
+            responses, how="inner" if grouped_keys else "cross", on=grouped_keys or None
         )
         group, rows = (pairs[part].to_numpy(np.int64) for part in ("_group", "_row"))
         has_row = np.isin(
@@ -472,9 +469,10 @@ def _approximation(frame: pd.DataFrame, plan: Plan) -> str | None:
     column weights it.
     """
     weight = plan.rule.otherwise
-    count_columns = [part for part in plan.parts if part != plan.column]
     missing_counts = [
-        part for part in count_columns if part not in frame.columns or frame[part].isna().all()
+        part
+        for part in plan.parts
+        if part != plan.column and (part not in frame.columns or frame[part].isna().all())
     ]
     if not missing_counts or weight not in frame.columns or frame[plan.column].isna().all():
         return None
@@ -531,8 +529,10 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
             raise Refused(f"its rule needs one {part}, and there are {' and '.join(candidates)}")
         return candidates[0]
 
-    fields = ("by", "within", "otherwise", "over", "counts")
-    parts = {part: local_name(getattr(rule, part)) for part in fields}
+    parts = {
+        part: local_name(getattr(rule, part))
+        for part in ("by", "within", "otherwise", "over", "counts")
+    }
     among = (local_name(rule.among[0]), *rule.among[1:]) if rule.among else ()
     # The totals that its parts are counted among; of a count also the denominators of its ratios.
     columns = sections.table(table).columns

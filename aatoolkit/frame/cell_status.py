@@ -97,9 +97,11 @@ class Cells:
 
     def without(self, rows: Mask, why: str) -> Cells:
         """Return the cells, but not applicable in the mask ``rows``, for the reason ``why``."""
-        state = Availability(Status.NOT_APPLICABLE, None, why)
-        codes = np.where(rows, len(self.states), self.codes)
-        return Cells((*self.states, state), codes, self.has_number & ~rows)
+        return Cells(
+            (*self.states, Availability(Status.NOT_APPLICABLE, None, why)),
+            np.where(rows, len(self.states), self.codes),
+            self.has_number & ~rows,
+        )
 
 
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
@@ -112,8 +114,11 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     value_states = states
     if column.statements:
         states, codes = row_status_of(frame, metadata).states(column.elsewhere, column.statements)
-        conditions = (condition for statement in column.statements for condition in statement.rows)
-        if not all(metadata.holds(condition.column) for condition in conditions):
+        if not all(
+            metadata.holds(condition.column)
+            for statement in column.statements
+            for condition in statement.rows
+        ):
             states = [
                 replace(state, status=Status.UNKNOWN, reason=f"{_PARTIAL_PREFIX}{state.reason}")
                 if state.status == Status.PARTIAL
@@ -170,8 +175,8 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
         name + CAUSE: [state.cause for state in states],
         name + REASON: [state.reason for state in states],
     }
-    columns = pd.DataFrame(texts, dtype="string").take(codes).reset_index(drop=True)
-    return columns.astype({name: STATUSES})
+    columns = pd.DataFrame(texts, dtype="string").astype({name: STATUSES})
+    return columns.take(codes).reset_index(drop=True)
 
 
 def combine_cells(first: Cells, second: Cells) -> Cells:
@@ -285,8 +290,11 @@ def key_statements(
 
 def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
     """Return whether conditions can list ``keys``: they are few, unchanged, and none is missing."""
-    is_short = 0 < keys.size <= _MAX_KEYS and not keys.isna().to_numpy().any()
-    return is_short and all(map(metadata.holds, map(str, keys)))
+    return (
+        0 < keys.size <= _MAX_KEYS
+        and not keys.isna().to_numpy().any()
+        and all(map(metadata.holds, map(str, keys)))
+    )
 
 
 _MAX_KEYS = 1000

@@ -90,11 +90,9 @@ def _as_csv(values: pd.Series) -> pd.Series:
     dtype = values.dtype
     if dtype.kind == "b":
         return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")
-    if pd.api.types.is_numeric_dtype(dtype):
-        is_whole = dtype.kind in "iu"
-        if not (is_whole and ((values >= EXACT_LIMIT) | (values <= -EXACT_LIMIT)).any()):
-            return values
+    if pd.api.types.is_numeric_dtype(dtype) and not (
+        dtype.kind in "iu" and ((values >= EXACT_LIMIT) | (values <= -EXACT_LIMIT)).any()
+    ):
+        return values
     texts = as_texts(values)
-    if dtype.kind == "M":
-        return texts
-    return texts.map(guarded, na_action="ignore")
+    return texts if dtype.kind == "M" else texts.map(guarded, na_action="ignore")

@@ -87,8 +87,11 @@ class ResponseScope:
 
     def __str__(self) -> str:
         window = f"{self.start} to {self.end}" if self.start else f"{self.day_count or '?'} days"
-        pairs = zip(FILTERS, self.filters, strict=True)
-        filters = "; ".join(f"{name}={','.join(sorted(texts))}" for name, texts in pairs if texts)
+        filters = "; ".join(
+            f"{name}={','.join(sorted(texts))}"
+            for name, texts in zip(FILTERS, self.filters, strict=True)
+            if texts
+        )
         return " ".join(text for text in (self.host, window, filters) if text)
 
 
@@ -283,8 +286,10 @@ class Duplicates:
         distinct_rows = context_rows.drop_duplicates().astype(object)
         scopes = []
         for row in distinct_rows.where(distinct_rows.notna(), None).to_dict("records"):
-            texts = [str(row.get(f"filter_{name}") or "").split(",") for name in FILTERS]
-            filters = tuple(frozenset(filter(None, values)) for values in texts)
+            filters = tuple(
+                frozenset(filter(None, str(row.get(f"filter_{name}") or "").split(",")))
+                for name in FILTERS
+            )
             window = [row.get(name) for name in ("host", "window_start", "window_end", "days")]
             scopes.append(ResponseScope(*window, filters))  # type: ignore[call-arg, arg-type]
         return scopes, scope_positions
@@ -325,18 +330,17 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
     """Return the mask of the rows that no earlier row equals in all columns and in ``others``."""
-    columns = (values.array for _, values in frame.items())
-    is_first: Mask = _first_equal([*columns, *others]) == np.arange(len(frame))
+    columns = [*(values.array for _, values in frame.items()), *others]
+    is_first: Mask = _first_equal(columns) == np.arange(len(frame))
     return is_first
 
 
 def _first_equal(columns: Sequence[Any]) -> Codes:
     """Return for each row the position of the first equal row; rows are compared by hashes."""
     arrays = (pd.array(column) if isinstance(column, np.ndarray) else column for column in columns)
-    codes, distinct_hashes = pd.factorize(row_hashes([hash_cells(values) for values in arrays]))
-    first_rows = np.empty(len(distinct_hashes), np.int64)
-    first_rows[codes[::-1]] = np.arange(len(codes))[::-1]
-    return first_rows[codes]
+    hashes = row_hashes([hash_cells(values) for values in arrays])
+    positions = pd.Series(np.arange(len(hashes)))
+    return positions.groupby(hashes, sort=False).transform("first").to_numpy()
 
 
 def _may_have(source: Source, table: str) -> bool:
@@ -433,16 +437,11 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
     may_add_up = has_fractions and column is None and values.min() >= 0 and values.max() > 1
     if is_money or not has_fractions or may_add_up:
         return f"rules={{{name!r}: 'sum'}}"
-    names = [
-        str(other_name)
-        for other_name in frame.select_dtypes("integer").columns
-        if other_name not in CONTEXT
-    ]
-    declarations = {other_name: declared(metadata.columns[other_name]) for other_name in names}
     count_columns = [
         other_name
-        for other_name in names
-        if getattr(declarations[other_name], "unit", None) in (None, COUNT)
+        for other_name in map(str, frame.select_dtypes("integer").columns)
+        if other_name not in CONTEXT
+        and getattr(declared(metadata.columns[other_name]), "unit", None) in (None, COUNT)
         and frame.loc[values.notna(), other_name].notna().all()  # a weight is needed in each row
     ]
     if values.dropna().between(0, 1).all():  # a rate; times its denominator it is a whole number

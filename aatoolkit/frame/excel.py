@@ -22,9 +22,10 @@ from aatoolkit._util.text import capitalized, escaped, humanize
 from aatoolkit.errors import NotWritten
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.csv import EXACT_LIMIT, as_texts
+from aatoolkit.frame.merge import sources_of
 from aatoolkit.frame.views import codebook_of
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import NOTHING, Source, metadata_of
+from aatoolkit.metadata.attrs import Source, metadata_of
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
@@ -162,8 +163,7 @@ class _Book:
             self._fill(name, table.frame)
             sheets.append((name, len(table.frame), table.doc, table.measured))
         if tables:
-            code_books = [_codebook(table) for table in tables]
-            code_book = pd.concat(code_books, ignore_index=True)
+            code_book = pd.concat(map(_codebook, tables), ignore_index=True)
             self._fill("Columns", code_book)
             sheets.append(("Columns", len(code_book), "What each column is, and its status.", ""))
         self._fill_overview(overview, tables, sheets)
@@ -173,8 +173,8 @@ class _Book:
         headers = plain_names(frame)
         formats = _number_formats(frame)
         cells = [_as_excel(frame.iloc[:, index]) for index in range(frame.shape[1])]
-        objects = {index: pd.Series(values, dtype=object) for index, values in enumerate(cells)}
-        pd.DataFrame(objects).to_excel(
+        columns = [pd.Series(values, dtype=object) for values in cells]
+        pd.DataFrame(dict(enumerate(columns))).to_excel(
             self._writer, sheet_name=sheet_name, index=False, header=False, startrow=1
         )
         sheet, widths = self._writer.sheets[sheet_name], []
@@ -199,8 +199,7 @@ class _Book:
         self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]
     ) -> None:
         """Fill the first sheet: the sources, the key figures, a chart, the sheets and a legend."""
-        source_lists = [metadata_of(table.frame).sources for table in tables]
-        sources = [*dict.fromkeys(source for sources in source_lists for source in sources)]
+        sources = sources_of(metadata_of(table.frame) for table in tables)
         windows = dict.fromkeys(
             ", ".join(_source_texts(source)[: 1 + bool(source.window_start)])
             for source in sources
@@ -251,8 +250,13 @@ class _Book:
                 number_format = _number_formats(table.frame)[column][0].replace(".0%", "%")
                 value_axis: dict[str, Any] = {"num_format": number_format}
                 chart = self._book.add_chart({"type": kind})
-                ranges = {"categories": [name, 1, x, end, x], "values": [name, 1, y, end, y]}
-                chart.add_series({"name": header, **ranges})
+                chart.add_series(
+                    {
+                        "name": header,
+                        "categories": [name, 1, x, end, x],
+                        "values": [name, 1, y, end, y],
+                    }
+                )
                 chart.set_title({"name": f"{header} ({name})", "name_font": {"size": 12}})
                 chart.set_legend({"none": True})
                 chart.set_size({"width": 720, "height": 320})
@@ -261,8 +265,9 @@ class _Book:
                     chart.set_x_axis(value_axis)
                     chart.set_y_axis({"reverse": True})
                 else:
-                    x_axis = {"date_axis": True, "num_format": "d mmm", "major_unit": 1 + end // 8}
-                    chart.set_x_axis(x_axis)
+                    chart.set_x_axis(
+                        {"date_axis": True, "num_format": "d mmm", "major_unit": 1 + end // 8}
+                    )
                     chart.set_y_axis(value_axis)
                 return chart
         return None
@@ -422,7 +427,7 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
     """
     metadata = metadata_of(frame).columns
     header_by_name = {
-        name: capitalized(humanize(name)) if declared(metadata.get(name, NOTHING)) else name
+        name: capitalized(humanize(name)) if declared(metadata[name]) else name
         for name in map(str, frame.columns)
     }
     header_counts = Counter(header.casefold() for header in header_by_name.values())
@@ -437,7 +442,7 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
-        column = declared(metadata.columns.get(str(name), NOTHING))
+        column = declared(metadata.columns[str(name)])
         if column is None:
             continue
         units = row_units(frame, metadata, str(name))

@@ -136,8 +136,9 @@ def _as_list(by: By) -> list[str | pd.Grouper]:
 
 def _binned_columns(by: By) -> list[str]:
     """Return the names of the time columns that are grouped into periods, such as weeks."""
-    keys = (key for key in _as_list(by) if isinstance(key, pd.Grouper) and key.freq is not None)
-    return [str(key.key) for key in keys]
+    return [
+        str(key.key) for key in _as_list(by) if isinstance(key, pd.Grouper) and key.freq is not None
+    ]
 
 
 def numpy_times(values: pd.Series) -> pd.Series:

@@ -121,14 +121,14 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         is_known = column.of or column.availability.status != Status.UNKNOWN or not new_table
         columns[name] = column if is_known else replace(column, of=f"{new_table}.{name}")
     for side, mask in enumerate(unmatched_masks):
+        if not unmatched_counts[side]:
+            continue
         other_keys = [renames[1 - side].get(key) for key in keys[1 - side] if isinstance(key, str)]
         unmatched_keys = merged_frame[[name for name in merged_frame if name in other_keys]][mask]
-        is_named = can_list_keys(unmatched_keys, FrameMetadata(columns))
-        state = no_match(unmatched_counts[side], len(mask))
-        statements = key_statements(unmatched_keys, [state]) if is_named else []
-        for name in (
-            described_inputs[side].columns.keys() - {*shared_keys} if unmatched_counts[side] else ()
-        ):
+        state, statements = no_match(unmatched_counts[side], len(mask)), list[Statement]()
+        if can_list_keys(unmatched_keys, FrameMetadata(columns)):
+            statements = key_statements(unmatched_keys, [state])
+        for name in described_inputs[side].columns.keys() - {*shared_keys}:
             new_name = renames[side][name]
             columns[new_name] = without_rows(columns[new_name], state, statements)
     side_keys = [
@@ -204,9 +204,12 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
         for source_metadata in reversed(all_metadata)
         for table, grain in source_metadata.grains.items()
     }
-    adopted_key = unique_key(adopted_frame, key)
     adopted_metadata = FrameMetadata(
-        columns, adopted_key, sources_of(all_metadata), grains, tuple(sorted(all_repeats))
+        columns,
+        unique_key(adopted_frame, key),
+        sources_of(all_metadata),
+        grains,
+        tuple(sorted(all_repeats)),
     )
     return attach(adopted_frame, adopted_metadata)
 
@@ -564,8 +567,8 @@ def concat(
         if is_mixed or _repeats_rows(frames_with_table, table):
             repeated_tables.add(table)
     if any(map(is_joined, repeated_tables)):
-        joined_tables = {column.table for column in columns.values() if is_joined(column.table)}
-        repeated_tables |= joined_tables - {*grains}
+        tables = {column.table for column in columns.values()}
+        repeated_tables |= {*filter(is_joined, tables)} - {*grains}
     sources = sources_of(metadata for _, metadata in inputs)
     return attach(
         stacked_frame,
@@ -589,12 +592,16 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
             continue
         compared_frames = []
         for frame, metadata in frames_of_response:
-            columns = metadata.columns.items()
-            names = {column.of: name for name, column in columns if column.table == table}
+            names = {
+                column.of: name
+                for name, column in metadata.columns.items()
+                if column.table == table
+            }
             fingerprint = fingerprint_in(frame, metadata)
             if fingerprint is None or not fingerprint.is_complete:
-                described_columns = filter(metadata.holds, metadata.columns)
-                fingerprint = fingerprint_of(frame, described_columns, metadata.key)
+                fingerprint = fingerprint_of(
+                    frame, filter(metadata.holds, metadata.columns), metadata.key
+                )
             compared_frames.append((names, arrays_of(frame), fingerprint))
         shared_columns = [
             declared_name

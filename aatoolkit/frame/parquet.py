@@ -214,12 +214,11 @@ def _checksums(table: pa.Table | None, key_values: Mapping[bytes, bytes]) -> byt
     row_hash = None
     with suppress(NotWritten):
         if table is not None:  # including levels that no row has
-            dictionary_columns = [
-                column
+            levels = [
+                column.chunk(0).dictionary.to_pylist()
                 for column in table.columns
                 if column.length() and pa.types.is_dictionary(column.type)
             ]
-            levels = [column.chunk(0).dictionary.to_pylist() for column in dictionary_columns]
             digest = logical_hash(table.replace_schema_metadata(None))
             row_hash = hashlib.sha256(f"{digest} {levels}".encode())
     key_hash = hashlib.sha256()

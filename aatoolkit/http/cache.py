@@ -79,10 +79,10 @@ def _parse_header(value: bytes) -> tuple[dict[str, Any], int]:
         If the line has changed since it was stored.
     """
     body_start = value.index(b"\n", _HASH_SIZE) + 1
-    if hashlib.sha256(value[_HASH_SIZE:body_start]).digest() != value[:_HASH_SIZE]:
+    header_line = value[_HASH_SIZE:body_start]
+    if hashlib.sha256(header_line).digest() != value[:_HASH_SIZE]:
         raise ValueError("its head has changed")
-    header = orjson.loads(value[_HASH_SIZE:body_start])
-    return header, body_start
+    return orjson.loads(header_line), body_start
 
 
 def _load(value: bytes, key: str | None = None, request: Request | None = None) -> Response:
@@ -167,11 +167,12 @@ class ResponseCache:
     def get(self, request: Request) -> Response | None:
         """Return the cached response to a request; None if it is missing or damaged."""
         key = self._key(request)
-        row = self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key)
+        query = f"SELECT value FROM {_TABLE} WHERE key = ?"
+        row = self._use(lambda connection: connection.execute(query, (key,)).fetchone())
         if not row:
             return None
         try:
-            return _load(row[0][0], key, request)
+            return _load(row[0], key, request)
         except ValueError:
             self._use(
                 lambda connection: connection.execute(_DELETE, (key,)), writes=True, commit=True
@@ -182,7 +183,7 @@ class ResponseCache:
     def put(self, response: Response) -> None:
         """Store a response and wait until it is written; skip one that is larger than the limit."""
         key = self._key(response.request)
-        value = SERIALIZER.dumps((key, response))
+        value = _dump(key, response)
         if len(value) > self._limit:
             return
 
@@ -217,10 +218,6 @@ class ResponseCache:
         key_json = orjson.dumps([self._account_key, *request.key])
         origin = "/".join(request.base_url.split("/", 3)[:3])
         return f"{origin}|{request.host}|{hashlib.sha256(key_json).hexdigest()}"
-
-    def _read(self, query: str, *values: object) -> list[Any]:
-        """Return the rows of an SQL query; an empty list if the file cannot be used."""
-        return self._use(lambda connection: connection.execute(query, values).fetchall()) or []
 
     def _use(
         self, action: Callable[[sqlite3.Connection], T], writes: bool = False, commit: bool = False

@@ -211,8 +211,9 @@ _BRIEF_BYTES = 1 << 12
 
 def may_be_kept(response: Response) -> bool:
     """Return whether a response may be cached: its status is final, and no data are pending."""
-    is_final = response.status in (*FINAL, *EMPTY)
-    return is_final and not (response.status in SUCCESSES and is_temporary(response.body))
+    return response.status in (*FINAL, *EMPTY) and not (
+        response.status in SUCCESSES and is_temporary(response.body)
+    )
 
 
 def is_fresh(response: Response, seconds: float) -> bool:
