@@ -263,9 +263,10 @@ def wrap_lines(text: str) -> str:
     width, lines = terminal_width(), []
     for line in text.split("\n"):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
-        is_long = len(line) > width
-        wrapped_lines = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
-        lines += wrapped_lines if is_long else [line]
+        if len(line) > width:
+            lines += textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+        else:
+            lines.append(line)
     return "\n".join(lines)
 
 
