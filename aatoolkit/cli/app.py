@@ -198,8 +198,13 @@ def read(args: Args) -> int:
 def _options_as_json(options: ScopeOptions) -> dict[str, Any]:
     """Return the scope options as a dict of JSON values."""
     tables = {name: json_rows(getattr(options, name)) for name in FILTERS.values()}
-    lists = {"own_terms": [*options.own_terms], "days": [*options.days]}
-    return {"host": options.host, **tables, "untagged": options.untagged, **lists}
+    return {
+        "host": options.host,
+        **tables,
+        "untagged": options.untagged,
+        "own_terms": [*options.own_terms],
+        "days": [*options.days],
+    }
 
 
 def _options_lines(options: ScopeOptions) -> Iterator[str]:
@@ -331,11 +336,8 @@ def doctor(args: Args) -> int:
 
 _CORE_PACKAGES = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
 
-Diagnosis = tuple[str, bool | None, str]
-"""What was checked, whether it is good (None for neither right nor wrong), and the finding."""
 
-
-def _diagnoses(args: Args) -> Iterator[Diagnosis]:
+def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
     """Check the installation, the settings, the cache and, if a host is given, the service.
 
     Yield a tuple for each check: its name, whether the result is good, and a text about the result.
@@ -811,7 +813,7 @@ def verify_archive(args: Args) -> int:
     archive = aa.Archive(args.dir, profile=args.profile)
     result = archive.verify(replay=args.replay)
     problems = [{"table": table, "problem": problem} for table, problem in result.problems]
-    lines = (visible(f"{problem['table']}: {problem['problem']}") for problem in problems)
+    lines = (visible(f"{table}: {problem}") for table, problem in result.problems)
     show(args, {"ok": result.ok, "responses": result.responses, "problems": problems}, lines)
     print_note(_first_line(result))
     return 0 if result else 1
