@@ -381,10 +381,8 @@ def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int)
 
 def _align_columns(columns: Sequence[_Column], width: int) -> str:
     """Write columns side by side as text of a given width; the widest columns are wrapped first."""
-    min_widths, natural_widths = (
-        [getattr(column, attribute) for column in columns]
-        for attribute in ("min_width", "natural_width")
-    )
+    min_widths = [column.min_width for column in columns]
+    natural_widths = [column.natural_width for column in columns]
     available_width = max(width - _GAP * (len(columns) - 1), sum(min_widths))
     max_width = max(natural_widths)
     while (

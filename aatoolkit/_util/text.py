@@ -13,6 +13,7 @@ from datetime import date, datetime
 from typing import Any
 
 from aatoolkit._util.attributes import Chaptered
+from aatoolkit._util.lexicon import meaning_by_word
 
 _MAX_SHOWN = 300
 """The maximum number of characters of a text that is displayed."""
@@ -26,9 +27,6 @@ letters of a word or the parts of an emoji."""
 
 plain_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 """Serialize a value to JSON without escaping; `json.dumps` would make an encoder for each value."""
-
-_UPPER_WORDS = ("ai", "ci", "url", "ttfb", "http", "cname", "dcv", "icc", "id", "sku")
-_SPELLINGS = {word: word.upper() for word in _UPPER_WORDS} | {"kpis": "KPIs", "urls": "URLs"}
 
 _NAME_BREAKS = re.compile(r"(?<=[./?&=])(?=\w)")
 _CONTROLS = re.compile(f"[{_UNSAFE}]")
@@ -176,7 +174,8 @@ def humanize(name: str) -> str:
     """
     if name[:1].islower() and name.isalnum():
         name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
-    return " ".join(_SPELLINGS.get(word, word) for word in visible(name).split("_")).strip()
+    spellings = meaning_by_word("spelling")
+    return " ".join(spellings.get(word, word) for word in visible(name).split("_")).strip()
 
 
 def capitalized(text: str) -> str:
@@ -263,9 +262,10 @@ def wrap_lines(text: str) -> str:
     width, lines = terminal_width(), []
     for line in text.split("\n"):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
-        is_long = len(line) > width
-        wrapped_lines = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
-        lines += wrapped_lines if is_long else [line]
+        if len(line) > width:
+            lines += textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+        else:
+            lines.append(line)
     return "\n".join(lines)
 
 

@@ -80,13 +80,6 @@ Completion, in the file that your shell starts with:
   zsh   eval "$(_AATOOLKIT_COMPLETE=zsh_source aatoolkit)"
   fish  _AATOOLKIT_COMPLETE=fish_source aatoolkit | source"""
 
-app = click.Group(
-    "aatoolkit",
-    help="How AI assistants mention, rank and cite a brand: the Agent Analytics API.",
-    epilog=_EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-click.version_option(aa.__version__, prog_name="aatoolkit", message="%(prog)s %(version)s")(app)
 profile_commands = click.Group(
     "profile",
     help="Draft and check the profile of a service.\n\nA profile is a Python file, and is "
@@ -96,8 +89,14 @@ study_commands = click.Group("study", help="Record, check, compare and publish s
 archive_commands = click.Group(
     "archive", help="Keep every response of many hosts over time, and read them."
 )
-for group in (study_commands, archive_commands, profile_commands):
-    app.add_command(group)
+app = click.Group(
+    "aatoolkit",
+    commands=[study_commands, archive_commands, profile_commands],
+    help="How AI assistants mention, rank and cite a brand: the Agent Analytics API.",
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+click.version_option(aa.__version__, prog_name="aatoolkit", message="%(prog)s %(version)s")(app)
 
 
 @command(
@@ -126,8 +125,13 @@ def demo(args: Args) -> int:
     files = dataset.to_parquet(args.out)
     errors = _print_errors(dataset)
     if args.json:
-        output = {"folder": str(args.out), "tables": json_rows(dataset.summary)}
-        show(args, {**output, "files": [*map(str, files)], "errors": errors})
+        output = {
+            "folder": str(args.out),
+            "tables": json_rows(dataset.summary),
+            "files": [*map(str, files)],
+            "errors": errors,
+        }
+        show(args, output)
     else:
         show_frame(args, dataset.summary)
     table_count = counted(sum(map(len, dataset.values())), "table")
@@ -194,8 +198,13 @@ def read(args: Args) -> int:
 def _options_as_json(options: ScopeOptions) -> dict[str, Any]:
     """Return the scope options as a dict of JSON values."""
     tables = {name: json_rows(getattr(options, name)) for name in FILTERS.values()}
-    lists = {"own_terms": [*options.own_terms], "days": [*options.days]}
-    return {"host": options.host, **tables, "untagged": options.untagged, **lists}
+    return {
+        "host": options.host,
+        **tables,
+        "untagged": options.untagged,
+        "own_terms": [*options.own_terms],
+        "days": [*options.days],
+    }
 
 
 def _options_lines(options: ScopeOptions) -> Iterator[str]:
@@ -269,9 +278,14 @@ def collect(args: Args) -> int:
                     with writing_folder(path, overwrite=args.force) as temporary_folder:
                         table_count += len([*write_section(tables, temporary_folder)])
                 errors = _print_errors(dataset, f"{host} ")
-            kept_count = len(sections) - len(to_read)
-            row = {"host": host, "folder": str(folder), "files": table_count, "kept": kept_count}
-            rows.append({**row, "errors": errors})
+            row = {
+                "host": host,
+                "folder": str(folder),
+                "files": table_count,
+                "kept": len(sections) - len(to_read),
+                "errors": errors,
+            }
+            rows.append(row)
     table_rows = ({**row, "errors": len(row["errors"])}.values() for row in rows)
     show(args, {"hosts": rows}, grid(("host", "folder", "files", "kept", "failed"), table_rows))
     if kept_count := sum(row["kept"] for row in rows):
@@ -322,11 +336,8 @@ def doctor(args: Args) -> int:
 
 _CORE_PACKAGES = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
 
-Diagnosis = tuple[str, bool | None, str]
-"""What was checked, whether it is good (None for neither right nor wrong), and the finding."""
 
-
-def _diagnoses(args: Args) -> Iterator[Diagnosis]:
+def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
     """Check the installation, the settings, the cache and, if a host is given, the service.
 
     Yield a tuple for each check: its name, whether the result is good, and a text about the result.
@@ -340,10 +351,12 @@ def _diagnoses(args: Args) -> Iterator[Diagnosis]:
     for name in _CORE_PACKAGES:
         yield name, True, _version(name)
     for extra, names in EXTRAS.items():
-        absent_names = ", ".join(name for name in names if not _version(name))
-        versions = ", ".join(f"{name} {_version(name)}" for name in names)
-        remedy = f'without {absent_names}: pip install "aatoolkit[{extra}]"'
-        yield f"extra {extra}", None if absent_names else True, remedy if absent_names else versions
+        if absent_names := ", ".join(name for name in names if not _version(name)):
+            remedy = f'without {absent_names}: pip install "aatoolkit[{extra}]"'
+            yield f"extra {extra}", None, remedy
+        else:
+            versions = ", ".join(f"{name} {_version(name)}" for name in names)
+            yield f"extra {extra}", True, versions
     try:
         info = cache_info()
         size = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"
@@ -415,11 +428,14 @@ def draft(args: Args) -> int:
         path = profile_draft.save(args.out)
         if args.confirm:
             profile_draft.confirm().ask(keep=lambda: profile_draft.save(args.out))
-    counts = {name: section.counts() for name, section in profile_draft.items()}
-    errors = {name: str(error) for name, error in profile_draft.errors.items()}
-    output = {"file": str(path), "requests": len(profile_draft.requests)}
+    output = {
+        "file": str(path),
+        "requests": len(profile_draft.requests),
+        "sections": {name: section.counts() for name, section in profile_draft.items()},
+        "errors": {name: str(error) for name, error in profile_draft.errors.items()},
+    }
     summary = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
-    show(args, {**output, "sections": counts, "errors": errors}, map(visible, summary.splitlines()))
+    show(args, output, map(visible, summary.splitlines()))
     print_note(f"the profile is in {path}; review it, and read with --profile {path}")
     return 1 if profile_draft.errors or profile_draft.stopped else 0
 
@@ -674,8 +690,8 @@ def rerun(args: Args) -> int:
 def publish(args: Args) -> int:
     """Write the tables of a study to a folder that others can read without this package."""
     study = _open_study(args.study)
-    option_names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
-    publication = study.publish(args.out, **values_of(args, *option_names))
+    options = values_of(args, "redact", "excel", "csv", "responses", "licence", "overwrite")
+    publication = study.publish(args.out, **options)
     files = sorted(str(path) for path in publication.rglob("*") if path.is_file())
     show(args, files, files)
     print_note(
@@ -797,7 +813,7 @@ def verify_archive(args: Args) -> int:
     archive = aa.Archive(args.dir, profile=args.profile)
     result = archive.verify(replay=args.replay)
     problems = [{"table": table, "problem": problem} for table, problem in result.problems]
-    lines = (visible(f"{problem['table']}: {problem['problem']}") for problem in problems)
+    lines = (visible(f"{table}: {problem}") for table, problem in result.problems)
     show(args, {"ok": result.ok, "responses": result.responses, "problems": problems}, lines)
     print_note(_first_line(result))
     return 0 if result else 1
@@ -827,8 +843,14 @@ def tidy(args: Args) -> int:
         report = archive.forget([*args.forget] or None, before=args.before)
     else:
         report = archive.compact(keep_hours=args.keep_hours)
-    output = {"files": report.files, "bytes": report.bytes, "rows_removed": report.rows}
-    show(args, {**output, "hosts": report.hosts, "busy": report.busy}, [_first_line(report)])
+    output = {
+        "files": report.files,
+        "bytes": report.bytes,
+        "rows_removed": report.rows,
+        "hosts": report.hosts,
+        "busy": report.busy,
+    }
+    show(args, output, [_first_line(report)])
     return 1 if report.busy else 0
 
 
@@ -865,12 +887,12 @@ def explain(args: Args) -> int:
     from aatoolkit._util.files import write_whole
     from aatoolkit.study.files import PACKED
 
-    conditions = [text.partition("=") for text in args.where]
-    if malformed_words := [
-        "".join(condition) for condition in conditions if not (condition[0] and condition[1])
-    ]:
-        raise ArgumentError(f"{malformed_words[0]!r} is not NAME=VALUE")
-    row = {name: value for name, _, value in conditions} if conditions else args.row
+    conditions = {}
+    for text in args.where:
+        name, equals_sign, conditions[name] = text.partition("=")
+        if not (name and equals_sign):
+            raise ArgumentError(f"{text!r} is not NAME=VALUE")
+    row = conditions or args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
     path, packed = args.store, args.store / PACKED
     is_archive = (path / "responses" / "_delta_log").is_dir()

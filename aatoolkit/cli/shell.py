@@ -319,11 +319,8 @@ def scope_of(args: Args) -> aa.Scope:
 
 def client_of(args: Args) -> aa.Client:
     """Return a client with the settings in the connection options."""
-    option_names = ("offline", "profile", "workers", "deadline")
-    use_cache = not vars(args).get("no_cache")
-    return aa.Client(
-        args.base_url, token_of(args), cache=use_cache, **values_of(args, *option_names)
-    )
+    options = values_of(args, "offline", "profile", "workers", "deadline")
+    return aa.Client(args.base_url, token_of(args), cache=not args.no_cache, **options)
 
 
 def project_of(args: Args) -> aa.Project:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import erfc, fsum, sqrt
 
-_Z95 = 1.959963984540054
 _ROUNDING = 1e-24
 """A variance up to this value is a rounding error."""
 
@@ -45,7 +44,7 @@ def _t_quantile(degrees_of_freedom: int) -> float:
 
     Abramowitz, M. and Stegun, I. A. (1964): Handbook of Mathematical Functions, 26.7.5.
     """
-    z = _Z95
+    z = 1.959963984540054
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,

@@ -117,18 +117,24 @@ def _kpi_objects(obs: Observations) -> dict[str, Any]:
         )
         return {"value": figures[name], "previous": previous_figures[name], **counts, "unit": unit}
 
-    def rate_kpi(
-        name: str, numerator: str, denominator: str, unit: str = "fraction"
-    ) -> dict[str, Any]:
-        return kpi(name, unit, numerator=numerator, denominator=denominator)
-
     return {
         "visibilityScore": kpi("visibility_score", "score"),
-        "mentionRate": rate_kpi("mention_rate", "mention_count", "answer_count"),
-        "shareOfVoice": rate_kpi("share_of_voice", "voice_count", "all_voice_count"),
-        "averagePosition": rate_kpi("average_position", "position_sum", "position_count", "rank"),
+        "mentionRate": kpi(
+            "mention_rate", "fraction", numerator="mention_count", denominator="answer_count"
+        ),
+        "shareOfVoice": kpi(
+            "share_of_voice", "fraction", numerator="voice_count", denominator="all_voice_count"
+        ),
+        "averagePosition": kpi(
+            "average_position", "rank", numerator="position_sum", denominator="position_count"
+        ),
         "sentimentScore": kpi("sentiment_score", "score", denominator="scored_count"),
-        "citationShare": rate_kpi("citation_share", "own_citation_count", "citation_count"),
+        "citationShare": kpi(
+            "citation_share",
+            "fraction",
+            numerator="own_citation_count",
+            denominator="citation_count",
+        ),
         "answerCount": kpi("answer_count", "count"),
     }
 

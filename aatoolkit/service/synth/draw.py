@@ -55,7 +55,7 @@ class Runs:
     """
 
     def __init__(self, plan: HostPlan, seed: int, count: int, icc: float) -> None:
-        self.plan, self.icc, self._seed = plan, icc, seed
+        self.plan, self.host, self.icc, self._seed = plan, plan.host, icc, seed
         rng = self.random_generator(0)
         schedule = [
             (index, age, engine["weight"])
@@ -68,11 +68,7 @@ class Runs:
         slots = draw_weighted(rng, weights, count)
         seconds = draw_integers(rng, 3_600, 80_000, count)
         order = np.lexsort((seconds, -ages[slots]))
-        self.days_ago, self.second_of_day, self.engine_index = (
-            ages[slots][order],
-            seconds[order],
-            engine_indices[slots][order],
-        )
+        self.days_ago, self.engine_index = ages[slots][order], engine_indices[slots][order]
         prompts = draw_weighted(rng, plan.fixed_array("prompts", "weight", 1.0), count)
         is_retired = plan.fixed_array("prompts", "until", 0)[prompts] > self.days_ago
         self.prompt_index = np.where(is_retired, 0, prompts)
@@ -105,10 +101,8 @@ class Runs:
 
         The value is None for engines whose row lacks the column.
         """
-        engine_matches = [
-            cell is wanted_value for cell in self.plan.fixed_values("engines", column)
-        ]
-        return np.array(engine_matches)[self.engine_index]  # type: ignore[no-any-return]
+        engine_matches = self.plan.fixed_array("engines", column) == wanted_value
+        return engine_matches[self.engine_index]  # type: ignore[no-any-return]
 
     def _draw_mentions(self) -> None:
         """Generate which brands each answer mentions, and in which order, at random."""
@@ -135,10 +129,8 @@ class Runs:
             - 0.05
         )
         chances = rates + offsets[self.engine_index]
-        is_chatgpt = np.array(
-            [name == "chatgpt" for name in plan.fixed_values("engines", "engine")]
-        )
-        is_sales = np.array([topic == SALES for topic in plan.fixed_values("prompts", "topic")])
+        is_chatgpt = plan.fixed_array("engines", "engine") == "chatgpt"
+        is_sales = plan.fixed_array("prompts", "topic") == SALES
         own_rates = chances[:, 0] + 0.05 * (1 - self.days_ago / max(plan.days, 1))
         own_rates += np.where(is_recent & is_chatgpt[self.engine_index], 0.12, 0.0)
         own_rates -= np.where(is_sales[self.prompt_index], 0.14, 0.0)
@@ -179,8 +171,8 @@ class Runs:
     @cached_property
     def mentions_only_rivals(self) -> Array:
         """For each run, whether its answer mentions a tracked competitor and no own brand."""
-        is_own = np.array([value is True for value in self.plan.fixed_values("brands", "own")])
-        is_rival = self.plan.fixed_array("brands", "tracked", None) & ~is_own
+        is_own = self.plan.fixed_array("brands", "own", False).astype(bool)
+        is_rival = self.plan.fixed_array("brands", "tracked") & ~is_own
         has_own, has_rival = (
             np.isin(np.arange(len(self)), self.mention_run[mask[self.mention_brand]])
             for mask in (is_own, is_rival)
@@ -199,7 +191,7 @@ def draw_answers(runs: Runs) -> dict[str, pa.Table]:
     models = [f"{engine}-synthetic-{version}" for engine in engines for version in (1, 2)]
     return table_from_columns(
         "answers",
-        runs.plan,
+        runs.host,
         chat_id=runs.chat_ids,
         prompt_id=runs.prompt_ids,
         engine=runs.engines,
@@ -259,7 +251,7 @@ def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
     excerpts = [excerpt.format(brand) for brand in brands for excerpt in CHOICES["excerpts"]]
     return table_from_columns(
         "mentions",
-        runs.plan,
+        runs.host,
         chat_id=take_values(runs.chat_ids, runs.mention_run),
         brand=take_values(brands, runs.mention_brand),
         position=null_where(is_unordered, runs.mention_place + 1),
@@ -275,13 +267,13 @@ def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
 def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
     """Generate the random table of attributes, such as "easy to use", that answers give brands."""
     rng, count = runs.random_generator(5), len(runs.mention_run)
-    mentions, positions = repeat_indices(draw_weighted(rng, (0.65, 0.25, 0.1), count))
+    mentions, positions = repeat_indices(draw_weighted(rng, CHOICES["attribute_counts"], count))
     first_indices, _ = draw_choices(rng, "attributes", count)
     attributes = [attribute for attribute, _ in CHOICES["attributes"]]
     indices = (first_indices[mentions] + 3 * positions) % len(attributes)
     return table_from_columns(
         "attributes",
-        runs.plan,
+        runs.host,
         chat_id=take_values(runs.chat_ids, runs.mention_run[mentions]),
         brand=take_values(runs.plan.fixed_values("brands", "brand"), runs.mention_brand[mentions]),
         attribute=take_values(attributes, indices),
@@ -305,7 +297,7 @@ def draw_claims(runs: Runs) -> dict[str, pa.Table]:
     mentions = np.flatnonzero(is_made & (runs.mention_brand <= 1))
     return table_from_columns(
         "claim_sightings",
-        runs.plan,
+        runs.host,
         claim_id=take_values(runs.plan.fixed_values("claims", "claim_id"), claim_indices[mentions]),
         chat_id=take_values(runs.chat_ids, runs.mention_run[mentions]),
     )
@@ -319,7 +311,6 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
     rng, pages = runs.random_generator(11), runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
     random_numbers = rng.random((len(pages), len(brands)))
-    types = runs.plan.domain_types()
     described_pages = [page for page in pages if page.get("examined") or page.get("page_type")]
     brand_rows = [
         {
@@ -333,21 +324,23 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
     ]
     domains = [
         {"source_domain": domain, "domain_type": domain_type}
-        for domain, domain_type in types.items()
+        for domain, domain_type in runs.plan.domain_types().items()
     ]
-    rows_by_table = {
-        "source_domains": domains,
-        "source_pages": described_pages,
-        "source_page_brands": brand_rows,
-    }
-    return tables_from_rows(runs.plan.host, rows_by_table)
+    return tables_from_rows(
+        runs.host,
+        {
+            "source_domains": domains,
+            "source_pages": described_pages,
+            "source_page_brands": brand_rows,
+        },
+    )
 
 
 def draw_citations(runs: Runs) -> dict[str, pa.Table]:
     """Generate the random table of citations of pages in answers."""
     rng, pages = runs.random_generator(10), runs.plan.pages()
-    count_weights = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
-    run_indices, _ = repeat_indices(draw_weighted(rng, count_weights, len(runs)) * runs.is_answered)
+    counts = draw_weighted(rng, CHOICES["citation_counts"], len(runs))
+    run_indices, _ = repeat_indices(counts * runs.is_answered)
     earlier_pages = draw_weighted(rng, [page["weight"] for page in pages], len(run_indices))
     recent_pages = draw_weighted(
         rng, [page.get("lately", page["weight"]) for page in pages], len(run_indices)
@@ -366,7 +359,7 @@ def draw_citations(runs: Runs) -> dict[str, pa.Table]:
     is_untitled = draw_booleans(rng, 0.06, len(run_indices))
     return table_from_columns(
         "citations",
-        runs.plan,
+        runs.host,
         chat_id=take_values(runs.chat_ids, run_indices),
         n=positions + 1,
         url=take_values(urls, page_indices),
@@ -387,9 +380,9 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     rng = runs.random_generator(12)
     is_exposed = runs.engine_mask("exposes_fanouts", True) & runs.is_answered
     run_indices, positions = repeat_indices(
-        draw_weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * is_exposed
+        draw_weighted(rng, CHOICES["fanout_counts"], len(runs)) * is_exposed
     )
-    first_suffixes = draw_weighted(rng, (4, 2, 2, 1, 1, 0.5), len(runs))
+    first_suffixes = draw_weighted(rng, CHOICES["first_suffixes"], len(runs))
     suffix_indices = (first_suffixes[run_indices] + positions) % len(CHOICES["suffixes"])
     query_texts = [
         f"best {(row.get('topic') or 'crm').lower()} 2026"
@@ -405,7 +398,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     is_unranked, is_uncounted = draw_booleans(rng, 0.4, count), draw_booleans(rng, 0.3, count)
     fanouts = table_from_columns(
         "fanouts",
-        runs.plan,
+        runs.host,
         chat_id=take_values(runs.chat_ids, run_indices),
         query_index=positions,
         query=take_values(
@@ -414,7 +407,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     )
     return fanouts | table_from_columns(
         "queries",
-        runs.plan,
+        runs.host,
         query=take_values(queries, kept_rows),
         intent=draw_choices(rng, "intents", len(kept_rows))[1],
         own_organic_rank=null_where(is_unranked[kept_rows], ranks[kept_rows] + 1),
@@ -439,7 +432,7 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
     surfaces = ["ai_overview" if name == "google-ai-overview" else "answer" for name in engines]
     ads = table_from_columns(
         "ads",
-        runs.plan,
+        runs.host,
         ad_id=serial_ids("ad_", count),
         engine=take_values(runs.engines, run_indices),
         observed_at=take_values(runs.ran_at, run_indices),
@@ -469,7 +462,7 @@ def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> di
     prices = 9 + draw_integers(rng, 0, 90, count) + 0.99
     return table_from_columns(
         "ad_cards",
-        runs.plan,
+        runs.host,
         ad_id=take_values(serial_ids("ad_", len(card_counts)), ad_indices),
         card=positions + 1,
         headline=draw_choices(rng, "headlines", count)[1],
@@ -492,12 +485,12 @@ def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
     rows, positions = repeat_indices(draw_integers(rng, 2, 5, len(shopping_runs)))
     mentions = table_from_columns(
         "product_mentions",
-        runs.plan,
+        runs.host,
         chat_id=take_values(runs.chat_ids, shopping_runs[rows]),
         product_id=take_values(ids, product_order[rows, positions]),
         position=positions + 1,
     )
-    return mentions | tables_from_rows(runs.plan.host, {"offers": _draw_offers(runs)})
+    return mentions | tables_from_rows(runs.host, {"offers": _draw_offers(runs)})
 
 
 def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
@@ -532,7 +525,7 @@ def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
 _FIRST_UNVERIFIED = 6
 """The index of the first bot whose requests cannot be verified; nor can those of later ones."""
 _FIRST_HOUR, _LAST_HOUR = (TODAY - 80) * 24 + 10, TODAY * 24 + 23
-_PATHS = (*OWN_PATHS, *CHOICES["paths"])
+_PATHS = OWN_PATHS | dict(CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
@@ -553,21 +546,21 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     rng = independent_generator(seed, plan.number, 40)
     hit_hours = np.sort(recorded_hours[draw_weighted(rng, np.ones(len(recorded_hours)), count)])
     bot_indices, bots = draw_choices(rng, "bots", count)
-    path_indices = draw_weighted(rng, [*OWN_PATHS.values(), 6, 1.5, 0.8, 0.8], count)
+    path_indices = draw_weighted(rng, [*_PATHS.values()], count)
     # Mostly 200; the paths that disguised scanners request do not exist.
     statuses = draw_choices(rng, "statuses", count)[1].to_numpy()
     statuses = np.where((bot_indices == 4) & (rng.random(count) < 0.3), 403, statuses)
-    statuses = np.where(path_indices >= _PATHS.index("/gone"), 404, statuses)
-    request_counts = 1 + draw_weighted(rng, (6, 3, 2, 1, 1), count)
+    statuses = np.where(path_indices >= [*_PATHS].index("/gone"), 404, statuses)
+    request_counts = 1 + draw_weighted(rng, CHOICES["request_counts"], count)
     impostors = draw_booleans(rng, 0.06, count).astype(np.int64)
     seconds = draw_integers(rng, 0, 1_790, count)
     hits = table_from_columns(
         "crawler_hits",
-        plan,
+        plan.host,
         hour=to_timestamps(0, hit_hours * 3_600),
         bot=bots,
         requests=request_counts,
-        path=null_where(draw_booleans(rng, 0.02, count), take_values(_PATHS, path_indices)),
+        path=null_where(draw_booleans(rng, 0.02, count), take_values([*_PATHS], path_indices)),
         status=null_where(draw_booleans(rng, 0.01, count), statuses),
         site=take_values(
             [plan.host, f"www.{plan.host}", None], draw_weighted(rng, (8, 1, 1), count)
@@ -579,7 +572,7 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
         last_at=to_timestamps(0, hit_hours * 3_600 + seconds),
     )
     hours_recorded = to_timestamps(0, recorded_hours * 3_600)
-    return hits | table_from_columns("crawler_hours", plan, hour=hours_recorded)
+    return hits | table_from_columns("crawler_hours", plan.host, hour=hours_recorded)
 
 
 def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
@@ -598,7 +591,7 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     is_anonymous = np.full(count, plan.host != "acme.example")
     visits = table_from_columns(
         "visits",
-        plan,
+        plan.host,
         visit_id=serial_ids("v_", count),
         day=pa.array(days.astype(np.int32)).cast(pa.date32()),
         engine=engines,
@@ -614,7 +607,7 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     is_unpriced = draw_booleans(rng, 0.05, len(visit_indices)) | ("currency" not in analytics)
     return visits | table_from_columns(
         "conversions",
-        plan,
+        plan.host,
         conversion_id=serial_ids("cv_", len(visit_indices)),
         visit_id=take_values(serial_ids("v_", count), visit_indices),
         revenue=null_where(is_unpriced, revenues),

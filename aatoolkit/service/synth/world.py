@@ -15,9 +15,9 @@ platforms: other distributions use logarithms, whose last digit differs between 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -41,7 +41,7 @@ def independent_generator(seed: int, *path: int) -> np.random.Generator:
 
 def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: int) -> Array:
     """Return ``count`` random indices into ``weights``, with probabilities proportional to them."""
-    edges = np.cumsum(np.asarray(weights, dtype=np.float64))
+    edges = np.cumsum(weights, dtype=np.float64)
     positions = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
     return np.minimum(positions, len(edges) - 1)  # type: ignore[no-any-return]
 
@@ -97,13 +97,13 @@ def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
-def table_from_columns(name: str, plan: HostPlan, **columns: Any) -> dict[str, pa.Table]:
+def table_from_columns(name: str, host: str, /, **columns: Any) -> dict[str, pa.Table]:
     """Make the store's table ``name``; return a dict with the table under its name.
 
     The host is added as a column; columns that are not given are null.
     """
     row_count = len(next(iter(columns.values())))
-    columns["host"] = pa.repeat(plan.host, row_count)
+    columns["host"] = pa.repeat(host, row_count)
     table = pa.table(
         [
             pa.array(columns.get(column.name, pa.nulls(row_count))).cast(column.arrow_type)
@@ -114,32 +114,18 @@ def table_from_columns(name: str, plan: HostPlan, **columns: Any) -> dict[str, p
     return {name: table}
 
 
-_PARSERS = {"instant": datetime.fromisoformat, "day": date.fromisoformat}
-
-
 def tables_from_rows(
-    host: str, rows_by_table: Mapping[str, Iterable[Mapping[str, Any]]]
+    host: str, rows_by_table: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, pa.Table]:
-    """Make tables of the store from rows; return a dict from name to table."""
-    return {name: _table_from_rows(name, host, rows) for name, rows in rows_by_table.items()}
+    """Make tables of the store from rows; return a dict from name to table.
 
-
-def _table_from_rows(name: str, host: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Make the store's table ``name`` from rows; columns that a row lacks are null in it.
-
-    Keys of a row that are no columns of the table are ignored.
+    Columns that a row lacks are null in it; keys that are no columns of the table are ignored.
     """
-    parsers = {
-        column.name: _PARSERS[column.kind]
-        for column in TABLES[name].columns
-        if column.kind in _PARSERS
-    }
-    parsed_rows = [
-        {"host": host, **row}
-        | {key: parse(row[key]) for key, parse in parsers.items() if row.get(key)}
-        for row in rows
-    ]
-    return pa.Table.from_pylist(parsed_rows, TABLES[name].arrow_schema)
+    tables: dict[str, pa.Table] = {}
+    for name, rows in rows_by_table.items():
+        columns = {key: [row.get(key) for row in rows] for key in TABLES[name].column_names}
+        tables |= table_from_columns(name, host, **columns)
+    return tables
 
 
 # --- the world ---------------------------------------------------------------------------------
@@ -192,7 +178,7 @@ class HostPlan:
         """Return the values of a column in the fixed rows of a table, as a list."""
         return [row.get(column, default) for row in self.fixed_rows(table)]
 
-    def fixed_array(self, table: str, column: str, default: Any) -> Array:
+    def fixed_array(self, table: str, column: str, default: Any = None) -> Array:
         """Return the values of a column in the fixed rows of a table, as a NumPy array."""
         return np.array(self.fixed_values(table, column, default))
 
@@ -203,8 +189,14 @@ class HostPlan:
         for page in _WORLD["pages"]:
             if _domain_of(page["url"]) != self.host:
                 url, title = page["url"].format(host=self.host), page.get("title")
-                url_and_title = {"url": url, "title": title and title.format(own=own_brand)}
-                pages.append({**page, **url_and_title, "domain": _domain_of(url)})
+                pages.append(
+                    {
+                        **page,
+                        "url": url,
+                        "title": title and title.format(own=own_brand),
+                        "domain": _domain_of(url),
+                    }
+                )
         return pages
 
     def domain_types(self) -> dict[str, str | None]:
@@ -224,8 +216,7 @@ class HostPlan:
 
 def _domain_of(url: str) -> str:
     """Return the domain of a URL, without ``www.``."""
-    domain = url.split("/")[2]
-    return domain.removeprefix("www.")
+    return url.split("/")[2].removeprefix("www.")
 
 
 HOSTS = tuple(HostPlan(number, **fields) for number, fields in enumerate(_WORLD["hosts"]))
