@@ -216,8 +216,9 @@ class Archive(metaclass=Chaptered):
         """Raise `ArchiveError` if the folder holds files, but no archive."""
         folder, problem = Path(self._store.root), ""
         try:
-            if self._store.is_local and folder.exists() and not (folder / "runs").is_dir():
-                problem = "the folder holds other files" if any(folder.iterdir()) else ""
+            is_other = self._store.is_local and folder.exists() and not (folder / "runs").is_dir()
+            if is_other and any(folder.iterdir()):
+                problem = "the folder holds other files"
         except OSError as error:
             problem = error.strerror or type(error).__name__
         if problem:

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.store import MOMENT, RUNS, RUNS_SCHEMA, ArchiveStore, retry
+from aatoolkit.archive.store import MOMENT, RUNS, RUNS_SCHEMA, ArchiveStore
 from aatoolkit.errors import ArchiveError
 from aatoolkit.jsontree.coerce import ARROW
 from aatoolkit.normalizer.column_availability import SIGNAL
@@ -302,10 +302,6 @@ def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
         If new rows cannot share the table with the old ones, as a dtype, unit, aggregation rule or
         the key differs.
     """
-    return retry(lambda: _create_or_extend(store, declared_table))
-
-
-def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
     declaration, configuration = declared_table.table, declared_table.configuration()
     delta_table = store.open(declared_table.name)
     if delta_table is None:

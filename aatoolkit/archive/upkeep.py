@@ -369,8 +369,10 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
                 problems = _replay(snapshot, options)
         except ArchiveError as error:
             problems.append(("archive", error.message))
-    details = len(table_names) - 2, tuple(problems), checksums.unchecked
-    return ArchiveCheck(store.root, response_count, *details)
+    table_count = len(table_names) - 2
+    return ArchiveCheck(
+        store.root, response_count, table_count, tuple(problems), checksums.unchecked
+    )
 
 
 def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
@@ -452,16 +454,14 @@ def derive_stored(
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
     """Yield each stored response with its derived tables, or with an error if it is damaged."""
     for group in groups:
-        responses_and_payloads = []
+        responses, payloads = [], []
         for response in group:
             try:
-                responses_and_payloads.append((response, response.payload()))
+                payloads.append(response.payload())
+                responses.append(response)
             except ArchiveError as error:
                 yield response, DerivedResponse(None, error=error)
-        derived_responses = derive([payload for _, payload in responses_and_payloads], options)
-        yield from zip(
-            (response for response, _ in responses_and_payloads), derived_responses, strict=True
-        )
+        yield from zip(responses, derive(payloads, options), strict=True)
 
 
 # -- rebuild -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -309,7 +310,9 @@ class RunWriter:
                 table = self._tables.get(name)
                 names = set() if table is None else {field.name for field in table.schema().fields}
                 if table is None or not {*stored_table.schema().names} <= names:
-                    table = self._tables[name] = schema.create_or_extend(self.store, stored_table)
+                    table = self._tables[name] = retry(
+                        partial(schema.create_or_extend, self.store, stored_table)
+                    )
                 rows = buffer.rows(name, pa.schema(table.schema().to_arrow()))
             except ArchiveConflict:
                 raise

@@ -23,7 +23,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
@@ -297,7 +297,7 @@ def _walk(folder: Path, prefix: str) -> Iterator[str]:
 _RESPONSE_FACTS = ("sha256", "size", "stale", "status")
 
 
-@lru_cache(maxsize=1)
+@cache
 def versions() -> Mapping[str, str]:
     """Return the versions in use of Python, pandas, pyarrow and this package, by name."""
     return {

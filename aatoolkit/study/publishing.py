@@ -12,7 +12,6 @@ quote it is left out as well. The documents are made from the templates at the e
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -52,9 +51,7 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.section import Column
-from aatoolkit.study.files import PACKED
-
-SUMS = "SHA256SUMS"
+from aatoolkit.study.files import PACKED, SEAL, format_seal, sha256_of
 
 # -- tables about the responses ----------------------------------------------------------------
 
@@ -209,8 +206,9 @@ def publish(
         _check_folder(out_folder)
 
         def write(name: str, content: str | bytes) -> None:
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+            path = folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
 
         for table in published_tables:
             path = folder / table.path("parquet")
@@ -230,16 +228,15 @@ def publish(
         package = _data_package(info, published_tables, _hashes(folder))
         write("datapackage.json", json_text(package, indent=1) + "\n")
         write("ro-crate-metadata.json", json_text(_crate_metadata(info, folder), indent=1) + "\n")
-        sum_lines = (f"{sha256}  {path}\n" for path, sha256 in _hashes(folder).items())
-        write(SUMS, "".join(sum_lines))
+        write(SEAL, format_seal(_hashes(folder)))
     return out_folder
 
 
 def _check_folder(out: Path) -> None:
     """Raise `NotWritten` if the folder has files that no earlier publication wrote there."""
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-    sums = (out / SUMS).read_text("utf-8") if SUMS in files else ""
-    other_files = files - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
+    sums = (out / SEAL).read_text("utf-8") if SEAL in files else ""
+    other_files = files - {SEAL if sums else ""} - {line[66:] for line in sums.splitlines()}
     if other_files:
         names = ", ".join(sorted(other_files)[:3])
         raise NotWritten(
@@ -251,7 +248,7 @@ def _check_folder(out: Path) -> None:
 def _hashes(folder: Path) -> dict[str, str]:
     """Map the relative path of every file in a folder to the file's SHA-256."""
     return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        path.relative_to(folder).as_posix(): sha256_of(path.read_bytes())
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
