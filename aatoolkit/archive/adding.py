@@ -99,8 +99,9 @@ class AddReport:
         errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
         errors += [((None, name, None), error) for name, error in self.problems.items()]
         rows = [(*request, type(error).__name__, str(error)) for request, error in errors]
-        column_names = ["host", "section", "scope", "error", "message"]
-        return pd.DataFrame(rows, columns=column_names, dtype="string")
+        return pd.DataFrame(
+            rows, columns=["host", "section", "scope", "error", "message"], dtype="string"
+        )
 
     def __repr__(self) -> str:
         counts_by_label = {
@@ -191,11 +192,12 @@ def add_groups(
             if derived_responses is None:
                 underived_responses += filter(None, stored_responses)
             else:
-                responses_and_tables = zip(stored_responses, derived_responses, strict=True)
                 writer.take(
                     [
                         (response, tables)
-                        for response, tables in responses_and_tables
+                        for response, tables in zip(
+                            stored_responses, derived_responses, strict=True
+                        )
                         if response is not None
                     ]
                 )
@@ -424,5 +426,6 @@ def fetch_task(
         ((host, section, scope._to_query()), fetch_result(project, section, scope, refresh))
         for section in sections
     ]
-    payloads = [result for _, result in outcomes if isinstance(result, Payload)]
-    return outcomes, derive(payloads, options)
+    return outcomes, derive(
+        [result for _, result in outcomes if isinstance(result, Payload)], options
+    )

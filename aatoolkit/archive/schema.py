@@ -146,7 +146,7 @@ class StoredTable:
         >>> [table.stored_name(name) for name in ("brand", "host", "host_", "revisions")]
         ['brand', 'host_', 'host__', 'revisions_']
         """
-        reserved_names = CONTEXT | {*(HISTORY_COLUMNS if self._moment else ())}
+        reserved_names = CONTEXT.union(HISTORY_COLUMNS if self._moment else ())
         return f"{name}_" if name.rstrip("_").lower() in reserved_names else name
 
     @cached_property

@@ -117,12 +117,11 @@ def compact(store: ArchiveStore, *, keep_hours: float, removed_rows: int = 0) ->
             busy_tables.append(name)
     tables = all_tables(store)
     replace_checksums(store, tables)
-    counts_after = _count_files(store, tables)
     host_count = 0
     if store.peek(RESPONSES) is not None:
         sql = "SELECT count(DISTINCT host) AS n FROM responses"
         host_count = int(Snapshot(store).rows(sql, RESPONSES)[0]["n"])
-    files, sizes = zip(counts_before, counts_after, strict=True)
+    files, sizes = zip(counts_before, _count_files(store, tables), strict=True)
     return UpkeepReport(files, sizes, removed_rows, host_count, tuple(busy_tables))
 
 
@@ -369,9 +368,8 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
                 problems = _replay(snapshot, options)
         except ArchiveError as error:
             problems.append(("archive", error.message))
-    table_count = len(table_names) - 2
     return ArchiveCheck(
-        store.root, response_count, table_count, tuple(problems), checksums.unchecked
+        store.root, response_count, len(table_names) - 2, tuple(problems), checksums.unchecked
     )
 
 

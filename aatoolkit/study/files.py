@@ -151,8 +151,9 @@ class FolderFiles:
         try:
             return sorted(_walk(self.path, ""))
         except OSError as error:
-            problem = f"it cannot be listed ({error.strerror or error})"
-            raise unusable_study(self.path, problem) from None
+            raise unusable_study(
+                self.path, f"it cannot be listed ({error.strerror or error})"
+            ) from None
 
     def has(self, name: str) -> bool:
         """Return whether the study has a file ``name``."""

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -312,7 +313,7 @@ def _published_tables(
     responses = _table_about_responses(
         "responses", [{"response": number, **row} for number, row in enumerate(response_rows, 1)]
     )
-    availability_rows: list[dict[str, Any]] = []
+    availability_rows: list[tuple[Any, ...]] = []
     sections: dict[str, str] = {}
     for number, tables in sorted(tables_by_number.items(), key=lambda item: item[1].section):
         sections |= dict.fromkeys(tables, tables.section)
@@ -320,11 +321,10 @@ def _published_tables(
             for column, metadata in metadata_of(tables[name]).columns.items():
                 state = metadata.availability
                 cause = state.cause and str(state.cause)
-                row_values = (number, name, column, str(state.status), cause, state.reason)
                 availability_rows.append(
-                    dict(zip(_OWN_COLUMNS["availability"], row_values, strict=True))
+                    (number, name, column, str(state.status), cause, state.reason)
                 )
-    availability_rows.sort(key=lambda row: row["response"])
+    availability_rows.sort(key=itemgetter(0))
     published_tables = [
         _combined_table(name, section, tables_by_number, responses.frame)
         for name, section in sections.items()
@@ -369,7 +369,7 @@ def _response_row(
     }
 
 
-def _table_about_responses(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
+def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
     """Return the given rows as the table ``name``, which is ``responses`` or ``availability``."""
     columns = _OWN_COLUMNS[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
@@ -656,8 +656,12 @@ def _data_package(
 def _crate_metadata(info: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return the metadata of an RO-Crate 1.1: the files, and the responses as their sources."""
     files = [
-        {"@id": path, "@type": "File", "contentSize": str((folder / path).stat().st_size)}
-        | {"sha256": sha256}
+        {
+            "@id": path,
+            "@type": "File",
+            "contentSize": str((folder / path).stat().st_size),
+            "sha256": sha256,
+        }
         for path, sha256 in _hashes(folder).items()
     ]
     sources = [
