@@ -8,7 +8,7 @@ requests for the same host and scope.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future
 from concurrent.futures import wait as wait_for
 from contextlib import closing
@@ -99,8 +99,9 @@ class AddReport:
         errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
         errors += [((None, name, None), error) for name, error in self.problems.items()]
         rows = [(*request, type(error).__name__, str(error)) for request, error in errors]
-        column_names = ["host", "section", "scope", "error", "message"]
-        return pd.DataFrame(rows, columns=column_names, dtype="string")
+        return pd.DataFrame(
+            rows, columns=["host", "section", "scope", "error", "message"], dtype="string"
+        )
 
     def __repr__(self) -> str:
         counts_by_label = {
@@ -154,9 +155,7 @@ def add_groups(
         return derive([response.payload() for response in responses], options)
 
     writer: RunWriter | None = None
-    resumed_groups: Iterable[Group] = (
-        ([(response.request_key, response.payload())], None) for response in resumed
-    )
+    resumed_groups = group_payloads(response.payload() for response in resumed)
     for batch in _batches(
         chain(resumed_groups, progress_bar(groups, progress, total=total, unit="host"))
     ):
@@ -193,11 +192,12 @@ def add_groups(
             if derived_responses is None:
                 underived_responses += filter(None, stored_responses)
             else:
-                responses_and_tables = zip(stored_responses, derived_responses, strict=True)
                 writer.take(
                     [
                         (response, tables)
-                        for response, tables in responses_and_tables
+                        for response, tables in zip(
+                            stored_responses, derived_responses, strict=True
+                        )
                         if response is not None
                     ]
                 )
@@ -286,24 +286,21 @@ def plan_requests(
         for project, scope in targets
         for section in sections
     }
-    skipped_requests: set[RequestKey] = set()
+    open_requests = {
+        request_key
+        for request_key in requests
+        if refresh or not index.is_archived(request_key, today.date())
+    }
     resumed_responses: dict[RequestKey, ArchivedResponse] = {}
     unfinished = index.runs.unfinished
-    if not refresh:
-        skipped_requests = {
-            request_key for request_key in requests if index.is_archived(request_key, today.date())
-        }
+    if unfinished and not refresh:
         where = f"{USABLE} AND {sql_in('run', unfinished)} AND fetched_at >= {literal(today)}"
-        for group in read_groups(Snapshot(store, index.runs.begun), where) if unfinished else ():
+        for group in read_groups(Snapshot(store, index.runs.begun), where):
             resumed_responses |= {
-                response.request_key: response for response in group if response.body is not None
+                response.request_key: response
+                for response in group
+                if response.body is not None and response.request_key in open_requests
             }
-    open_requests = requests.keys() - skipped_requests
-    resumed_responses = {
-        request_key: response
-        for request_key, response in resumed_responses.items()
-        if request_key in open_requests
-    }
     pending_requests = open_requests - resumed_responses.keys()
     pending_sections: dict[tuple[Project, Scope], list[str]] = {}
     for request_key, project_and_scope in requests.items():
@@ -312,39 +309,33 @@ def plan_requests(
     return (
         [(*project_and_scope, names) for project_and_scope, names in pending_sections.items()],
         [*resumed_responses.values()],
-        len(skipped_requests),
+        len(requests) - len(open_requests),
     )
 
 
 def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Generator[Group]:
     """Send the requests for ``targets`` concurrently; yield one group per request, in order."""
     requests = [
-        (project, scope, section) for project, scope, sections in targets for section in sections
+        (project, section, scope, refresh)
+        for project, scope, sections in targets
+        for section in sections
     ]
-
-    def send(request: tuple[Project, Scope, str]) -> Payload:
-        project, scope, section = request
-        return fetch_response(client, project, section, scope, refresh)
-
-    with closing(in_order(send, requests, client.workers)) as results:
-        for (project, scope, section), future in results:
-            yield [((project.host, section, scope._to_query()), result_of(future.result))], None
+    with closing(
+        in_order(lambda request: fetch_result(*request), requests, client.workers)
+    ) as results:
+        for (project, section, scope, _), future in results:
+            yield [((project.host, section, scope._to_query()), future.result())], None
 
 
-def result_of(fetch: Callable[[], Payload]) -> Payload | AAToolkitError:
-    """Return the payload that ``fetch()`` returns, or the `AAToolkitError` that it raises."""
+def fetch_result(
+    project: Project, section: str, scope: Scope, refresh: bool
+) -> Payload | AAToolkitError:
+    """Fetch ``section``; return the error if that fails, or if the response contains the token."""
     try:
-        return fetch()
+        payload = project.fetch(section, scope, refresh=refresh)
+        refuse_token(project.client._source, payload.body, payload.url, payload.headers)
     except AAToolkitError as error:
         return error
-
-
-def fetch_response(
-    client: Client, project: Project, section: str, scope: Scope, refresh: bool
-) -> Payload:
-    """Fetch ``section``; raise `DecodeError` if the response contains the token."""
-    payload = project.fetch(section, scope, refresh=refresh)
-    refuse_token(client._source, payload.body, payload.url, payload.headers)
     return payload
 
 
@@ -430,15 +421,11 @@ def fetch_task(
         _clients[client_settings] = Client(
             client_settings[0], profile=options.profile, **dict(client_settings[1])
         )
-    client = _clients[client_settings]
-    project = client.project(host)
-    results = [
-        result_of(lambda section=section: fetch_response(client, project, section, scope, refresh))  # type: ignore[misc]
+    project = _clients[client_settings].project(host)
+    outcomes: list[Outcome] = [
+        ((host, section, scope._to_query()), fetch_result(project, section, scope, refresh))
         for section in sections
     ]
-    outcomes = [
-        ((host, section, scope._to_query()), result)
-        for section, result in zip(sections, results, strict=True)
-    ]
-    payloads = [result for result in results if isinstance(result, Payload)]
-    return outcomes, derive(payloads, options)
+    return outcomes, derive(
+        [result for _, result in outcomes if isinstance(result, Payload)], options
+    )

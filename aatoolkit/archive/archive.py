@@ -167,8 +167,10 @@ class Archive(metaclass=Chaptered):
         groups: Iterable[Group]
         if isinstance(source, Client):
             if hosts is None:
-                hint = "such as archive.add(client, ['acme.example'])"
-                raise ScopeError(f"name the hosts, {hint}", parameter="hosts")
+                raise ScopeError(
+                    "name the hosts, such as archive.add(client, ['acme.example'])",
+                    parameter="hosts",
+                )
             profile = source._profile if source._profile is not None else profile
             wanted_sections = known_sections(sections, profile)
             projects = [*map(source.project, unique_list(hosts, str))]
@@ -209,15 +211,17 @@ class Archive(metaclass=Chaptered):
             )
             with self._store.typed():
                 index = ResponseIndex(self._store)
-        options = ReadingOptions(profile)
-        return add_groups(self._store, options, groups, index, progress=progress, **add_options)
+        return add_groups(
+            self._store, ReadingOptions(profile), groups, index, progress=progress, **add_options
+        )
 
     def _check_folder(self) -> None:
         """Raise `ArchiveError` if the folder holds files, but no archive."""
         folder, problem = Path(self._store.root), ""
         try:
-            if self._store.is_local and folder.exists() and not (folder / "runs").is_dir():
-                problem = "the folder holds other files" if any(folder.iterdir()) else ""
+            is_other = self._store.is_local and folder.exists() and not (folder / "runs").is_dir()
+            if is_other and any(folder.iterdir()):
+                problem = "the folder holds other files"
         except OSError as error:
             problem = error.strerror or type(error).__name__
         if problem:
@@ -520,9 +524,10 @@ class Archive(metaclass=Chaptered):
         """
         section, _, name = table.rpartition(".")
         if not section:
-            archived_tables = stored_tables(self._store).values()
             sections = [
-                table_section for table_section, table_name in archived_tables if table_name == name
+                table_section
+                for table_section, table_name in stored_tables(self._store).values()
+                if table_name == name
             ]
             section, name = (sections[0], name) if len(sections) == 1 else (name, "")
         frame = self.read(section, name or None, hosts=host, scope=scope, since=since, until=until)
@@ -708,8 +713,10 @@ class Archive(metaclass=Chaptered):
             return "no run is committed yet" if exists else "empty"
         response_count = sum(row["responses"] or 0 for row in rows)
         last_moment = max(row["at"] for row in rows)
-        added_counts = f"{counted(len(rows), 'run')}, {counted(response_count, 'response')} added"
-        return f"{added_counts}, the last {last_moment:%Y-%m-%d %H:%M}"
+        return (
+            f"{counted(len(rows), 'run')}, {counted(response_count, 'response')} added, "
+            f"the last {last_moment:%Y-%m-%d %H:%M}"
+        )
 
     _repr_pretty_ = wrapped_in_ipython
 

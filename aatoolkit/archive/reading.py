@@ -84,8 +84,11 @@ class TableReader:
         if paths and table is not None:
             noun, name, valid_names = f"table of {section_name}", str(table), [*paths]
         if not paths or table not in (None, *paths):
-            problem = unknown(f"archived {noun}", name, valid_names)
-            raise ScopeError(problem, parameter=noun.split()[0], unknown=(name,))
+            raise ScopeError(
+                unknown(f"archived {noun}", name, valid_names),
+                parameter=noun.split()[0],
+                unknown=(name,),
+            )
         self.path = paths[table or next(iter(paths))]
         self.stored_table = load_stored_table(snapshot.store, self.path)
         self.section_and_table = {"section": section_name, "table": self.stored_table.table.name}
@@ -119,8 +122,10 @@ class TableReader:
             responses = [row for row in responses if row[parameter] in values]
         earliest = min((row["first"] for row in responses), default=None)
         if earliest and selection.until and selection.until < earliest:
-            problem = f"the first response of {section} is of {earliest}; read until a later time"
-            raise ScopeError(problem, parameter="until")
+            raise ScopeError(
+                f"the first response of {section} is of {earliest}; read until a later time",
+                parameter="until",
+            )
 
     def read(self, selection: Selection) -> pd.DataFrame:
         """Return the table's rows from the selected responses, ordered by host, time and key."""
@@ -449,22 +454,31 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
         files = snapshot.files(path)
         # If the first run was killed, a table may be listed that was not created.
         if files.table is not None:
-            file_counts = {"files": len(files.paths), "bytes": files.size, "place": len(rows)}
-            rows.append({"section": section, "table": table, **file_counts})
+            rows.append(
+                {
+                    "section": section,
+                    "table": table,
+                    "files": len(files.paths),
+                    "bytes": files.size,
+                    "place": len(rows),
+                }
+            )
     types = dict.fromkeys(("section", "table"), "string")
-    schema = pa.schema(types | dict.fromkeys(("files", "bytes", "place"), "int64"))
+    types |= dict.fromkeys(("files", "bytes", "place"), "int64")
     frames = FRAMES if snapshot.has(FRAMES) else STATEMENT_TABLES[FRAMES].empty_table()
-    table_counts = snapshot.query(
-        'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
-        "count(f.host) AS responses, count(DISTINCT f.host) AS hosts, "
-        "min(f.fetched_at)::DATE AS first_day, max(f.fetched_at)::DATE AS last_day, "
-        "t.files, t.bytes FROM stored t LEFT JOIN (SELECT * FROM stated "
-        f'WHERE {Selection(until=until).where}) f USING (section, "table") '
-        'GROUP BY t.section, t."table", t.files, t.bytes, t.place ORDER BY t.place',
-        stored=pa.Table.from_pylist(rows, schema),
-        stated=frames,
+    return to_frame(
+        snapshot.query(
+            'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
+            "count(f.host) AS responses, count(DISTINCT f.host) AS hosts, "
+            "min(f.fetched_at)::DATE AS first_day, max(f.fetched_at)::DATE AS last_day, "
+            "t.files, t.bytes FROM stored t LEFT JOIN (SELECT * FROM stated "
+            f'WHERE {Selection(until=until).where}) f USING (section, "table") '
+            'GROUP BY t.section, t."table", t.files, t.bytes, t.place ORDER BY t.place',
+            stored=pa.Table.from_pylist(rows, pa.schema(types)),
+            stated=frames,
+        ),
+        "numpy_nullable",
     )
-    return to_frame(table_counts, "numpy_nullable")
 
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:

@@ -130,7 +130,6 @@ class ArchivedResponse:
         ``request_key`` is the key of the request.
         """
         body = error.body if isinstance(error, StatusError) else None
-        details = {"kind": type(error).__name__, "message": error.message}
         return cls(
             run,
             *request_key,
@@ -143,7 +142,7 @@ class ArchivedResponse:
             False,
             str(getattr(error, "url", None) or ""),
             "{}",
-            json_text(details),
+            json_text({"kind": type(error).__name__, "message": error.message}),
             body or None,
         )
 
@@ -161,11 +160,6 @@ class ArchivedResponse:
     def month(self) -> str:
         """The month in which the response was fetched, such as ``2026-11``."""
         return f"{self.fetched_at:%Y-%m}"
-
-    @property
-    def has_body(self) -> bool:
-        """Whether this row itself stores the body."""
-        return self.body is not None
 
     def payload(self) -> Payload:
         """Return the payload of the response."""
@@ -206,13 +200,13 @@ class ArchivedResponse:
 
 def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
     """Return responses as rows of the archive's table ``responses``, with compressed bodies."""
-    codec, schema = pa.Codec(_CODEC, _COMPRESSION_LEVEL), OWN_SCHEMAS[RESPONSES]
+    codec = pa.Codec(_CODEC, _COMPRESSION_LEVEL)
     rows = []
     for response in responses:
         body = None if response.body is None else codec.compress(response.body, asbytes=True)
-        values = {name: getattr(response, name) for name in schema.names if hasattr(response, name)}
-        rows.append({**values, **response.context, "body": body})
-    return pa.Table.from_pylist(rows, schema=schema)
+        has_body = body is not None
+        rows.append({**vars(response), **response.context, "has_body": has_body, "body": body})
+    return pa.Table.from_pylist(rows, schema=OWN_SCHEMAS[RESPONSES])
 
 
 def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
@@ -289,8 +283,8 @@ class ResponseIndex:
             f"WHERE {self._where} AND {sql_in('month', months)}",
             RESPONSES,
         ):
-            request_key, moment = (row["host"], row["section"], row["scope"]), row["fetched_at"]
-            moment = moment.astimezone(UTC)
+            request_key = row["host"], row["section"], row["scope"]
+            moment = row["fetched_at"].astimezone(UTC)
             self._response_keys.add((*request_key, moment, row["sha256"]))
             self._archived_days.add((request_key, moment.date()))
             if row["has_body"]:

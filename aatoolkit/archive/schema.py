@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.store import MOMENT, RUNS, RUNS_SCHEMA, ArchiveStore, retry
+from aatoolkit.archive.store import MOMENT, RUNS, RUNS_SCHEMA, ArchiveStore
 from aatoolkit.errors import ArchiveError
 from aatoolkit.jsontree.coerce import ARROW
 from aatoolkit.normalizer.column_availability import SIGNAL
@@ -146,7 +146,7 @@ class StoredTable:
         >>> [table.stored_name(name) for name in ("brand", "host", "host_", "revisions")]
         ['brand', 'host_', 'host__', 'revisions_']
         """
-        reserved_names = CONTEXT | {*(HISTORY_COLUMNS if self._moment else ())}
+        reserved_names = CONTEXT.union(HISTORY_COLUMNS if self._moment else ())
         return f"{name}_" if name.rstrip("_").lower() in reserved_names else name
 
     @cached_property
@@ -302,10 +302,6 @@ def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
         If new rows cannot share the table with the old ones, as a dtype, unit, aggregation rule or
         the key differs.
     """
-    return retry(lambda: _create_or_extend(store, declared_table))
-
-
-def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
     declaration, configuration = declared_table.table, declared_table.configuration()
     delta_table = store.open(declared_table.name)
     if delta_table is None:

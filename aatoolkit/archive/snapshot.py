@@ -199,9 +199,11 @@ def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime 
     if isinstance(parsed_value, date) and not isinstance(parsed_value, datetime):
         day_start = datetime.combine(parsed_value, time(), UTC)
         return day_start + timedelta(days=1, microseconds=-1) if is_last else day_start
-    hint = "write '2026-10-01' or '2026-10-01T12:00:00Z'"
-    problem = f"{name}={value!r} is no day and no moment with a time zone; {hint}"
-    raise ScopeError(problem, parameter=name)
+    raise ScopeError(
+        f"{name}={value!r} is no day and no moment with a time zone; "
+        "write '2026-10-01' or '2026-10-01T12:00:00Z'",
+        parameter=name,
+    )
 
 
 # -- visible files -----------------------------------------------------------------------------
@@ -317,8 +319,9 @@ class Snapshot:
             try:
                 return connection.sql(sql, params=values).to_arrow_table()
             except duckdb().Error as error:
-                message = f"the query failed: {one_line(error)}"
-                raise ArchiveError(message, path=self.store.root) from None
+                raise ArchiveError(
+                    f"the query failed: {one_line(error)}", path=self.store.root
+                ) from None
 
     def rows(self, sql: str, *paths: str, **options: Any) -> list[dict[str, Any]]:
         """Run an SQL query on tables, and return one dict per row; see `query`."""

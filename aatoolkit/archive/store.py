@@ -42,7 +42,7 @@ from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import mismatches
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
-from aatoolkit.study.files import versions
+from aatoolkit.study.files import sha256_of, versions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -465,8 +465,8 @@ def log(
     ArchiveConflict
         If other writers committed first at every try.
     """
-    values = {"run": run, "state": state, "note": json_text(versions()), **counts}
-    row = {**values, "at": datetime.now(UTC)}
+    note, now = json_text(versions()), datetime.now(UTC)
+    row = {"run": run, "state": state, "at": now, "note": note, **counts}
     data = pa.Table.from_pylist([row], RUNS_SCHEMA)
 
     def append() -> None:
@@ -482,8 +482,6 @@ def log(
 # -- checksums -------------------------------------------------------------------------------------
 
 CHECKSUMS = "checksums"
-
-_BLOCK = 1 << 20
 
 
 class Checksums:
@@ -537,7 +535,7 @@ class Checksums:
         if name not in cache:
             with self._store.files.open_input_stream(f"{CHECKSUMS}/{name}") as stream:
                 data = stream.read()
-            if f"{hashlib.sha256(data).hexdigest()}.json" != name:
+            if f"{sha256_of(data)}.json" != name:
                 self.damaged.append(name)
                 return {}
             cache[name] = json.loads(data)
@@ -643,7 +641,7 @@ def _digests(
 def _write_checksums(store: ArchiveStore, content: Mapping[str, Any]) -> str:
     """Write a file of checksums, and return its name: the SHA-256 of its content."""
     data = json_text(content).encode()
-    name = f"{hashlib.sha256(data).hexdigest()}.json"
+    name = f"{sha256_of(data)}.json"
     with store.errors(CHECKSUMS):
         store.write(f"{CHECKSUMS}/{name}", data)
     return name
@@ -667,8 +665,5 @@ def _read_log_version(path: str) -> int:
 
 
 def _sha256(store: ArchiveStore, path: str) -> str:
-    digest = hashlib.sha256()
     with store.files.open_input_stream(path) as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -117,12 +117,11 @@ def compact(store: ArchiveStore, *, keep_hours: float, removed_rows: int = 0) ->
             busy_tables.append(name)
     tables = all_tables(store)
     replace_checksums(store, tables)
-    counts_after = _count_files(store, tables)
     host_count = 0
     if store.peek(RESPONSES) is not None:
         sql = "SELECT count(DISTINCT host) AS n FROM responses"
         host_count = int(Snapshot(store).rows(sql, RESPONSES)[0]["n"])
-    files, sizes = zip(counts_before, counts_after, strict=True)
+    files, sizes = zip(counts_before, _count_files(store, tables), strict=True)
     return UpkeepReport(files, sizes, removed_rows, host_count, tuple(busy_tables))
 
 
@@ -369,8 +368,9 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
                 problems = _replay(snapshot, options)
         except ArchiveError as error:
             problems.append(("archive", error.message))
-    details = len(table_names) - 2, tuple(problems), checksums.unchecked
-    return ArchiveCheck(store.root, response_count, *details)
+    return ArchiveCheck(
+        store.root, response_count, len(table_names) - 2, tuple(problems), checksums.unchecked
+    )
 
 
 def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
@@ -452,16 +452,14 @@ def derive_stored(
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
     """Yield each stored response with its derived tables, or with an error if it is damaged."""
     for group in groups:
-        responses_and_payloads = []
+        responses, payloads = [], []
         for response in group:
             try:
-                responses_and_payloads.append((response, response.payload()))
+                payloads.append(response.payload())
+                responses.append(response)
             except ArchiveError as error:
                 yield response, DerivedResponse(None, error=error)
-        derived_responses = derive([payload for _, payload in responses_and_payloads], options)
-        yield from zip(
-            (response for response, _ in responses_and_payloads), derived_responses, strict=True
-        )
+        yield from zip(responses, derive(payloads, options), strict=True)
 
 
 # -- rebuild -----------------------------------------------------------------------------------

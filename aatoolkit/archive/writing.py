@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -189,11 +190,9 @@ class TableBuffer:
 
     def leave_out(self, stored_table: StoredTable) -> None:
         """Remove the buffered rows of ``frames`` about ``stored_table``, which cannot be stored."""
-        section_and_table = stored_table.section, stored_table.table.name
+        left_out = FRAMES, stored_table.section, stored_table.table.name
         self._statement_rows = [
-            row
-            for row in self._statement_rows
-            if (row[1], *row[2][:2]) != (FRAMES, *section_and_table)
+            row for row in self._statement_rows if (row[1], *row[2][:2]) != left_out
         ]
 
     def _with_context(self, response_numbers: Any, rows: pa.Table) -> pa.Table:
@@ -306,10 +305,12 @@ class RunWriter:
         schema.record_new_tables(self.store, new_tables)
         for name, stored_table in buffer.declared_tables.items():
             try:
-                table = self._tables.get(name)
+                table: Any = self._tables.get(name)
                 names = set() if table is None else {field.name for field in table.schema().fields}
-                if table is None or not {*stored_table.schema().names} <= names:
-                    table = self._tables[name] = schema.create_or_extend(self.store, stored_table)
+                if not {*stored_table.schema().names} <= names:
+                    table = self._tables[name] = retry(
+                        partial(schema.create_or_extend, self.store, stored_table)
+                    )
                 rows = buffer.rows(name, pa.schema(table.schema().to_arrow()))
             except ArchiveConflict:
                 raise

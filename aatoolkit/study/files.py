@@ -23,7 +23,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
@@ -151,8 +151,9 @@ class FolderFiles:
         try:
             return sorted(_walk(self.path, ""))
         except OSError as error:
-            problem = f"it cannot be listed ({error.strerror or error})"
-            raise unusable_study(self.path, problem) from None
+            raise unusable_study(
+                self.path, f"it cannot be listed ({error.strerror or error})"
+            ) from None
 
     def has(self, name: str) -> bool:
         """Return whether the study has a file ``name``."""
@@ -297,7 +298,7 @@ def _walk(folder: Path, prefix: str) -> Iterator[str]:
 _RESPONSE_FACTS = ("sha256", "size", "stale", "status")
 
 
-@lru_cache(maxsize=1)
+@cache
 def versions() -> Mapping[str, str]:
     """Return the versions in use of Python, pandas, pyarrow and this package, by name."""
     return {

@@ -12,7 +12,6 @@ quote it is left out as well. The documents are made from the templates at the e
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -20,6 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -52,9 +52,7 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.section import Column
-from aatoolkit.study.files import PACKED
-
-SUMS = "SHA256SUMS"
+from aatoolkit.study.files import PACKED, SEAL, format_seal, sha256_of
 
 # -- tables about the responses ----------------------------------------------------------------
 
@@ -209,8 +207,9 @@ def publish(
         _check_folder(out_folder)
 
         def write(name: str, content: str | bytes) -> None:
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+            path = folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
 
         for table in published_tables:
             path = folder / table.path("parquet")
@@ -230,16 +229,15 @@ def publish(
         package = _data_package(info, published_tables, _hashes(folder))
         write("datapackage.json", json_text(package, indent=1) + "\n")
         write("ro-crate-metadata.json", json_text(_crate_metadata(info, folder), indent=1) + "\n")
-        sum_lines = (f"{sha256}  {path}\n" for path, sha256 in _hashes(folder).items())
-        write(SUMS, "".join(sum_lines))
+        write(SEAL, format_seal(_hashes(folder)))
     return out_folder
 
 
 def _check_folder(out: Path) -> None:
     """Raise `NotWritten` if the folder has files that no earlier publication wrote there."""
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-    sums = (out / SUMS).read_text("utf-8") if SUMS in files else ""
-    other_files = files - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
+    sums = (out / SEAL).read_text("utf-8") if SEAL in files else ""
+    other_files = files - {SEAL if sums else ""} - {line[66:] for line in sums.splitlines()}
     if other_files:
         names = ", ".join(sorted(other_files)[:3])
         raise NotWritten(
@@ -251,7 +249,7 @@ def _check_folder(out: Path) -> None:
 def _hashes(folder: Path) -> dict[str, str]:
     """Map the relative path of every file in a folder to the file's SHA-256."""
     return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        path.relative_to(folder).as_posix(): sha256_of(path.read_bytes())
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
@@ -315,7 +313,7 @@ def _published_tables(
     responses = _table_about_responses(
         "responses", [{"response": number, **row} for number, row in enumerate(response_rows, 1)]
     )
-    availability_rows: list[dict[str, Any]] = []
+    availability_rows: list[tuple[Any, ...]] = []
     sections: dict[str, str] = {}
     for number, tables in sorted(tables_by_number.items(), key=lambda item: item[1].section):
         sections |= dict.fromkeys(tables, tables.section)
@@ -323,11 +321,10 @@ def _published_tables(
             for column, metadata in metadata_of(tables[name]).columns.items():
                 state = metadata.availability
                 cause = state.cause and str(state.cause)
-                row_values = (number, name, column, str(state.status), cause, state.reason)
                 availability_rows.append(
-                    dict(zip(_OWN_COLUMNS["availability"], row_values, strict=True))
+                    (number, name, column, str(state.status), cause, state.reason)
                 )
-    availability_rows.sort(key=lambda row: row["response"])
+    availability_rows.sort(key=itemgetter(0))
     published_tables = [
         _combined_table(name, section, tables_by_number, responses.frame)
         for name, section in sections.items()
@@ -372,7 +369,7 @@ def _response_row(
     }
 
 
-def _table_about_responses(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
+def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
     """Return the given rows as the table ``name``, which is ``responses`` or ``availability``."""
     columns = _OWN_COLUMNS[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
@@ -659,8 +656,12 @@ def _data_package(
 def _crate_metadata(info: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return the metadata of an RO-Crate 1.1: the files, and the responses as their sources."""
     files = [
-        {"@id": path, "@type": "File", "contentSize": str((folder / path).stat().st_size)}
-        | {"sha256": sha256}
+        {
+            "@id": path,
+            "@type": "File",
+            "contentSize": str((folder / path).stat().st_size),
+            "sha256": sha256,
+        }
         for path, sha256 in _hashes(folder).items()
     ]
     sources = [

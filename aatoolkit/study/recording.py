@@ -253,9 +253,10 @@ def replaying_client(
             path=study.path,
         )
     (service_url,) = base_urls
-    service_records = [record for record in records if record.base_url == service_url]
     service_profile = study._profiles.get(service_url) if profile is None else Profile.load(profile)
-    source = Replay(study, service_url, service_records)
+    source = Replay(
+        study, service_url, (record for record in records if record.base_url == service_url)
+    )
     return Client._from_source(source, service_url, _WORKERS, service_profile)
 
 

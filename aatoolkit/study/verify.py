@@ -142,12 +142,16 @@ def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) 
         for kind, name in mismatches(recorded_digests, body_digests):
             problems.setdefault(name, (kind, _REASONS[kind]))
     except StudyError as error:
-        reason = "; ".join(error.problems or ()).removeprefix(f"{MANIFEST}: ")
-        problems[MANIFEST] = "broken chain", reason
+        problems[MANIFEST] = (
+            "broken chain",
+            "; ".join(error.problems or ()).removeprefix(f"{MANIFEST}: "),
+        )
     seal = contents.get(SEAL)
     if SEAL not in names and names:
-        reason = "without a seal, files that are missing or added are not detected"
-        problems[SEAL] = "not sealed", reason
+        problems[SEAL] = (
+            "not sealed",
+            "without a seal, files that are missing or added are not detected",
+        )
     elif seal is not None and seal != format_seal(digests):
         actual_digests = {name: digest for name, digest in digests.items() if name != SEAL}
         for kind, name in mismatches(parse_seal(seal), actual_digests):
@@ -166,8 +170,10 @@ def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) 
         current_hashes = rehash(record)  # type: ignore[misc]
         if current_hashes != hashes:
             differing_names = sorted({name for name, _ in current_hashes.items() ^ hashes.items()})
-            reason = "this version reads other tables, and the responses are unchanged"
-            message = f"{reason}: {record.name}: {some_of(differing_names)}"
+            message = (
+                "this version reads other tables, and the responses are unchanged: "
+                f"{record.name}: {some_of(differing_names)}"
+            )
             problem_list.append(Problem("other tables", TABLES, message))
     digest = None if problem_list or seal is None else sha256_of(seal)
     return Verification(files.path, digest, len(names), len(records), tuple(problem_list))
