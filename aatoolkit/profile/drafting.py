@@ -25,7 +25,7 @@ from aatoolkit.profile.checking import describe_baseline, find_optional_paths
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.section_draft import SectionDraft, format_counts
 from aatoolkit.sections.inference.analysis import analyse, take_standard_names
-from aatoolkit.sections.inference.source import format_profile
+from aatoolkit.sections.inference.profile_code import format_profile
 from aatoolkit.sections.inference.words import Vocabulary
 from aatoolkit.sections.profile import Profile
 

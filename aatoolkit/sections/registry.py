@@ -25,7 +25,7 @@ from aatoolkit.sections.section import Section, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aatoolkit.sections.inference.source import Proposal
+    from aatoolkit.sections.inference.profile_code import Proposal
 
 __all__ = [
     "all",
@@ -146,7 +146,7 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
     """
     # Looked for when asked for: declarations alone need neither pyarrow nor numpy.
     from aatoolkit.sections.inference.analysis import analyse_responses
-    from aatoolkit.sections.inference.source import Proposal
+    from aatoolkit.sections.inference.profile_code import Proposal
 
     return Proposal(analyse_responses(responses, name))
 

@@ -3,7 +3,7 @@
 STYLE = """
 :root { --ink: #1f2328; --muted: #57606a; --grid: #d8dee4; --paper: #ffffff; --lack: #f6f8fa;
   --hatch: #7d8590; --link: #0b5394; --shade: #00000038; --found: #fff3c4; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --muted: #9da7b3; --grid: #30363d;
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --muted: #9da7b1; --grid: #30363d;
   --paper: #0d1117; --lack: #161b22; --hatch: #8b949e; --link: #79b8ff; --shade: #ffffff4d;
   --found: #4a3b00; } }
 * { box-sizing: border-box; }

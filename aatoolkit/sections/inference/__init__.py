@@ -12,7 +12,7 @@ are parsed; ``masks`` finds validity flags; ``keys`` finds the rows that are tot
 and the columns that identify rows;
 ``evidence`` tests whether numbers are sums, ratios or means of others; ``units`` derives units and
 rules from this evidence; ``analysis`` runs all these steps for one section and makes the
-declaration; ``source`` writes the declaration as Python code.
+declaration; ``profile_code`` writes the declaration as Python code.
 
 >>> from aatoolkit.sections import propose
 >>> propose({"hosts": [{"host": "a.example", "hits": 3}]}, "crawl").section.names
