@@ -25,9 +25,9 @@ from aatoolkit._util.lexicon import (
 from aatoolkit.availability.status import EMPTY, Availability, Cause, Status
 
 WEAK, STRONG, PLAIN = 1, 2, 3
-"""How far a word alone proves an availability. A WEAK word (``pending``) is believed only under a
-key about availability, a STRONG word also under other keys outside of rows, a PLAIN word even in
-rows. So PLAIN words are stronger than STRONG words."""
+"""How surely a word means an availability. A WEAK word, such as ``pending``, counts only under a
+key about availability, a STRONG word also outside of rows, a PLAIN word everywhere.
+"""
 
 _STATES = read_text_table(Path(__file__).with_name("states.txt"))
 WORDS: Mapping[str, tuple[Status, Cause | None]] = {
@@ -247,8 +247,7 @@ def state_of_observation_code(code: str) -> Availability | None:
 # --- keys ------------------------------------------------------------------------------------
 
 STATED, MILD = 2, 1
-"""How surely a key is about availability: under a STATED key any word states availability, under a
-MILD key only a strong word."""
+"""How surely a key is about availability: STATED (surely) or MILD (perhaps)."""
 
 _FLAG_PREFIXES = ("is", "contains")
 _SEPARATOR = re.compile(r"__|(?<=\w)[@.]")
