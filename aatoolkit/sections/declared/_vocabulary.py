@@ -53,7 +53,7 @@ TONES = ("positive", "neutral", "negative")
 NO_SAMPLE = refused("measured once, or of all there is: no sample")
 JUDGED = refused("a judgement of the service, and no share of counts")
 OWN_INTERVAL = refused("the service gives its own interval or verdict, with the sizes it rests on")
-"""Rules, with the reason, of numbers that are not aggregated and get no confidence interval."""
+"""Rules for numbers that are not aggregated and get no confidence interval."""
 
 
 def optional(*columns: Column) -> tuple[Column, ...]:
