@@ -231,6 +231,7 @@ def _replace(path: Path, target: Path) -> None:
 
 def _exchange_folders(new_folder: Path, target: Path) -> None:
     """Replace the folder ``target`` by ``new_folder``; if this fails, the old folder stays."""
+    # Linux exchanges the names in one step; elsewhere `sweep` restores the old folder after a kill.
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
     cwd, exchange_flag = -100, 2
     if swap is not None and swap(cwd, bytes(new_folder), cwd, bytes(target), exchange_flag) == 0:

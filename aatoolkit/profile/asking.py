@@ -343,6 +343,7 @@ def _choose_engine_sets(
     active_engines: Sequence[str], idle_engines: Sequence[str]
 ) -> list[tuple[str, ...]]:
     """Return the engines to filter by: one tuple for each request."""
+    # Idle engines have no answers, but may have visits or sales; without them nothing adds up.
     single_engines = [(engine,) for engine in active_engines]
     return [*single_engines[:-1], (*single_engines[-1], *idle_engines)] if single_engines else []
 

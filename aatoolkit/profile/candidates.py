@@ -936,6 +936,7 @@ def _score_path(
 
 def _names_all_measured(occurrence: Occurrence) -> bool:
     """Return whether a value is a list of all engines that have data."""
+    # Such a list does not say which engines lack data.
     measured_engines = {
         engine for engine, is_measured in occurrence.measured.items() if is_measured
     }

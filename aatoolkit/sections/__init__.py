@@ -1,19 +1,8 @@
 """Declare the sections of a service: their tables, columns, units and ways to aggregate.
 
-Everything that a declaration consists of can be imported from here.
-
-``section``, ``column``, ``row_shapes``, ``aggregation``, ``availability_rule``
-    The parts of a declaration.
-``profile``
-    The declarations of one service.
-``registry``
-    Declarations by name.
-``declared``
-    The declarations of the reference service.
-``inference``
-    Drafts of declarations, made from responses.
-``profile_json``, ``typed``
-    Profiles as JSON, and as Python types.
+Everything that a declaration consists of can be imported from here. ``registry`` finds declarations
+by name, and ``declared`` has those of the reference service. ``inference`` drafts declarations from
+responses.
 
 >>> get("domains").names[0]
 'source_domains'

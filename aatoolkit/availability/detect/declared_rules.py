@@ -114,6 +114,7 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
     """Add a signal ``partial`` for the section if measuring began after the first requested day."""
     dates = facts.dates
     moments = [*filter(None, map(parse_moment, dates))]
+    # Weekly rows or days of single events do not show which days were requested.
     if not moments or (max(moments) - min(moments)).days + 1 != len(dates):
         return
     for fact in facts.facts:

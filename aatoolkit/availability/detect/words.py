@@ -517,6 +517,7 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
 
 def partial_if_measured(state: Availability, number_kinds: Collection[bool]) -> Availability:
     """Return pending data, or a small sample, as ``partial`` if there are numbers."""
+    # A 0 of pending data may not be measured yet.
     is_small_sample = state.cause == Cause.INSUFFICIENT_SAMPLE and len(number_kinds) > 0
     has_begun = state.cause == Cause.PENDING and any(number_kinds)
     is_partial = state.status == Status.UNAVAILABLE and (is_small_sample or has_begun)

@@ -138,6 +138,7 @@ def analyse(
 
 def _table_sort_key(relation: Relation) -> float:
     """Return the sort key of a table in its section: the main table has the lowest number."""
+    # Rows beyond the limit do not count: a table with a row per day is seldom the main one.
     depth = sum(len(ancestor.steps) > 0 for ancestor, _ in relation.with_ancestors())
     return -min(len(relation), _MAX_ROWS) * len(relation.columns) / depth if relation.steps else 0.0
 

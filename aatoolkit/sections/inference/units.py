@@ -123,6 +123,7 @@ def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
 
 def _set_likely_counts(columns: list[ColumnFinding]) -> None:
     """Set the unit ``count`` of the columns whose whole numbers are likely counts."""
+    # Whole numbers that add up may still be cents, bytes or milliseconds.
     fraction_part_names = {
         operand.name
         for column in columns
@@ -277,6 +278,7 @@ def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) 
 def _find_ratio_rule(column: ColumnFinding, denominators: set[str]) -> RuleFinding:
     """Return the rule for a column that equals a ratio of two columns."""
     ratios = column.facts.ratios
+    # Ratios were tested before scaling, so the scales must not change them.
     scales = {other.name: other.scale for other in column.relation.columns}
     own_ratios = [
         candidate
