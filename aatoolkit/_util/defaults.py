@@ -48,8 +48,6 @@ EXTRAS: Final = {extra: tuple(packages) for extra, packages in constants("extras
 def needed(purpose: str, extra: str) -> Iterator[None]:
     """Run a block; if its import of an optional package fails, say how to install the package.
 
-    ``purpose`` is the beginning of the message, and ``extra`` the extra that installs the package.
-
     Examples
     --------
     >>> with needed("pictures need", "plot"):

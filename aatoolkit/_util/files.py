@@ -46,7 +46,7 @@ _SYNC_ERRORS = (errno.EINVAL, errno.ENOTSUP)
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file atomically: yield a temporary file, which becomes ``path`` at the end.
 
-    If the file cannot be written, raise `NotWritten`, and leave the old file unchanged.
+    If the file cannot be written, raise `NotWritten`.
     """
     target = _resolve(path)
     with _converting_errors(target):
@@ -72,7 +72,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
 def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
     """Write a folder atomically: yield a temporary folder, which becomes ``path`` at the end.
 
-    ``overwrite`` replaces a folder that is not empty; otherwise such a folder raises `NotWritten`.
+    A folder that is not empty needs ``overwrite``.
     """
     target = _resolve(path)
     with _converting_errors(target):
@@ -104,6 +104,7 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
                 is_abandoned = _lock(path, exit_stack) is True
             if not is_abandoned:
                 continue
+            # Killed before the new folder was in place: the old one gets its name back.
             if match and not path.with_name(match["name"]).exists():
                 path.rename(path.with_name(match["name"]))
             else:

@@ -1,7 +1,6 @@
 """The lexicon: what words mean in the field names and texts of services.
 
-``lexicon.txt`` lists concepts, i.e. sets of words with the same meaning, and regular expressions.
-The concept ``count``, for example, has the words ``count``, ``total`` and so on.
+A concept is a set of words with the same meaning, such as ``count`` and ``total``.
 """
 
 from __future__ import annotations
@@ -124,9 +123,8 @@ def matches_form(key: str, form: str, without: tuple[str, ...] | frozenset[str] 
 
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
-    """Return the regular expressions of one kind: ``state``, ``flag``, ``stem`` or ``form``.
-
-    The keys are pairs of name and strength, which says how surely a match proves a state.
+    """Return the regular expressions of one kind (``state``, ``flag``, ``stem`` or ``form``) by
+    name and strength.
     """
     expressions_by_name: dict[tuple[str, str | None], list[str]] = {}
     for row_kind, name, strength, expression in _read_lexicon()[1]:

@@ -1,7 +1,4 @@
-"""Find the paths in a section's responses whose values may say what was measured.
-
-Such a path is a candidate. It has no effect until a person confirms it.
-"""
+"""Find the paths in responses whose values may say what was measured, for a person to confirm."""
 
 from __future__ import annotations
 
@@ -336,9 +333,8 @@ class _Search:
         self.evidence: dict[Path, str] = {}
         """Maps the path of a field to what the numbers next to its values show, as a sentence."""
         self.engine_fields: dict[Path, str] = {}
-        """Maps the path of a field in rows to the name of the field with the engine.
-
-        The name is ``{}`` if the engines are the keys of an object.
+        """Maps the path of a field in rows to the field with the engine; ``{}`` for keys of an
+        object.
         """
         self.notices: set[Path] = set()
         self.totals: dict[Path, str] = {}
@@ -1153,10 +1149,7 @@ def _name_pattern(engine: str) -> re.Pattern[str]:
 def find_emptied_paths(
     relations: Sequence[Relation], document: Any, unmeasured_response: Any
 ) -> tuple[str, ...]:
-    """Return the path of the main table's rows, if a response without measured data lacks them.
-
-    An empty list of rows then does not show whether nothing was found or nothing was measured.
-    """
+    """Return the path of the main table's rows, if a response without measured data lacks them."""
     if unmeasured_response is None or detect(unmeasured_response).signals:
         return ()
     path = tuple(takewhile(lambda step: isinstance(step, Field), relations[0].steps))

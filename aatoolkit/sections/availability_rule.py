@@ -21,8 +21,8 @@ class Rule:
     Availability says whether data could be measured, and why not. It may be stated in an object, in
     a map (an object whose keys are engines or fields), in a field of each row, or in a header.
 
-    A rule for an object replaces the general search for availability in the whole response. Other
-    rules replace the search only at their own path.
+    If a response has the object of a rule, availability is read only there. Other rules add to the
+    general search for availability in the whole response.
 
     Parameters
     ----------

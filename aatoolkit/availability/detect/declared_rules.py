@@ -254,9 +254,8 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
 
 
 JointStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
-"""The availabilities of all engines or rows, which together are that of the section.
-
-A tuple of: pairs of engine (or row) and availability, the path, the rule's name, and the evidence.
+"""The availabilities of all engines or rows, with path, rule and evidence; together they are that
+of the section.
 """
 
 

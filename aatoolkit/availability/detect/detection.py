@@ -1,27 +1,8 @@
 """Detect what a response says about the availability of its data, even in undocumented fields.
 
-Each statement about availability becomes a signal. The evidence is read in this order:
-
-1. the HTTP status, and headers about availability; 2. the values that the rules of a known service
-point to; 3. the objects about the whole response, such as an error in the body; 4. the fields of a
-record that say whether its own data are available; 5. the scope options, i.e. the service's list of
-engines, which says which engines never ran.
-
-Without a statement, the availability is ``unknown``.
-
-The HTTP status decides whether a reply counts as a section's response:
-
-=============================  ==========================================================
-200, 201, 203                  a response; an error in the body is read as availability
-202, 204, 205                  no response: 202 means ``pending``, 204 and 205 mean
-                               ``unavailable``
-402, 403, 404, 409, 410, 422,  no response, if the body says why the section could not be
-423, 424, 425, 428, 451, 501,  measured, for example because a source is not connected;
-503                            else an error
-206, 400, 401, 429, others     an error: it is about the call, the account or the service
-=============================  ==========================================================
-
-"No response" gives empty tables whose availability has the reason. An "error" raises an exception.
+The evidence is read in this order: HTTP status, headers, rules of a known service, objects about
+the whole response, records, and the service's list of engines. Without any statement, the
+availability is ``unknown``.
 """
 
 from __future__ import annotations
@@ -206,6 +187,7 @@ def _add_signal_if_no_engine_has_data(facts: Facts) -> None:
     signals = facts.signals
     states = [signal.availability for signal in signals]
     has_nulls = any(type(None) in fact.values.kinds for fact in facts.facts)
+    # A map of only the engines that lack data says nothing about the others.
     covers_engines = len(signals) > 1 and (
         all(map(_is_of_each_engine, signals))
         or (
@@ -241,6 +223,15 @@ def _describe_failure(error: Exception) -> str:
     )
 
 
+# Whether a reply counts as a section's response, by its HTTP status:
+#
+# 200, 201, 203                  yes; an error in the body is read as availability
+# 202, 204, 205                  no, even without a body: 202 means ``pending``, 204 and 205 mean
+#                                ``unavailable``; the tables are empty, with the reason
+# 402, 403, 404, 409, 410, 422,  as 204, if the body says why the section could not be measured (the
+# 423, 424, 425, 428, 451, 501,  plan does not include it, a source is not connected, the first run
+# 503                            is still to come, …); else an error
+# 206, 400, 401, 429, others     an error: it is about the call, the account or the service
 _EXPLAINING = {422, *STATUSES} - {202, 204, 205, 206, 401, 429}
 """The HTTP error statuses whose body may explain why a section could not be measured."""
 

@@ -1,7 +1,4 @@
-"""The general rules: read availability from the responses of any service.
-
-`ENVELOPE` has the rules for the objects about the whole response, and `ROWS` those for records.
-"""
+"""The general rules: read availability from the responses of any service."""
 
 from __future__ import annotations
 

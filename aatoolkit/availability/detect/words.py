@@ -25,8 +25,8 @@ from aatoolkit._util.lexicon import (
 from aatoolkit.availability.status import EMPTY, Availability, Cause, Status
 
 WEAK, STRONG, PLAIN = 1, 2, 3
-"""How surely a word means an availability. A WEAK word, such as ``pending``, counts only under a
-key about availability, a STRONG word also outside of rows, a PLAIN word everywhere.
+"""How surely a word means an availability: WEAK only under a key about availability, STRONG also
+outside of rows, PLAIN everywhere.
 """
 
 _STATES = read_text_table(Path(__file__).with_name("states.txt"))

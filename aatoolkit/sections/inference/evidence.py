@@ -251,6 +251,7 @@ def _find_exact_ratios(
             row_count = np.unique(triples, axis=1).shape[1] if has_both.any() else 0
             has_small_counts = row_count and numerator.numbers[has_both].max() <= 3
             stem = singular(numerator.name.removesuffix("_count").rpartition(".")[2])
+            # A name such as ``citation_rate`` is evidence, too: a row less proves the ratio.
             is_in_name = stem in name and half_unit < 0.001
             if row_count >= (
                 _MIN_SMALL_ROWS if has_small_counts else MIN_DISTINCT_ROWS - is_in_name
@@ -261,9 +262,8 @@ def _find_exact_ratios(
 def _find_denominators(
     numbers: Numbers, half_unit: float, factor: float, denominators: list[Operand]
 ) -> dict[str, int]:
-    """Return the counts whose product with a column is a whole number on every row.
-
-    Such a count may be the denominator of a rate or the weight of a mean.
+    """Return the counts that may be the denominator of a rate: their product is a whole number on
+    every row.
     """
     row_counts = {}
     for denominator in denominators:
@@ -388,9 +388,8 @@ def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
 
 
 def _compare_with_sums(column: ColumnFinding, matches: MatchedRows) -> tuple[str, int]:
-    """Compare the numbers of a column for single engines with those for all engines.
-
-    Return ``adds``, ``distinct``, ``differs`` or an empty text, and the number of rows compared.
+    """Return how single engines compare with all engines (``adds``, ``distinct``, ``differs`` or
+    empty), and the number of rows compared.
     """
     numbers, whole_rows = column.numbers, matches.whole_rows
     part_numbers, size = numbers[matches.engine_rows], len(numbers)

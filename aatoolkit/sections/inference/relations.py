@@ -1,7 +1,4 @@
-"""The tables found in the responses of one section, with findings about each column.
-
-A finding is a claim about a column, such as its unit, with a confidence and the evidence.
-"""
+"""The tables found in the responses of one section, with findings (claims) about each column."""
 
 from __future__ import annotations
 
