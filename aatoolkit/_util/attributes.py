@@ -1,4 +1,4 @@
-"""Base classes of public classes: for a short ``help``, similar names in errors, Tab for keys."""
+"""Base classes of public classes, for a short ``help`` and for suggestions of similar names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ V = TypeVar("V")
 
 class Chaptered(ABCMeta):
     """A metaclass that shortens ``help(Class)`` to the docstring and one line per public member.
-
-    ``help(Class.member)`` has the arguments and examples of a member.
 
     Examples
     --------
@@ -57,7 +55,7 @@ _INDENT = 17
 
 
 def members_of(class_: type) -> list[tuple[str, str]]:
-    """Return the public members of a class as pairs: the name, the docstring's first line."""
+    """Return pairs of name and first docstring line for the public members of a class."""
     members = {}
     for base in reversed(class_.__mro__):
         for name, member in vars(base).items():
@@ -71,7 +69,7 @@ def members_of(class_: type) -> list[tuple[str, str]]:
 
 
 class NamesNear(metaclass=Chaptered):
-    """A base class whose `AttributeError` for a missing attribute suggests similar names.
+    """A base class whose `AttributeError` suggests similar names.
 
     Examples
     --------
@@ -84,10 +82,10 @@ class NamesNear(metaclass=Chaptered):
     """
 
     _called = ""
-    """What the error message calls the object; if empty, the message has the name of the class."""
+    """The name of the object in the error message; by default the name of the class."""
 
     def _item_named(self, name: str) -> str:
-        """Return a hint such as ``write tables['rank']`` if ``name`` is a key; otherwise ""."""
+        """Return a hint such as ``write tables['rank']`` if ``name`` is a key."""
         return ""
 
     if not TYPE_CHECKING:  # type checkers go by what is declared

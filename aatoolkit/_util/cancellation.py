@@ -1,4 +1,4 @@
-"""Cancel a group of calls together, even if they run in several threads."""
+"""Cancel several calls together, also in other threads."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ _CANCELLED: ContextVar[threading.Event | None] = ContextVar("cancelled", default
 class CallGroup:
     """A group of calls that can be cancelled together.
 
-    A running call has to check `is_cancelled` from time to time, and end if it is True; `cancel`
-    does not wait for this.
+    A call must check `is_cancelled` from time to time, and end if it is True.
 
     Examples
     --------
@@ -34,11 +33,11 @@ class CallGroup:
         self._context.run(_CANCELLED.set, self._event)
 
     def run(self, action: Callable[..., T], *arguments: object) -> T:
-        """Call a function as a member of the group, in any thread, and return its result."""
+        """Call a function as a member of the group, and return its result."""
         return self._context.copy().run(action, *arguments)
 
     def cancel(self) -> None:
-        """Cancel all calls of the group: those that are running, and all later ones."""
+        """Cancel all running and later calls of the group."""
         self._event.set()
 
 

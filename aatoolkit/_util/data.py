@@ -1,4 +1,4 @@
-"""Read the tables of constants that are JSON files in this folder."""
+"""Read the JSON files in this folder."""
 
 from __future__ import annotations
 

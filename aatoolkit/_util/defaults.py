@@ -10,28 +10,28 @@ from aatoolkit._util.data import constants
 from aatoolkit.errors import PackageMissing
 
 EXPIRE_AFTER: Final = 3600.0
-"""The age, in seconds, up to which a cached response is used."""
+"""The maximum age of a cached response, in seconds."""
 
 CACHE_SIZE: Final = 2 * 10**9
 """The maximum size of the cache on disk, in bytes."""
 
 DEADLINE: Final = 60.0
-"""The maximum duration of a call in seconds, retries included."""
+"""The maximum duration of a call with its retries, in seconds."""
 
 MAX_BODY: Final = 64 * 2**20
-"""The maximum size of a response that is read, in bytes."""
+"""The maximum size of a response, in bytes."""
 
 KEEP_HOURS: Final = 168.0
-"""How long an archive keeps replaced files for readers after a compaction, in hours."""
+"""How long an archive keeps replaced files, in hours."""
 
 WORKERS: Final = 8
-"""The number of requests that may run at the same time."""
+"""The number of parallel requests."""
 
 BUDGET: Final = 60
 """The maximum number of requests of a draft."""
 
 ENGINES: Final = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
-"""The engines that shells complete, and that have the same style in every picture.
+"""The engines that shells complete, and that have a fixed style in plots.
 
 A new engine needs a style at the same position of ``SERIES`` in ``aatoolkit.display.plot.style``.
 """
@@ -41,25 +41,12 @@ DEMO_HOST: Final = "acme.example"
 
 
 EXTRAS: Final = {extra: tuple(packages) for extra, packages in constants("extras").items()}
-"""The packages that each extra for users installs, as in ``pyproject.toml``."""
+"""The packages that each extra installs, as in ``pyproject.toml``."""
 
 
 @contextmanager
 def needed(purpose: str, extra: str) -> Iterator[None]:
     """Run a block; if its import of an optional package fails, say how to install the package.
-
-    Parameters
-    ----------
-    purpose
-        The beginning of the message, up to the package's name, such as ``pictures need``.
-    extra
-        The extra of this package that installs the optional package, such as ``plot`` in
-        ``pip install "aatoolkit[plot]"``.
-
-    Raises
-    ------
-    PackageMissing
-        If an import in the block fails.
 
     Examples
     --------

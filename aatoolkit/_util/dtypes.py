@@ -1,4 +1,4 @@
-"""The dtypes that declared columns can have, and their names in Python, pandas and reports."""
+"""The dtypes of declared columns, and their names in Python, pandas and reports."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ class Dtype:
     Parameters
     ----------
     name
-        The name of the dtype in declarations.
+        The name in declarations.
     words
-        The name of the dtype in reports.
+        The name in reports.
     python
         The type of the values, for type checkers.
     pandas
-        The dtype of the column in a DataFrame; None for a category, because its pandas dtype
-        depends on the levels that are found.
+        The dtype in a DataFrame; None for a category.
     parses
-        The notations that the values may have in a response, such as ``decimal comma``; see
-        `Column.parse`.
+        The possible notations of the values, such as ``decimal comma``.
     """
 
     name: str
@@ -38,12 +36,8 @@ class Dtype:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to parse the values of a column: into which dtype, and from which notation.
-
-    Parameters
-    ----------
-    dtype, parse, year, scale, missing
-        The same as in `aatoolkit.sections.Column`.
+    """How to parse the values of a column; the parameters are those of
+    `aatoolkit.sections.Column`.
     """
 
     dtype: str
@@ -54,7 +48,7 @@ class Reading:
 
 
 def _load_dtypes() -> Mapping[str, Dtype]:
-    """Return the dtypes of ``dtypes.json``, in which a dtype may take the notations of another."""
+    """Return the dtypes in ``dtypes.json``."""
     dtypes: dict[str, Dtype] = {}
     for name, dtype_fields in constants("dtypes").items():
         notations = dtype_fields.pop("parses")

@@ -1,9 +1,6 @@
 """Write files and folders atomically: if a writer fails or is killed, the old version stays.
 
-A file is written beside its target under a temporary name, synced to disk, and then replaces the
-target in one step. A killed writer leaves its temporary file, which no pattern such as
-``*.parquet`` matches. The next process that writes to the folder removes that file, unless a lock
-shows that it is still being written.
+A file is first written under a temporary name, and then replaces its target in one step.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
@@ -39,33 +36,17 @@ except ImportError:  # Windows, where an unfinished file is recognised by its ag
 _UNFINISHED_NAME = re.compile(r"\.tmp-[0-9a-f]{16}")
 _MOVED_ASIDE_NAME = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 _ABANDONED_SECONDS = 86_400.0
-"""On systems without locks: the age in seconds from which an unfinished file is abandoned."""
+"""The age in seconds from which an unfinished file is abandoned, on systems without locks."""
 
 _SYNC_ERRORS = (errno.EINVAL, errno.ENOTSUP)
-"""The error numbers of file systems that cannot sync a file or folder."""
+"""The error numbers of file systems that cannot sync."""
 
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file atomically: yield a temporary file, which becomes ``path`` at the end.
 
-    Parameters
-    ----------
-    path : str or path
-        The file; its folder is created if it is missing. A symbolic link is followed. If the file
-        exists, its permissions are kept.
-
-    Yields
-    ------
-    Path
-        An empty file to fill and close. Its name has no suffix, so libraries cannot guess the
-        format from it.
-
-    Raises
-    ------
-    NotWritten
-        If the file cannot be written. The old file is unchanged, unless the message says that it
-        was replaced.
+    If the file cannot be written, raise `NotWritten`.
     """
     target = _resolve(path)
     with _converting_errors(target):
@@ -81,14 +62,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write bytes to a file atomically, and return the path of the file.
-
-    Raises
-    ------
-    NotWritten
-        If the file cannot be written. The old file is unchanged, unless the message says that it
-        was replaced.
-    """
+    """Write bytes to a file atomically, and return the path of the file."""
     with writing(path) as temporary_path:
         temporary_path.write_bytes(content)
     return Path(path)
@@ -98,23 +72,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
 def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
     """Write a folder atomically: yield a temporary folder, which becomes ``path`` at the end.
 
-    Parameters
-    ----------
-    path : str or path
-        The folder to write. Without ``overwrite``, it must not exist, or be empty.
-    overwrite : bool
-        Whether to replace a folder that is not empty; its old contents are lost.
-
-    Yields
-    ------
-    Path
-        An empty folder to fill.
-
-    Raises
-    ------
-    NotWritten
-        If the folder cannot be written, or is not empty and ``overwrite`` is False. The old folder
-        is unchanged, unless the message says that it was replaced.
+    A folder that is not empty needs ``overwrite``.
     """
     target = _resolve(path)
     with _converting_errors(target):
@@ -133,11 +91,7 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
 
 
 def sweep(folder: str | os.PathLike[str]) -> list[Path]:
-    """Remove the temporary files that killed writers left in a folder; return their paths.
-
-    If a writer was killed while it replaced a folder, after renaming the old folder and before the
-    new folder was in place, the old folder gets its name back.
-    """
+    """Remove the temporary files that killed writers left in a folder; return their paths."""
     removed_paths = []
     for path in [*Path(folder).glob(".*")]:
         match = _MOVED_ASIDE_NAME.fullmatch(path.name)
@@ -150,6 +104,7 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
                 is_abandoned = _lock(path, exit_stack) is True
             if not is_abandoned:
                 continue
+            # Killed before the new folder was in place: the old one gets its name back.
             if match and not path.with_name(match["name"]).exists():
                 path.rename(path.with_name(match["name"]))
             else:
@@ -159,11 +114,10 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
 
 
 _sweep_once = lru_cache(maxsize=1024)(sweep)
-"""`sweep`, run once per process and folder, as it takes long in a folder with many files."""
+"""`sweep`, run once per process and folder."""
 
 
 def _resolve(path: str | os.PathLike[str]) -> Path:
-    """Return ``path`` as an absolute path, with symbolic links resolved."""
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a null byte, or what no file system can spell
@@ -173,9 +127,8 @@ def _resolve(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def _converting_errors(target: Path, state: str = "was not written") -> Iterator[None]:
-    """Convert an `OSError` in the ``with`` block to `NotWritten` with a message about ``target``.
-
-    The message says what ``state`` the target is in.
+    """Convert an `OSError` in the ``with`` block to `NotWritten` with a message about
+    ``target``.
     """
     try:
         yield
@@ -208,10 +161,9 @@ def _temporary_path(folder: Path, *, is_folder: bool) -> Iterator[Path]:
 
 
 def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
-    """Lock a file or folder until ``exit_stack`` closes.
+    """Lock a file or folder until ``exit_stack`` closes; return whether it is locked.
 
-    Return True if it is locked now, False if another process has locked it, and None if the system
-    has no locks.
+    The result is None if the system has no locks.
     """
     if fcntl is None:
         return None
@@ -227,15 +179,7 @@ def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
 
 
 def read_regular_file(path: Path, limit: int) -> str:
-    """Return the text in a regular file, reading at most ``limit`` bytes.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read, or is no regular file but, for example, a pipe or device.
-    ValueError
-        If its content is not text in UTF-8.
-    """
+    """Return the text in a file, but not in a pipe or device, from at most ``limit`` bytes."""
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "it is no regular file")
     with open(path, "rb") as file:
@@ -243,12 +187,8 @@ def read_regular_file(path: Path, limit: int) -> str:
 
 
 def _permission_bits(target: Path) -> int | None:
-    """Return the permission bits of a file; None if it does not exist.
-
-    Raises
-    ------
-    OSError
-        If the file is write-protected or no regular file, so that it must not be replaced.
+    """Return the permission bits of a file, or None; raise an OSError if it must not be
+    replaced.
     """
     try:
         file_stat = target.stat()
@@ -262,7 +202,6 @@ def _permission_bits(target: Path) -> int | None:
 
 
 def _is_nonempty_folder(target: Path) -> bool:
-    """Return whether a folder exists and is not empty."""
     return target.exists() and any(target.iterdir())
 
 
@@ -276,7 +215,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or folder; errors are ignored."""
+    """Remove a file or folder, and ignore errors."""
     with contextlib.suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -285,19 +224,15 @@ def _remove(path: Path) -> None:
 
 
 def _replace(path: Path, target: Path) -> None:
-    """Move a file or folder to ``target``; a file or empty folder there is replaced."""
+    """Move a file or folder to ``target``, also over a file or empty folder."""
     if os.name == "nt" and target.is_dir():
         target.rmdir()
     os.replace(path, target)
 
 
 def _exchange_folders(new_folder: Path, target: Path) -> None:
-    """Replace the folder ``target`` by ``new_folder``; on failure, the old folder stays in place.
-
-    On Linux ``renameat2`` exchanges the names of the two folders in one step, so that a folder is
-    always in place, even if the process is killed, and two writers do not interfere. The old folder
-    then has the temporary name. On other systems, `sweep` restores the old folder after a kill.
-    """
+    """Replace the folder ``target`` by ``new_folder``; if this fails, the old folder stays."""
+    # Linux exchanges the names in one step; elsewhere `sweep` restores the old folder after a kill.
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
     cwd, exchange_flag = -100, 2
     if swap is not None and swap(cwd, bytes(new_folder), cwd, bytes(target), exchange_flag) == 0:
@@ -339,7 +274,7 @@ def _sync(path: Path) -> None:
 
 
 def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Compare the hashes of files by name; yield each difference: what it is, and the file's name.
+    """Compare the hashes of files; yield pairs of difference and file name.
 
     Examples
     --------
@@ -356,7 +291,7 @@ def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterat
 
 
 class FileList(list[Path]):
-    """A list of written files; it prints as their count and their common folder.
+    """A list of written files; it prints as their number and their folder.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Canonical host names, which are used in requests for projects and in keys of the cache."""
+"""Canonical host names, used in requests and in keys of the cache."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def canonical_host(host: str) -> str:
 
 
 def canonical_name(host: str) -> str | None:
-    """Return the canonical form of a host name; None if ``host`` is no valid one."""
+    """Return the canonical form of a host name; None if the name is not valid."""
     lower_text = host.lower() if host.isascii() else host
     if not lower_text.isascii() or any(label.startswith("xn--") for label in lower_text.split(".")):
         try:

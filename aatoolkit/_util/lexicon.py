@@ -1,10 +1,6 @@
 """The lexicon: what words mean in the field names and texts of services.
 
-It is read from ``lexicon.txt`` beside this file. A concept is a set of words with one meaning: the
-concept ``count`` has ``count``, ``total`` and so on. Besides the concepts, there are named regular
-expressions of four kinds. A state (such as ``not_run``) matches texts that state it. A flag and a
-stem match the names of boolean fields that state it by being false. A form matches the names of
-fields of one kind.
+A concept is a set of words with the same meaning, such as ``count`` and ``total``.
 """
 
 from __future__ import annotations
@@ -22,7 +18,7 @@ _PATTERN_LINE = re.compile(r"(state|flag|stem|form) (\w+)(?: (weak|strong|plain)
 
 @lru_cache(maxsize=8192)
 def tokens(text: str) -> tuple[str, ...]:
-    """Split a name into words, and return the words in lower case.
+    """Split a name into words in lower case.
 
     Examples
     --------
@@ -43,7 +39,7 @@ def fold(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def spaced(name: str, without: Collection[str] = ()) -> str:
-    """Return the words of a name joined by spaces, without those in ``without``.
+    """Return the words of a name joined by spaces, except those in ``without``.
 
     Examples
     --------
@@ -55,7 +51,7 @@ def spaced(name: str, without: Collection[str] = ()) -> str:
 
 @cache
 def words_of(*concepts: str) -> frozenset[str]:
-    """Return all words of the given concepts; a concept is a set of words with one meaning.
+    """Return all words of some concepts, i.e. sets of words with the same meaning.
 
     Examples
     --------
@@ -67,7 +63,7 @@ def words_of(*concepts: str) -> frozenset[str]:
 
 @cache
 def meaning_by_word(concept: str) -> Mapping[str, str]:
-    """Return a dict from word to meaning for a concept whose entries are ``word=meaning``.
+    """Return a dict from word to meaning, for a concept with entries ``word=meaning``.
 
     Examples
     --------
@@ -103,7 +99,7 @@ def ends_with_word_of(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_word_of(key: str, concept: str) -> bool:
-    """Return whether a field name consists of one word that belongs to a concept (a set of words).
+    """Return whether a whole field name is a word of a concept (a set of words).
 
     Examples
     --------
@@ -115,9 +111,7 @@ def is_word_of(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def matches_form(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) -> bool:
-    """Return whether the words of a field name match a form, i.e. a named regular expression.
-
-    First, the words in ``without`` are removed from the name.
+    """Return whether the words of a field name match a named regular expression.
 
     Examples
     --------
@@ -129,11 +123,8 @@ def matches_form(key: str, form: str, without: tuple[str, ...] | frozenset[str] 
 
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
-    """Return the regular expressions of one kind: ``state``, ``flag``, ``stem`` or ``form``.
-
-    The result maps pairs of name and strength to expressions. The strength says which texts a state
-    is searched in: ``weak`` only in fields about availability, ``strong`` in other fields as well,
-    ``plain`` even in rows of data. If the lexicon gives no strength, it is None.
+    """Return the regular expressions of one kind (``state``, ``flag``, ``stem`` or ``form``) by
+    name and strength.
     """
     expressions_by_name: dict[tuple[str, str | None], list[str]] = {}
     for row_kind, name, strength, expression in _read_lexicon()[1]:
@@ -147,14 +138,14 @@ def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
 
 
 def _expand_reference(reference: re.Match[str]) -> str:
-    """Return a pattern for any word of the concept that a match of ``<concept>`` refers to."""
+    """Return a pattern for any word of the concept in a match of ``<concept>``."""
     text = _words_by_concept()[reference[1]]
     return f"(?:{text if '|' in text else '|'.join(text.split())})"
 
 
 @cache
 def _words_by_concept() -> Mapping[str, str]:
-    """Return a dict from concept to its words, as one text, with references to others expanded."""
+    """Return a dict from concept to its words, as one text."""
     concepts = _read_lexicon()[0]
     return {
         name: _REFERENCE.sub(lambda match: concepts[match[1]], text)
@@ -163,18 +154,14 @@ def _words_by_concept() -> Mapping[str, str]:
 
 
 def read_text_table(path: Path) -> list[list[str]]:
-    """Read a table from a text file: ``|`` separates cells, and ``#`` begins a comment line."""
+    """Read a table from a text file: ``|`` separates cells, and ``#`` begins a comment."""
     lines = path.read_text("utf-8").splitlines()
     return [line.split(" | ") for line in lines if not line.startswith("#")]
 
 
 @cache
 def _read_lexicon() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
-    """Read ``lexicon.txt``: return a dict from concept to its words, and a list of patterns.
-
-    The words of a concept are one text, separated by spaces. A pattern is a tuple of kind, name,
-    strength and regular expression.
-    """
+    """Read ``lexicon.txt``: return a dict from concept to its words, and a list of patterns."""
     concepts: dict[str, str] = {}
     pattern_rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():

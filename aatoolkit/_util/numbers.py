@@ -1,7 +1,4 @@
-"""Format numbers: counts, rates, percentage points, money and p-values.
-
-``units`` lists the units. Signs are typographic: ``−2.2 pp``, not ``-2.2``.
-"""
+"""Format numbers: counts, rates, percentage points, money and p-values."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ _NO_VALUE = "–"
 def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
     """Format a number with its unit, such as ``51%`` for a fraction.
 
-    Percentages below 10% have a decimal, with ``exact`` those from 10% on as well.
+    ``exact`` gives percentages a decimal.
 
     Examples
     --------
@@ -48,7 +45,7 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
 
 
 def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
-    """Format the numbers of a column with their unit, and with equally many decimals.
+    """Format the numbers of a column with their unit and the same number of decimals.
 
     Examples
     --------
@@ -74,11 +71,8 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
 
 
 def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
-    """Format the numbers of a column with equally many decimals: four digits for the largest.
-
-    NaN is written as ``<NA>``. A small number that would be rounded to zero gets more decimals than
-    the others. Pass ``is_mixed`` for a column with several units: each number then has three
-    significant digits.
+    """Format the numbers of a column with the same number of decimals; the largest gets four
+    digits.
 
     Examples
     --------
@@ -130,8 +124,6 @@ def tick(value: float, unit: str | None = None) -> str:
 def signed(value: float, unit: str | None = None) -> str:
     """Format a difference with its sign; differences of fractions are in percentage points (pp).
 
-    A small difference keeps its first digit that is not 0, and a rounding error counts as 0.
-
     Examples
     --------
     >>> signed(-0.022, FRACTION), signed(0.0003, FRACTION), signed(1e-17, FRACTION)
@@ -152,7 +144,7 @@ def signed(value: float, unit: str | None = None) -> str:
 
 
 def p_value(value: float) -> str:
-    """Format a p-value for a sentence, such as ``p = 0.036``, with at most three decimals.
+    """Format a p-value for a sentence, such as ``p = 0.036``.
 
     Examples
     --------
@@ -171,11 +163,10 @@ def _is_integer(value: float) -> bool:
 
 
 def _use_minus_signs(text: str) -> str:
-    """Replace the hyphens in a text by minus signs."""
     return text.replace("-", "−")
 
 
 def _unit_suffix(unit: str | None) -> str:
-    """Return the suffix of numbers in ``unit``, such as " ms" or " EUR"; "" if there is none."""
+    """Return the suffix of numbers in a unit, such as " ms" or " EUR"."""
     is_currency = unit is not None and len(unit) == 3 and unit.isupper()
     return UNITS[unit].short if unit in UNITS else f" {unit}" * is_currency

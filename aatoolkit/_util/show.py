@@ -1,9 +1,7 @@
 """Format tables as text of a given width, and as HTML.
 
-A method of ``df.aa`` may return a `Frame`, i.e. a DataFrame with display options (`ShowAs`). The
-options say which columns are details, shown only if there is room, which column has a verdict in
-words, shown last, and which remarks are printed below the table. A listing is a table without
-detail columns: all its columns are shown, and no cell is truncated.
+A `Frame` is a DataFrame with display options (`ShowAs`). A listing is a table whose columns are all
+shown, without truncation.
 """
 
 from __future__ import annotations
@@ -28,34 +26,33 @@ from aatoolkit._util.text import (
 )
 
 _MAX_ROWS, _MAX_LISTED = 60, 200
-"""The maximum number of rows that are shown: of other tables, and of listings."""
+"""The maximum number of rows shown, of tables and of listings."""
 
 _PAGE_WIDTH = 110
 """The width of a table in a notebook, in characters."""
 
 _GAP = 2
 _NARROW_WIDTH, _SENTENCE_WIDTH, _PHRASE_LENGTH, _WORD_LENGTH, _NAME_LENGTH = 12, 24, 40, 34, 24
-"""In characters: the minimum widths of a column of words and of a column of sentences; the longest
-phrase, beyond which a cell is a sentence; the longest word, and the longest name, that is not
-broken."""
+"""Widths in characters: the minimum of a column of words and of sentences, and the longest phrase,
+word and name that is not broken.
+"""
 
 _MAX_NAMED = 12
 """The maximum number of hidden columns that are named."""
 
 _TEXT_LENGTH = 150
-"""The length from which a cell is a long text, whose column is twice as wide in a notebook."""
+"""The length from which a cell makes its column twice as wide in a notebook."""
 
 _MIDNIGHT = " 00:00:00"
 
 Marks = dict[str, np.ndarray]
-"""Maps the name of a column to the mask of the rows whose number is followed by an asterisk."""
+"""Maps a column to the mask of the rows whose number gets an asterisk."""
 
 Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
-"""A function of a frame and its shown columns: it returns marks, and sentences below the table."""
+"""A function of a frame and its shown columns, which returns asterisks and sentences."""
 
 
 def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return no marks (asterisks after numbers) and no remarks."""
     return {}, []
 
 
@@ -66,15 +63,13 @@ class ShowAs:
     Parameters
     ----------
     details
-        The names of the columns that say how a number was computed; they are shown only if there is
-        room. None for a listing, whose columns are all shown.
+        The columns that are shown only if there is room; None to show all columns.
     verdict
-        The name of the column with a verdict in words; it is shown last.
+        The column with a verdict in words; it is shown last.
     order
-        The names of the columns that the rows are sorted by; they are always shown.
+        The columns that the rows are sorted by; they are always shown.
     remarks
-        A function of the frame and the names of the shown columns. It returns which numbers get an
-        asterisk (`Marks`), and the sentences to print below the table.
+        A function that returns the asterisks and the sentences below the table.
     """
 
     details: tuple[str, ...] | None = None
@@ -84,10 +79,9 @@ class ShowAs:
 
 
 class Frame(pd.DataFrame):
-    """A DataFrame with display options; a merge with a frame without ``attrs`` keeps its ``attrs``.
+    """A DataFrame with display options; otherwise it behaves as a `pandas.DataFrame`.
 
-    In all other respects a `Frame` behaves as a `pandas.DataFrame`. Unpickling gives a plain
-    `pandas.DataFrame`. `show_as` creates a `Frame` and sets its display options.
+    A merge keeps the ``attrs`` if only one of the two frames has ``attrs``.
 
     Examples
     --------
@@ -123,7 +117,7 @@ class Frame(pd.DataFrame):
         return self
 
     def sort_values(self, by: Any, **options: Any) -> Any:
-        """Sort the rows as in pandas; from then on the columns in ``by`` are always shown."""
+        """Sort the rows as in pandas; the columns in ``by`` are then always shown."""
         result = super().sort_values(by, **options)
         if self.view is not None:
             names = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
@@ -141,9 +135,7 @@ class Frame(pd.DataFrame):
 
 
 def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
-    """Create a `Frame` with the display options ``view``; its cells are shown without truncation.
-
-    In a terminal, long cells are wrapped within their column; in a notebook, the page wraps them.
+    """Create a DataFrame that is displayed by these options, without truncated cells.
 
     Examples
     --------
@@ -157,7 +149,7 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
 
 
 def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
-    """Format a frame as text for a terminal, by the display options ``view``."""
+    """Format a frame as text for a terminal."""
     width = terminal_width()
     pandas_text = repr(pd.DataFrame(frame))
     if _is_left_to_pandas(frame):
@@ -180,7 +172,7 @@ def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
 
 
 def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
-    """Format a frame as HTML for a notebook, by ``view``; None if pandas is set to show no HTML."""
+    """Format a frame as HTML for a notebook; None if pandas is set to show no HTML."""
     if _is_left_to_pandas(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return pandas_html
@@ -200,7 +192,7 @@ def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
 
 
 def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
-    """Return whether a frame is empty or has a column name twice; then pandas formats it."""
+    """Return whether pandas formats a frame, because it is empty or has a column name twice."""
     return frame.empty or not frame.columns.is_unique
 
 
@@ -210,12 +202,12 @@ def block(content: str) -> str:
 
 
 def fold(title: str, content: str) -> str:
-    """Return an HTML element whose content a click on its title shows; both arguments are HTML."""
+    """Return HTML whose content is shown by a click on its title."""
     return f"<details><summary>{title}</summary>{content}</details>"
 
 
 def markup_long(text: str) -> str:
-    """Escape a text as HTML; unlike `markup`, do not truncate it."""
+    """Escape a text as HTML without truncation."""
     return html.escape(visible(text))
 
 
@@ -247,7 +239,7 @@ class _Column(NamedTuple):
 
 
 def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
-    """Format the index and the columns that have values; return them, and notes on the others."""
+    """Format the columns that have values; return them, and notes on the other columns."""
     has_value = frame.notna().any().to_numpy()
     has_value = has_value if has_value.any() else ~has_value
     empty_names = [visible(str(name)) for name in frame.columns[~has_value]]
@@ -260,11 +252,8 @@ def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
 def _select_columns(
     frame: pd.DataFrame, view: ShowAs, width: int
 ) -> tuple[list[_Column], list[str], list[str]]:
-    """Select the columns that fit in a width; return them, notes, and the names of hidden columns.
-
-    The verdict and the columns that the rows are sorted by are always shown. As far as there is
-    room, other columns follow in their order, and then the details (see `ShowAs`). A text column
-    with the same text in all rows is replaced by a note.
+    """Select the columns that fit in a width; return them, notes, and the names of hidden
+    columns.
     """
     rows, details = frame.head(_MAX_ROWS), view.details or ()
     names = [*map(str, frame.columns)]
@@ -309,7 +298,7 @@ def _select_columns(
 
 
 def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
-    """Return a list with a note on how many rows are hidden; an empty list if all are shown."""
+    """Return a list with a note on hidden rows, or an empty list."""
     return [f"… {len(frame) - max_rows:,} more rows"] if len(frame) > max_rows else []
 
 
@@ -317,7 +306,7 @@ def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
 
 
 def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
-    """Format the levels of the index and then the columns; cells in ``marks`` get an asterisk."""
+    """Format the index and the columns; the cells in ``marks`` get an asterisk."""
     is_mixed = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
     label_columns = [
         _format_column(
@@ -337,7 +326,7 @@ def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
 
 
 def _format_column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
-    """Format a column as text: floats with equally many decimals, days without ``00:00:00``."""
+    """Format a column as text: floats with equal decimals, days without ``00:00:00``."""
     dtype = values.dtype
     is_number = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
     if pd.api.types.is_float_dtype(dtype):
@@ -359,7 +348,7 @@ def cell_text(value: Any) -> str:
 
 
 def _split_name(word: str) -> list[str]:
-    """Split a name into parts where a line may break; a short name is a single part."""
+    """Split a long name into parts where a line may break."""
     return name_parts(word) if len(word) > _NAME_LENGTH else [word]
 
 
@@ -367,7 +356,7 @@ def _split_name(word: str) -> list[str]:
 
 
 def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int) -> list[str]:
-    """Split a wide table into blocks of text, to print one below the other; each has the index."""
+    """Split a wide table into blocks of text; each block starts with the index."""
     label_columns, blocks = [*columns[:level_count]], [[*columns[:level_count]]]
     for column in columns[level_count:]:
         longer_block = [*blocks[-1], column]
@@ -380,7 +369,7 @@ def _split_into_blocks(columns: Sequence[_Column], level_count: int, width: int)
 
 
 def _align_columns(columns: Sequence[_Column], width: int) -> str:
-    """Write columns side by side as text of a given width; the widest columns are wrapped first."""
+    """Write columns side by side as text of a given width; wide columns are wrapped."""
     min_widths = [column.min_width for column in columns]
     natural_widths = [column.natural_width for column in columns]
     available_width = max(width - _GAP * (len(columns) - 1), sum(min_widths))
@@ -411,7 +400,7 @@ def _align_columns(columns: Sequence[_Column], width: int) -> str:
 
 
 def _columns_to_html(columns: Sequence[_Column], label_count: int) -> str:
-    """Format columns as an HTML table; the first ``label_count`` columns are row headers."""
+    """Format columns as an HTML table; the first columns are row headers."""
     return table_html(
         [column.name for column in columns],
         [*zip(*(column.cells for column in columns), strict=True)],
@@ -429,10 +418,7 @@ def table_html(
     codes: Collection[int] = (),
     labels: int = 0,
 ) -> str:
-    """Return an HTML table of the given texts.
-
-    Numbers are aligned right, all else left. Columns of sentences have a minimum width, and long
-    names may be broken between their parts.
+    """Return an HTML table of texts.
 
     Parameters
     ----------
@@ -443,7 +429,7 @@ def table_html(
     caption : str, default ''
         The caption of the table.
     numbers, codes : collection of int, optional
-        The positions of the columns of numbers, and of the columns that are formatted as code.
+        The positions of the columns of numbers, and of the columns formatted as code.
     labels : int, default 0
         The number of leading columns that are row headers.
 
@@ -481,10 +467,7 @@ def table_html(
 
 
 def row_ranges(index: pd.Index, mask: np.ndarray) -> str:
-    """Describe in words the rows that a mask selects, such as ``rows 0, 2-4`` or ``1 row``.
-
-    If there are many ranges, or the index is not the default one, the result is only the number of
-    rows.
+    """Describe the rows that a mask selects, such as ``rows 0, 2-4`` or ``1 row``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Format text: escape and shorten it, wrap it to the terminal, and print objects as lists."""
+"""Format text: escape it, shorten it and wrap it to the terminal."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ _UNSAFE = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""Characters that control a terminal, reorder a line or are invisible, except those that join the
-letters of a word or the parts of an emoji."""
+"""Characters that control a terminal, reorder a line or are invisible."""
 
 plain_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
-"""Serialize a value to JSON without escaping; `json.dumps` would make an encoder for each value."""
+"""Serialize a value to JSON without escaping."""
 
 _NAME_BREAKS = re.compile(r"(?<=[./?&=])(?=\w)")
 _CONTROLS = re.compile(f"[{_UNSAFE}]")
@@ -47,7 +46,7 @@ def visible(text: str) -> str:
 
 
 def name_parts(word: str) -> list[str]:
-    """Split a long name after dots, slashes and similar characters, where a line may break.
+    """Split a long name after dots and slashes, where a line may break.
 
     Examples
     --------
@@ -58,9 +57,7 @@ def name_parts(word: str) -> list[str]:
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    r"""Serialize a value to JSON, with control and bidirectional characters escaped.
-
-    Parsing the text gives the same value.
+    r"""Serialize a value to JSON, with control characters escaped.
 
     Examples
     --------
@@ -72,7 +69,7 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
 
 
 def canonical_json(value: Any) -> str:
-    """Serialize a value to JSON with sorted keys and no spaces, so equal values give equal text.
+    """Serialize a value to JSON with sorted keys and no spaces.
 
     Examples
     --------
@@ -83,7 +80,7 @@ def canonical_json(value: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Escape the control and bidirectional characters of a text as ``\uXXXX``.
+    r"""Escape the control characters of a text as ``\uXXXX``.
 
     Examples
     --------
@@ -100,7 +97,7 @@ def _json_escape(match: re.Match[str]) -> str:
 
 
 def joined(text: str) -> str:
-    """Remove each full stop before a semicolon; joining sentences leaves such full stops.
+    """Remove each full stop before a semicolon.
 
     Examples
     --------
@@ -111,7 +108,7 @@ def joined(text: str) -> str:
 
 
 def clipped(text: str) -> str:
-    """Truncate a text to 300 characters for display, and escape unprintable ones.
+    """Truncate a text to 300 characters for display.
 
     Examples
     --------
@@ -122,10 +119,7 @@ def clipped(text: str) -> str:
 
 
 def combined_reason(reasons: Iterable[str | None]) -> str | None:
-    """Join reasons by ``"; "`` without duplicates and full stops; a single reason is unchanged.
-
-    Reasons that were joined before are first split again, so that no part is repeated. Without any
-    reason, return None.
+    """Join several reasons by ``"; "`` without duplicates.
 
     Examples
     --------
@@ -142,7 +136,7 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
 
 
 def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> str:
-    """Join the first ``max_count`` names, and add how many others there are.
+    """Join the first names, and add how many others there are.
 
     Examples
     --------
@@ -179,7 +173,7 @@ def humanize(name: str) -> str:
 
 
 def capitalized(text: str) -> str:
-    """Return a text with its first letter in upper case, and the others unchanged."""
+    """Return a text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
@@ -211,7 +205,7 @@ _DEFAULT_WIDTH = 80
 
 
 def terminal_width() -> int:
-    """Return the width for printed text: pandas' ``display.width``, the terminal's width, or 80.
+    """Return the width for printed text: that of pandas, of the terminal, or 80.
 
     Examples
     --------
@@ -228,7 +222,7 @@ def terminal_width() -> int:
 
 
 def wrap_cell(text: str, width: int) -> list[str]:
-    """Wrap a text into lines of a given width; long names are broken after dots and slashes.
+    """Wrap a text into lines; long names are broken after dots and slashes.
 
     Examples
     --------
@@ -248,7 +242,7 @@ def wrap_cell(text: str, width: int) -> list[str]:
 
 
 def wrap_lines(text: str) -> str:
-    r"""Wrap the lines of a text that are wider than the terminal, and indent their continuation.
+    r"""Wrap the lines of a text that are wider than the terminal, and indent the rest of the line.
 
     Examples
     --------
@@ -275,10 +269,7 @@ def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
 
 
 class Described(metaclass=Chaptered):
-    """A base class of objects that are displayed as a title with lines below it.
-
-    ``print``, IPython and notebooks show the title and the lines; ``repr`` may be another text.
-    """
+    """A base class of objects that are displayed as a title with lines below it."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -286,7 +277,7 @@ class Described(metaclass=Chaptered):
         cls._repr_pretty_ = Described._repr_pretty_  # type: ignore[method-assign]
 
     def _described(self) -> tuple[str, Sequence[str]]:
-        """Return the title to print, and the lines to print below it."""
+        """Return the title and the lines below it."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -303,7 +294,7 @@ class Described(metaclass=Chaptered):
 
 
 def parse_moment(text: str) -> date | datetime | None:
-    """Parse a day or a date and time in ISO 8601; return None for any other text.
+    """Parse a day or a timestamp in ISO 8601; return None for any other text.
 
     Examples
     --------
@@ -317,7 +308,7 @@ def parse_moment(text: str) -> date | datetime | None:
 
 
 def fresh(name: str, used_names: Iterable[str]) -> str:
-    """Return ``name``, or ``name`` with a number appended if that name is used already.
+    """Return a name, with a number appended if the name is used already.
 
     Examples
     --------

@@ -1,8 +1,4 @@
-"""The units of numbers: the range of possible values, and how the unit is written.
-
-A unit is written in the same way in the code book, in Parquet and in plots. A column may also have
-a unit that is not listed here; then only the unit's name is known.
-"""
+"""The units of numbers: the range of possible values, and how the unit is written."""
 
 from __future__ import annotations
 
@@ -18,14 +14,13 @@ class Unit:
     Parameters
     ----------
     words
-        The text for the unit in a column header, after the column's name: "" for no text, None for
-        the name of the unit.
+        The text for the unit in a column header; None for the name of the unit.
     least, most
         The smallest and the largest possible value.
     short
         The suffix of a number, such as ``" ms"``.
     metrics
-        The last words of names of metrics that have this unit, separated by spaces.
+        The last words of names of metrics that have this unit.
     """
 
     words: str | None = None
@@ -57,4 +52,4 @@ SEARCHES = "searches/month"
 CURRENCY = "currency"
 ISO_4217 = "ISO 4217"
 PER_UNIT = "per `unit`"
-"""The unit of a column of numbers if another column, ``unit``, has the unit of each row."""
+"""The unit of a numeric column if the column ``unit`` has the unit of each row."""

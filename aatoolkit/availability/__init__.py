@@ -1,9 +1,8 @@
 """Availability: what could be measured, and why not.
 
-``status`` defines the statuses (such as ``partial``) and causes (such as ``not_connected``), and
-how several are combined into one. ``subject`` defines statements about availability, with
-conditions that select the rows concerned. ``detect`` reads such statements from responses, also
-from undocumented fields.
+``status`` has the statuses, such as ``partial``, and the causes, such as ``not_connected``.
+``subject`` has statements about the availability of some rows. ``detect`` reads the availability
+from a response.
 """
 
 from aatoolkit.availability.status import UNKNOWN, Availability, Cause, Status, combine, join

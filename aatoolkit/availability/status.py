@@ -1,4 +1,4 @@
-"""Statuses (whether data could be measured), causes (why not), and how several combine into one."""
+"""Statuses (whether data could be measured), causes (why not), and how to combine several."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 
 class Words(StrEnum):
-    """An enumeration of texts that raises `ArgumentError` with suggestions for any other text."""
+    """A `StrEnum` that suggests similar values if a value is not known."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
@@ -22,7 +22,7 @@ class Words(StrEnum):
 
 
 class Status(Words):
-    """Whether something could be measured; a measured zero is ``available``.
+    """Whether data could be measured; a measured zero is ``available``.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class Status(Words):
 
 
 class Cause(Words):
-    """Why something could not be measured, or could be measured only in part."""
+    """Why data could not be measured, or only in part."""
 
     NOT_CONNECTED = "not_connected"
     NOT_CONFIGURED = "not_configured"
@@ -55,7 +55,7 @@ class Cause(Words):
 
 
 EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
-"""The statuses of data that were not measured; a column with such a status has no values."""
+"""The statuses of data that were not measured."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,7 @@ UNKNOWN = Availability()
 
 
 def join(first: Status, second: Status) -> Status:
-    """Return the status of two things (columns, rows, engines or sections) taken together.
-
-    Two equal statuses give the same status. ``not_applicable`` combined with another status gives
-    the other status. Of the remaining pairs, those with ``unknown`` give ``unknown``, and all
-    others give ``partial``. The operation is commutative, associative and idempotent.
+    """Combine two statuses into one; two different statuses usually give ``partial``.
 
     Examples
     --------
@@ -115,11 +111,7 @@ def join(first: Status, second: Status) -> Status:
 
 
 def combine(availabilities: Iterable[Availability]) -> Availability:
-    """Combine several availabilities into one, with their joined status, common cause and reasons.
-
-    The status is that of `join`. The cause and the reasons come only from the availabilities that
-    are not ``available``; if their causes differ, the cause is None. A single availability is
-    returned unchanged; for none at all, the status is ``not_applicable``.
+    """Combine several availabilities into one.
 
     Examples
     --------

@@ -1,10 +1,4 @@
-"""Statements about the availability of rows, and the conditions that select these rows.
-
-A statement is about all rows of a table or column, or about the rows that match its conditions,
-such as the rows of one engine or the rows after a day. Conditions hold their values as text. So a
-statement can be made before there is a table, stored in a frame's metadata, and applied to the rows
-that are left after filtering.
-"""
+"""Statements about the availability of rows, and the conditions that select these rows."""
 
 from __future__ import annotations
 
@@ -26,13 +20,11 @@ class Condition:
     Parameters
     ----------
     column : str
-        The name of the column; before the columns of the table are known, ``engine`` or ``date``.
+        The name of the column.
     op : {"in", ">", ">=", "<", "<="}
-        How values are compared: numbers as numbers, dates and timestamps in time order, other text
-        as text. If one value is a date and the other a timestamp, only the dates are compared.
+        How values are compared: as numbers, as times or else as text.
     values : tuple of str
-        The values, as text, to compare the column with: one or more for ``in``, exactly one for
-        the other operators.
+        The values to compare with, as text. Operators other than ``in`` take exactly one.
 
     Examples
     --------
@@ -48,10 +40,7 @@ class Condition:
     values: tuple[str, ...]
 
     def matches(self, values: Iterable[object]) -> list[bool]:
-        """Return, for each of the column's ``values``, whether it meets the condition.
-
-        A missing value never meets it. Passing only the distinct values of the column is faster.
-        """
+        """Return whether each value meets the condition; a missing value does not."""
         if self.op == "in":
             condition_texts = {_MIDNIGHT.sub("", value) for value in self.values}
             return [
@@ -74,14 +63,14 @@ class Condition:
 
 @dataclass(frozen=True)
 class Statement:
-    """The availability of some rows of a table or column, with the conditions that select them.
+    """The availability of some rows of a table or column.
 
     Parameters
     ----------
     availability : Availability
         The availability of these rows.
     rows : tuple of Condition
-        The conditions that these rows match, all of them; an empty tuple stands for all rows.
+        The rows match all these conditions; empty for all rows.
     """
 
     availability: Availability
@@ -89,14 +78,12 @@ class Statement:
 
 
 def engine(*ids: str) -> tuple[Condition, ...]:
-    """Return the condition that a row is about one of the engines ``ids``, in a one-item tuple."""
+    """Return the condition that a row is about one of the engines, in a tuple."""
     return (Condition("engine", "in", ids),)
 
 
 def after(moment: str) -> tuple[Condition, ...]:
-    """Return the condition that a row's date is after ``moment``, in a one-item tuple.
-
-    ``moment`` is a date or a timestamp.
+    """Return the condition that a row's date is after a date or timestamp, in a tuple.
 
     Examples
     --------
@@ -107,7 +94,7 @@ def after(moment: str) -> tuple[Condition, ...]:
 
 
 def as_text(value: object) -> str:
-    """Return a value of a column as text, in the format of `Condition.values`.
+    """Return a value of a column as text; dates in ISO format.
 
     Examples
     --------
@@ -118,10 +105,7 @@ def as_text(value: object) -> str:
 
 
 def _make_comparable(text: str, limit: str) -> tuple[object, object]:
-    """Return two texts as numbers, times or texts that ``<`` can compare.
-
-    Return (None, None) if only ``limit`` is a time.
-    """
+    """Convert two texts to numbers, times or texts that ``<`` can compare."""
     if _DATE_OR_TIME.fullmatch(text) and _DATE_OR_TIME.fullmatch(limit):
         # By the day if either is one (2026-11-20), else by the second (2026-11-20T06:00:00).
         length = min(len(text), len(limit), 10 if 10 in (len(text), len(limit)) else 19)

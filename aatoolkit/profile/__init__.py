@@ -1,15 +1,12 @@
-"""Draft, review, save and check the profile of an unknown service: what its responses mean.
+"""Draft, review, save and check the profile of an unknown service, i.e. what its responses mean.
 
-The input is a project of a service that has no profile yet. The output is a draft: for each section
-its tables, types, units, rules of aggregation and keys, each with its evidence and one of three
-confidences (proved, likely, open). A wrong guess costs more than an open question, so a guess that
-would make results wrong is applied only if it is proved.
+A draft proposes tables, types, units, keys and ways to aggregate, each with its evidence. The
+confidence of each proposal is proved, likely or open.
 
-In reading order: ``asking`` plans the requests and sends them; ``drafting`` has the draft that a
-person reviews, section by section (``section_draft``); ``candidates`` finds the fields that may
-state availability, and ``confirming`` asks a person about them; ``checking`` tries a rule on the
-responses before it is set, and compares a service with its profile. What the responses mean is
-inferred in ``aatoolkit.sections.inference``.
+``asking`` sends the requests, and ``drafting`` makes the draft. A person reviews the draft of each
+section (``section_draft``). ``candidates`` finds fields that may say what was not measured.
+``confirming`` asks a person about these fields. ``checking`` compares a service with its saved
+profile. The package ``aatoolkit.sections.inference`` infers what the responses mean.
 
 >>> import aatoolkit as aa
 >>> draft = aa.profile.draft(aa.demo(), sections=["domains"])

@@ -1,11 +1,4 @@
-"""Ask a service for the responses that a draft is made from, within a budget of requests.
-
-The first requests, without filters, are for the scope options (the values that each filter can
-have), each section, and the combined view (all sections in one response). Further requests filter
-by single engines. Engines that ran show which numbers can be summed. An engine that never ran shows
-how the service marks data that it did not measure. If the combined view has the complete responses
-of several sections, one further request for it replaces the requests for these sections.
-"""
+"""Send the requests whose responses a draft is made from, within a budget of requests."""
 
 from __future__ import annotations
 
@@ -52,14 +45,13 @@ class PlannedRequest:
     Attributes
     ----------
     section : str or None
-        The name of the section; None for the combined view (all sections in one response),
-        ``scope-options`` for the scope options.
+        The name of the section, or ``scope-options``. None requests all sections at once.
     scope : Scope
         The filters of the request.
     purpose : str
         What the draft learns from the response, in words.
     host : str
-        The host, if the request is for another host than that of the drafted project; else empty.
+        The host, if it is not the host of the drafted project; else empty.
     """
 
     section: str | None
@@ -75,34 +67,23 @@ class Responses:
     Attributes
     ----------
     options : object
-        The decoded scope options, i.e. the service's response that lists the values each filter can
-        have; None if they could not be read. If the profile declares the scope options, this is
-        instead a dict from each filter to its values, with the decoded response under the key
-        ``response``.
-    scope_options : Section or None
-        The declaration of the scope options in the project's profile.
+        The JSON of the scope options, i.e. of the values that each filter can have.
     documents : dict of str to object
-        Maps each section to its decoded response without filters.
+        Maps each section to its JSON without filters.
     payloads : dict of str to Payload
-        Maps each section to its response without filters, as it was received.
+        Maps each section to its response as it was received.
     by_engines : dict of str to dict
-        Maps each section to a dict from tuples of engines to the section's decoded response
-        filtered to these engines.
-    errors : dict of str to AAToolkitError
-        Maps each section that could not be read to its error.
+        Maps each section to a dict from engines to the JSON that is filtered to these engines.
     unmeasured : dict of str to object
-        Maps each section to its decoded response for an engine that never ran, so that nothing was
-        measured for it.
+        Maps each section to its JSON for an engine that never ran.
     by_host : dict of str to dict
-        Maps each other host to a dict from sections to decoded responses without filters.
+        Maps each other host to a dict from sections to their JSON.
     options_by_host : dict of str to object
-        Maps each other host to its decoded scope options.
-    requests : list of PlannedRequest
-        All planned requests, in the order of sending.
+        Maps each other host to the JSON of its scope options.
     unanswered : int
-        The number of planned requests without a response when sending was stopped.
+        The number of requests without a response.
     stopped : str
-        ``interrupted`` or ``out of time`` if sending was stopped, else empty.
+        ``interrupted``, ``out of time`` or empty.
     """
 
     options: Any = None
@@ -130,15 +111,7 @@ def ask(
 ) -> Responses:
     """Send the requests that a draft needs, and return the responses.
 
-    At most ``max_requests`` requests are sent, for at most ``max_seconds`` seconds. An interrupt
-    (Ctrl-C) ends the sending early; the responses received by then are returned.
-
-    Raises
-    ------
-    NotAuthorized, NotVisible
-        If the service refuses all of the first requests.
-    KeyboardInterrupt
-        If an interrupt comes before the first response.
+    An interrupt (Ctrl-C) ends the sending early, and keeps the responses received by then.
     """
     profile = project.client._profile
     responses = Responses(scope_options=None if profile is None else profile.get(SCOPE_OPTIONS))
@@ -202,10 +175,8 @@ def _add_outcomes(
     responses: Responses,
     section_paths: Mapping[str, tuple[str, ...]],
 ) -> None:
-    """Add the outcomes of further requests to ``responses``, except errors.
-
-    A combined view is split into its sections: ``section_paths`` maps each section to its path in
-    the combined view.
+    """Add the responses to further requests to ``responses``, and split a combined view by
+    section.
     """
     for request, outcome in outcomes.items():
         if isinstance(outcome, AAToolkitError) or outcome.status >= 400:
@@ -238,11 +209,7 @@ def _fetch_all(
     deadline: float | None,
     requests: list[PlannedRequest],
 ) -> dict[PlannedRequest, Any]:
-    """Send requests in parallel; return a dict from each answered request to its payload or error.
-
-    All requests are also added to ``responses.requests``. Sending ends at ``deadline``, a time of
-    ``time.monotonic``, or at an interrupt.
-    """
+    """Send requests in parallel; return a dict from each request to its payload or error."""
     responses.requests += requests
     results: dict[PlannedRequest, Payload | AAToolkitError] = {}
 
@@ -282,10 +249,7 @@ def _fetch_all(
 def _find_section_paths(
     combined_view: Any, documents: Mapping[str, Any]
 ) -> dict[str, tuple[str, ...]]:
-    """Return a dict from section to the path of its complete response in the combined view.
-
-    A section is left out if the combined view does not have (nearly) all of its response.
-    """
+    """Return a dict from section to the path of its complete data in the combined view."""
     path_by_section: dict[str, tuple[str, ...]] = {}
     for path, value in _iter_containers(_keyed_by_section(combined_view, documents), ()):
         section = next((key for key in reversed(path) if key in documents), None)
@@ -299,11 +263,7 @@ def _find_section_paths(
 
 
 def _keyed_by_section(value: Any, sections: Collection[str]) -> Any:
-    """Return a combined view with each list of records of sections as a dict by section.
-
-    A record is of a section if one of its texts is the name of the section, or ends with the name,
-    such as ``SECTION_URLS``.
-    """
+    """Turn each list with a record per section into a dict by section."""
     if isinstance(value, dict):
         return {key: _keyed_by_section(item, sections) for key, item in value.items()}
     item_sections = [
@@ -325,7 +285,7 @@ def _keyed_by_section(value: Any, sections: Collection[str]) -> Any:
 
 
 def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the path and value of each object or list in nested objects, but not inside lists."""
+    """Yield the path and value of each object or list in nested objects."""
     for key, item in value.items() if isinstance(value, dict) and len(path) < _MAX_DEPTH else ():
         if isinstance(item, dict | list):
             yield (*path, key), item
@@ -333,11 +293,7 @@ def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[
 
 
 def _measure_overlap(first: Any, second: Any) -> float:
-    """Return the share of leaf values that two documents have in common, from 0 to 1.
-
-    Leaf values are in common if they and their paths are equal. The share is of the leaf values of
-    the larger document.
-    """
+    """Return the share of values that two JSON documents have in common, from 0 to 1."""
     first_leaves = Counter(leaf_values(first, "$"))
     second_leaves = Counter(leaf_values(second, "$"))
     return (first_leaves & second_leaves).total() / max(
@@ -351,10 +307,7 @@ def _measure_overlap(first: Any, second: Any) -> float:
 def _plan_further_requests(
     responses: Responses, section_paths: Mapping[str, Any], hosts: Iterable[str], requests_left: int
 ) -> list[PlannedRequest]:
-    """Return at most ``requests_left`` requests to send after the first requests.
-
-    They are for other hosts, for single engines that ran, and for one engine that never ran.
-    """
+    """Return requests for other hosts, for single engines, and for an engine that never ran."""
     other_sections = [name for name in responses.documents if name not in section_paths]
     views = [None, *other_sections] if len(section_paths) > 1 else [*responses.documents]
     active_engines, idle_engines = find_engines(responses.options)
@@ -389,22 +342,14 @@ def _plan_further_requests(
 def _choose_engine_sets(
     active_engines: Sequence[str], idle_engines: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Return the engines to filter by: one tuple for each request.
-
-    Each tuple has one of the engines that ran. The last tuple also has ``idle_engines``, which
-    never ran: they have no answers, but may have visits or sales, and without them the responses to
-    these requests would not add up to the response for all engines.
-    """
+    """Return the engines to filter by: one tuple for each request."""
+    # Idle engines have no answers, but may have visits or sales; without them nothing adds up.
     single_engines = [(engine,) for engine in active_engines]
     return [*single_engines[:-1], (*single_engines[-1], *idle_engines)] if single_engines else []
 
 
 def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
-    """Return a dict from the name of each filter to its values, as the profile declares them.
-
-    The key ``response`` has the decoded scope options. ``engine`` is left out if `find_engines`
-    finds the same engines in them, because there it also finds which engines never ran.
-    """
+    """Return a dict from each filter to its values, as the profile declares them."""
     options = read_options(project.host, payload, project.client._options)
     values_by_filter = {
         name: [*options.values(name)] for name in FILTERS if name not in options.unknown
@@ -416,8 +361,6 @@ def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
 
 def find_engines(options: Any) -> tuple[list[str], list[str]]:
     """Return two lists of engines from the scope options: those that ran, and those that did not.
-
-    The second list has first the engines that never ran, then those that are not configured.
 
     Examples
     --------
@@ -450,7 +393,7 @@ def find_engines(options: Any) -> tuple[list[str], list[str]]:
 
 
 def find_engine_labels(options: Any) -> dict[str, str]:
-    """Return a dict from each other name of an engine, such as its label, to the engine's id.
+    """Return a dict from the label of each engine to the engine's id.
 
     Examples
     --------
@@ -466,7 +409,7 @@ def find_engine_labels(options: Any) -> dict[str, str]:
 
 
 def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
-    """Return the names in the record of an engine: first its id, then its label and title."""
+    """Return the id of an engine, then its label and title."""
     text_by_key = {
         " ".join(word for word in tokens(key) if word not in words_of("engine")): text
         for key, text in reversed(engine_record.items())
@@ -476,7 +419,7 @@ def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
 
 
 def _find_engine_records(options: Any) -> list[dict[str, Any]]:
-    """Return the engines that the scope options list, each as a dict."""
+    """Return a dict for each engine that the scope options list."""
     for name, value in iter_named_values(options):
         records = value if isinstance(value, list) else []
         if isinstance(value, dict) and all(isinstance(engine, dict) for engine in value.values()):

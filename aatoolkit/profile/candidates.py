@@ -1,20 +1,4 @@
-"""Find candidates: paths in a section's responses whose values may state availability.
-
-A person confirms or rejects each candidate. A candidate's path leads to a field outside the rows, a
-map from engines to values, a list, the code or sentence of notices, or a field of rows. Its score
-is higher if
-
-- numbers are missing beside one value at the path and present beside another,
-- the value differs between hosts, or in the response in which nothing was measured,
-- the values deny something (``not_connected``), or name an engine that never ran.
-
-The score is lower if the key is common in business. A path with the same value for every host is no
-candidate. A candidate has no effect until a person confirms it; until then ``tables.hints``
-mentions it.
-
-Each word (text, boolean or code) at a path gets a proposed meaning, which follows from the word
-itself, or from whether measured numbers are beside it.
-"""
+"""Find the paths in responses whose values may say what was measured, for a person to confirm."""
 
 from __future__ import annotations
 
@@ -56,7 +40,7 @@ from aatoolkit.sections.section import is_on_path_of_rule
 _NULL_OBJECT = "is null where nothing was measured, and has data elsewhere"
 _ONLY_UNMEASURED = "is there only where nothing was measured"
 MAX_CANDIDATES = 4
-"""The greatest number of candidates per section."""
+"""The maximum number of candidates per section."""
 
 _MIN_SCORE, _MAX_NOTICES, _MAX_WORDS, _MAX_LENGTH, _MAX_DEPTH = 3, 12, 6, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
@@ -73,17 +57,14 @@ class Row(NamedTuple):
 
     Attributes
     ----------
-    record : mapping
-        The fields of the row and their values.
     words : mapping
-        Maps each field to its text or boolean. A count whose total is in the same row has a word
-        instead: ``none``, ``some`` or ``full``. Other fields have None.
+        Maps each field to its text or boolean, else to None.
     has_numbers : bool or None
-        Whether the row holds measured numbers; None if that is unknown.
+        Whether the row has measured numbers.
     idle : collection of str
-        The idle engines of the response, i.e. those that never ran or are not configured.
+        The engines that never ran.
     engine : str
-        The engine that the row is about, if known, else empty.
+        The engine of the row, if known.
     """
 
     record: Mapping[str, Any]
@@ -94,23 +75,18 @@ class Row(NamedTuple):
 
 
 class Occurrence(NamedTuple):
-    """A value that one response has at a path, and whether measured numbers come with it.
-
-    A value that occurs only where numbers are missing may say why the numbers are missing.
+    """A value that a response has at a path, and whether measured numbers are next to it.
 
     Attributes
     ----------
-    value : object
-        A text, boolean or code, a list of such values, or a map from engines to such values.
     has_numbers : bool or None
-        Whether the record that contains the value also contains measured numbers; None if unknown.
+        Whether the object that contains the value also contains measured numbers.
     measured : mapping of str to bool or None
-        For each engine of the response, whether the response has numbers of that engine; None if
-        that is unknown.
+        Whether the response has numbers of each engine.
     idle : collection of str
-        The engines that never ran, or are not configured.
+        The engines that never ran.
     engine : str
-        The engine that the value is about, if its record names one, else empty.
+        The engine of the value, if known.
     """
 
     value: Any
@@ -121,17 +97,16 @@ class Occurrence(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """The structure of a service's responses, as far as it is known.
+    """What is known about the structure of a service's responses.
 
     Attributes
     ----------
     labels : mapping of str to str
-        Maps each other name of an engine, such as its label, to the engine's id.
+        Maps the label of each engine to the engine's id.
     maps : collection of tuple of Step
-        The paths of objects whose keys are data, such as dates, and not names of fields.
+        The paths of objects whose keys are data, such as dates.
     headers : mapping
-        For tables that are lists of lists, maps the path of the rows to the path of the list of
-        column names.
+        Maps the path of rows that are lists to the path of their column names.
     main : tuple of Step
         The path to the rows of the main table.
     """
@@ -144,34 +119,30 @@ class Shapes(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A path in a section's responses whose values may state availability.
+    """A path in a section's responses whose values may say what was measured.
 
     Attributes
     ----------
     at : str
-        The path, in the spelling of ``at`` of `aatoolkit.sections.Rule`.
+        The path, as in `aatoolkit.sections.Rule`.
     value : object
-        The value at the path, as an example.
+        An example of the value at the path.
     why : str
-        Why the values at the path may state availability.
+        The reason to ask about the path.
     score : int
-        How likely the values at the path state availability; the score only decides the order of
-        candidates.
+        How likely the path is; it decides the order.
     value_by_host : mapping of str to object
-        Maps each other host to the value at the path in its response.
+        Maps each other host to its value at the path.
     words : mapping of str to str
-        Maps each word (text, boolean or code) at the path in any response to its probable meaning.
+        Maps each value at the path to its probable meaning.
     engine : str
-        The field that names the engine of a row; ``{}`` if the row is the value in a map whose keys
-        are engines; empty if the engine is not known.
+        The field with the engine of a row; ``{}`` if engines are the keys of an object.
     is_of_section : bool
-        Whether the values are about the whole section, as those in notices or a list of gaps are.
+        Whether the values are about the whole section.
     total : str
-        If the value is a count, the field beside it with the number that the count should reach;
-        else empty.
+        The field with the total, if the value is a count.
     alike : tuple of Candidate
-        Other candidates that share a word with this one, and also its field name or its parent
-        object. One question to a person settles all of them.
+        Similar candidates, which the same answer settles.
     """
 
     at: str
@@ -196,26 +167,7 @@ def find_candidates(
     unmeasured_response: Any,
     engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] = {},
 ) -> list[Candidate]:
-    """Return the paths in a response that may state availability, the likeliest first.
-
-    Parameters
-    ----------
-    document : object
-        The decoded response.
-    response_by_engines : mapping
-        Maps each tuple of engines to the same section's response filtered to these engines.
-    active_engines, idle_engines : collection of str
-        The project's engines: ``active_engines`` are those that ran, ``idle_engines`` those that
-        never ran or are not configured.
-    shapes : Shapes
-        The structure of the service's responses, as far as it is known.
-    response_by_host : mapping of str to object
-        Maps each other host to its response of the same section.
-    unmeasured_response : object
-        The same section's response for an engine that never ran, or another in which nothing was
-        measured; None if there is no such response.
-    engines_by_host : mapping of str to pair, optional
-        Maps each other host to its engines that ran and its idle engines.
+    """Return the paths in a response that may say what was measured, the likeliest first.
 
     Examples
     --------
@@ -329,11 +281,7 @@ def find_candidates(
 
 
 def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
-    """Return at most `MAX_CANDIDATES` candidates, the likeliest first.
-
-    Of several candidates that are alike, only the likeliest is returned; its ``alike`` has the
-    others.
-    """
+    """Return the likeliest candidates; similar candidates are joined into one."""
     likeliest: list[Candidate] = []
     denying_candidates = [
         candidate for candidate in candidates if any(map(_denies, candidate.words))
@@ -362,11 +310,7 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _are_alike(candidate: Candidate, other: Candidate) -> bool:
-    """Return whether one question to a person can settle two candidates.
-
-    The two paths must have a word (text, boolean or code) in common, and the same last field or the
-    same parent object. If ``candidate`` is a count, the same parent object is not enough.
-    """
+    """Return whether one question to a person can settle both candidates."""
     parent, _, key = candidate.at.rpartition(".")
     other_parent, _, other_key = other.at.rpartition(".")
     is_same_parent = parent == other_parent != "" and not candidate.total
@@ -378,11 +322,7 @@ def _are_alike(candidate: Candidate, other: Candidate) -> bool:
 
 
 class _Search:
-    """Collects the values in responses that may state availability, by path.
-
-    Each value is recorded as an `Occurrence`, which also says whether measured numbers are beside
-    the value.
-    """
+    """Collects the values in responses that may say what was measured, by path."""
 
     def __init__(self, engines: Collection[str], shapes: Shapes) -> None:
         self._engines = {*engines, *shapes.labels}
@@ -391,11 +331,10 @@ class _Search:
         self._row_lists: dict[Path, list[list[Row]]] = defaultdict(list)
         self._column_table_paths: set[Path] = set()
         self.evidence: dict[Path, str] = {}
-        """Maps the path of a field to what the numbers beside its values show, as a sentence."""
+        """Maps the path of a field to what the numbers next to its values show, as a sentence."""
         self.engine_fields: dict[Path, str] = {}
-        """Maps the path of a field of rows to the name of the field with the engine of the row.
-
-        The name is ``{}`` if the rows are the values of a map whose keys are engines.
+        """Maps the path of a field in rows to the field with the engine; ``{}`` for keys of an
+        object.
         """
         self.notices: set[Path] = set()
         self.totals: dict[Path, str] = {}
@@ -406,13 +345,7 @@ class _Search:
         self._outer_engine_fields: dict[Path, str] = {}
 
     def learn_totals(self, responses: Iterable[tuple[Any, bool]]) -> None:
-        """Find, by their values, the pairs of fields that hold a count and its total.
-
-        The count is of what was measured, such as days. In no record is the count above the total.
-        The two are equal in at least half of the records with a count above 0, but not in all
-        records, and never in a response in which nothing was measured. ``responses`` has pairs of a
-        response and whether anything was measured.
-        """
+        """Find pairs of fields whose values look like a count and its total."""
         records_by_path: dict[Path, list[tuple[Mapping[str, Any], bool]]] = defaultdict(list)
         for response, is_measured in responses:
             for path, record in self._iter_records(response, ()):
@@ -422,11 +355,7 @@ class _Search:
         }
 
     def _iter_records(self, value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """Yield each object in a value with its path, if the object's keys are names of fields.
-
-        Maps, whose keys are data such as dates, are no such objects, but their values can be. All
-        records of a list, or of a map, have the same path.
-        """
+        """Yield each object in a value with its path, except objects whose keys are data."""
         steps_and_items: list[tuple[Step, Any]] = []
         if isinstance(value, list):
             steps_and_items = [(Each(), item) for item in value]
@@ -461,11 +390,7 @@ class _Search:
         self._add_fields(response, ())
 
     def occurrences_by_path(self) -> dict[Path, list[Occurrence]]:
-        """Return a dict from each path that may state availability to its occurrences.
-
-        A path leads to a field outside rows, or to a field of rows whose words tell rows with and
-        without numbers apart.
-        """
+        """Return a dict from each path that may say what was measured to its values."""
         for path, row_lists in self._row_lists.items():
             field_names = dict.fromkeys(
                 field_name for rows in row_lists for row in rows for field_name in row.record
@@ -486,21 +411,14 @@ class _Search:
         return self._occurrences
 
     def word_at(self, response: Any, path: Path) -> Any:
-        """Return the value at a path of fields; a count with a total becomes a word like ``full``.
-
-        Return None if the response has no such path.
-        """
+        """Return the value at a path; a count with a total becomes a word like ``full``."""
         value = value_at(response, path)
         if not self.totals.get(path):
             return value
         return extent_word(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
     def _find_count_words(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
-        """Return a dict that maps each count field of a record to ``none``, ``some`` or ``full``.
-
-        These words say how much of its total a count reaches. The total is in another field of the
-        record, or is the number of days asked for. A count without a known total is left out.
-        """
+        """Return a dict from each count with a total to a word: ``none``, ``some`` or ``full``."""
         is_under_data_key = any(
             has_word_of(step.name, "place") for step in path if isinstance(step, Field)
         )
@@ -541,11 +459,7 @@ class _Search:
         row_lists: list[list[Row]],
         engine_field: str,
     ) -> None:
-        """Add occurrences of the field ``key`` of rows, if its words may state availability.
-
-        They may if some words occur only beside missing numbers, if the field is a count of what
-        was measured, or if words deny that something was measured.
-        """
+        """Add the values of a field in rows, if they may say which numbers are missing."""
         words: set[Any] = {row.words.get(key) for row in chain.from_iterable(row_lists)} - {None}
         is_named = has_word_of(key, "place")
         if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
@@ -638,10 +552,7 @@ class _Search:
                 self._add_occurrence(field_path, word_by_count_key[key], self._has_numbers)
 
     def _add_map(self, value: Mapping[str, Any], path: Path) -> bool:
-        """Add the values of an object as rows if its keys are data; return whether they are data.
-
-        Keys are data, and not names of fields, if they are engines or dates, for example.
-        """
+        """Add the values of an object as rows if its keys are data; return whether they are."""
         row_path = (*path, Entries())
         if self._is_of_engines(value):
             self._engine_map_paths.add(row_path)
@@ -654,7 +565,7 @@ class _Search:
         return True
 
     def _add_items(self, items: list[Any], path: Path) -> None:
-        """Add the items of a list, which are texts or booleans, notices, or rows."""
+        """Add the items of a list, which are words, notices or rows."""
         records = [item for item in items if isinstance(item, dict)]
         header = self._shapes.headers.get((*path, Each()))
         is_of_gaps = _is_in_gaps((*path, Each())) and not has_numbers(records, is_id_time_or_lack)
@@ -691,12 +602,7 @@ class _Search:
     def _add_rows(
         self, items: Sequence[Any], path: Path, containers: Sequence[tuple[bool | None, str]] = ()
     ) -> None:
-        """Store the rows among ``items``, and the rows and the maps from engines nested in them.
-
-        ``containers`` describes what contains each row (an outer row, or an engine in a map):
-        whether the container has numbers, and the name of its engine. A row that has only texts and
-        booleans is taken to be about its container.
-        """
+        """Add rows, and the rows nested in them."""
         records = [item for item in items if isinstance(item, dict)]
         if tables := [table for record in records if (table := _find_table_columns(record))]:
             self._column_table_paths.add(path)
@@ -772,10 +678,7 @@ class _Search:
                         self._add_rows(value, (*field_path, Each()))
 
     def _find_engine_field(self, field_names: Iterable[str], row_lists: list[list[Row]]) -> str:
-        """Return the field that names the engine of each row; an empty text if there is none.
-
-        No two rows of a list may have the same engine.
-        """
+        """Return the field with the engine of each row; an empty text if there is none."""
         for field_name in field_names:
             text_lists = [[str(row.record.get(field_name)) for row in rows] for rows in row_lists]
             is_named = find_target({field_name: ""}) == ("engine", "")
@@ -785,10 +688,7 @@ class _Search:
         return ""
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
-        """Return whether an object maps engines to texts, booleans or codes.
-
-        At least 80 % of the keys must be known engines.
-        """
+        """Return whether an object maps engines to texts, booleans or codes."""
         word_types = str | bool | int | float if has_word_of(key, "place") else str | bool
         numbers = {item for item in value.values() if type(item) is int}
         if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
@@ -801,10 +701,7 @@ class _Search:
 
 
 def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str, str]:
-    """Return a dict from each field with a count to the field with its total.
-
-    The pairs are found as described at `_Search.learn_totals`.
-    """
+    """Return a dict from each field with a count to the field with its total."""
     number_keys = dict.fromkeys(
         key
         for record, _ in records
@@ -825,10 +722,7 @@ def _find_totals(records: Sequence[tuple[Mapping[str, Any], bool]]) -> dict[str,
 def _is_part_of(
     records: Sequence[tuple[Mapping[str, Any], bool]], count_field: str, total_field: str
 ) -> bool:
-    """Return whether ``total_field`` has the total of the count in ``count_field``.
-
-    The conditions are those of `_Search.learn_totals`.
-    """
+    """Return whether the values of two fields look like a count and its total."""
     pair_count = full_count = positive_count = 0
     is_window = True  # days of the window are known, so fewer of them need to be complete
     for record, is_measured in records:
@@ -855,7 +749,7 @@ def _is_in(value: Any, texts: Collection[str]) -> bool:
 
 
 def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[str]:
-    """Yield the engines that have numbers: in a record with their name, or under their own key."""
+    """Yield the engines that have numbers in a response."""
     for record in _iter_nested(response):
         if isinstance(record, dict):
             texts = [text for text in record.values() if _is_in(text, engines)]
@@ -881,12 +775,7 @@ def _take_flag_or_text(value: Any) -> Any:
 
 
 def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: str) -> bool:
-    """Return whether words of the field ``key`` tell rows with and without ``number_field`` apart.
-
-    No word may occur both in rows with and in rows without the number. At least one list must have
-    both kinds of rows, and words must repeat in this list: names and ids, which differ from row to
-    row, prove nothing.
-    """
+    """Return whether a field has different words in rows with and without a number."""
     words_without, words_with, is_repeated = set(), set(), False
     for rows in row_lists:
         words_and_missing = [
@@ -910,7 +799,7 @@ def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: st
 
 
 def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield the path and text of each code or sentence in a notice and its nested objects."""
+    """Yield the path and text of each code or sentence in a notice."""
     for key, value in record.items():
         is_sentence = isinstance(value, str) and " " in value and has_word_of(key, "place_reason")
         if isinstance(value, dict):
@@ -920,9 +809,8 @@ def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def is_id_time_or_lack(key: str) -> bool:
-    """Return whether numbers under a key are ids, times, or counts of missing or expected data.
-
-    Such numbers are no measurements.
+    """Return whether numbers under a key are not measured: ids, times, or counts of missing
+    data.
     """
     return (
         meaning_of(key).kind in ("id", "time")
@@ -932,13 +820,13 @@ def is_id_time_or_lack(key: str) -> bool:
 
 
 def _is_word_for_part(token: str) -> bool:
-    """Return whether a word in the name of a count, such as ``scanned``, says what was done."""
+    """Return whether a word in the name of a count says what was done, such as ``scanned``."""
     is_done = token in words_of("part") or token.endswith("ed")
     return is_done and token not in words_of("whole", "lack_count")
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
-    """Return whether a record is a notice: unlike a record of measurements, it gives a reason."""
+    """Return whether an object is a notice, i.e. gives a reason."""
     return any(value and has_word_of(key, "place_reason") for key, value in record.items())
 
 
@@ -952,10 +840,7 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
 
 
 def _is_read(pattern: str, read_paths: Sequence[str]) -> bool:
-    """Return whether availability is already detected, without a rule, at the path ``pattern``.
-
-    ``read_paths`` are the paths at which it is detected. A path above or below ``pattern`` counts.
-    """
+    """Return whether availability is already read at a path, without a rule."""
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
     return any(path and is_on_path_of_rule(path, pattern) for path in paths)
 
@@ -968,14 +853,14 @@ Legend = Mapping[str, str]
 
 
 def _is_legend(value: Any) -> bool:
-    """Return whether a value is an object that explains codes: it maps codes to sentences."""
+    """Return whether a value is an object that maps codes to sentences."""
     texts = [*value.values()] if isinstance(value, dict) else []
     are_texts = len(texts) > 1 and all(isinstance(text, str) for text in texts)
     return are_texts and " " in "".join(texts) and " " not in "".join(value)
 
 
 def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Legend:
-    """Return the first legend that explains all codes at a path; an empty legend if none does."""
+    """Return the first object that explains all codes at a path, else an empty one."""
     codes = {
         to_word(entry.value) for occurrence in occurrences for entry in _split_by_word(occurrence)
     } - {"null"}
@@ -985,10 +870,7 @@ def _find_legend(occurrences: list[Occurrence], legends: Sequence[Legend]) -> Le
 def _score_path(
     path: Path, occurrences: list[Occurrence], evidence: str, legend: Legend, *, is_count: bool
 ) -> tuple[int, str]:
-    """Return a score for how likely a path states availability, and the main reason for the score.
-
-    The reason is a text. The score is 0, and the reason empty, if nothing speaks for the path.
-    """
+    """Return how likely a path says what was measured, and the main reason for it."""
     keys = [step.name for step in path if isinstance(step, Field | Named)]
     is_named = has_word_of(keys[-1], "place")
     score = 2 * is_named
@@ -1049,10 +931,8 @@ def _score_path(
 
 
 def _names_all_measured(occurrence: Occurrence) -> bool:
-    """Return whether a value is a list with all engines that have data, like a table's header.
-
-    Such a list does not say which engines lack data.
-    """
+    """Return whether a value is a list of all engines that have data."""
+    # Such a list does not say which engines lack data.
     measured_engines = {
         engine for engine, is_measured in occurrence.measured.items() if is_measured
     }
@@ -1079,10 +959,7 @@ def _is_in_rows(path: Path) -> bool:
 
 
 def _is_in_other_rows(path: Path, main_path: Path) -> bool:
-    """Return whether a path leads to a field of rows outside the object with the main table.
-
-    ``main_path`` is the path to the rows of the main table.
-    """
+    """Return whether a path leads to rows outside the object with the main table."""
     main_object_path = tuple(takewhile(lambda step: isinstance(step, Field), main_path))
     return _is_in_rows(path[:-1]) and path[: len(main_object_path)] != main_object_path
 
@@ -1097,7 +974,7 @@ def _iter_nested(value: Any) -> Iterator[Any]:
 
 
 def _iter_texts(value: Any) -> Iterator[str]:
-    """Yield all texts in a value: the value itself, items of lists, keys and values of objects."""
+    """Yield all texts in a value, including keys of objects."""
     for item in _iter_nested(value):
         if isinstance(item, str):
             yield item
@@ -1113,13 +990,7 @@ def _denies(text: str) -> bool:
 
 
 class _WordEvidence:
-    """The words (texts, booleans, codes) at a path, with the evidence for what each word means.
-
-    ``occurrences`` has each word with its evidence: the engines that it is about, and whether
-    numbers are beside it. ``mixed_word`` is the word in the response for all engines, if a response
-    for some of the engines has a different word; otherwise it is empty. ``is_notice`` says whether
-    the path is in notices, i.e. messages to the reader of the response.
-    """
+    """The words at a path, with the evidence for what each word means."""
 
     def __init__(
         self,
@@ -1170,14 +1041,7 @@ class _WordEvidence:
         )
 
     def meanings(self) -> dict[str, str]:
-        """Return a dict from each word at the path to its probable meaning, such as ``not_run``.
-
-        A known word means what its name says. The meaning of an unknown word depends on whether
-        numbers are beside it: as a rule, ``available`` is proposed for one unknown word only, the
-        commonest of those that are never beside a missing number. It is not proposed for unknown
-        words that are sentences, notices or items of a list, that are under a key such as
-        ``missing``, or that are the ``mixed_word``.
-        """
+        """Return a dict from each word at the path to its probable meaning, such as ``not_run``."""
         meanings = {
             text: meaning
             for text in sorted(self._number_flags_by_word)
@@ -1196,7 +1060,7 @@ class _WordEvidence:
         return meanings
 
     def _meaning_of(self, text: str) -> str | None:
-        """Return the probable meaning of a word; None if the word is ``null`` and means nothing."""
+        """Return the probable meaning of a word; None if ``null`` means nothing here."""
         number_flags = {*self._number_flags_by_word[text]}
         is_flag, lacks = text in _FLAGS, self._lacks
         explanation = self._legend.get(text, text)
@@ -1243,20 +1107,14 @@ def _word_of_state(state: Availability) -> str:
 
 
 def _find_word_in(text: str) -> Word | None:
-    """Return the `Word` (a standard term) that a sentence or code means; None if it means none."""
+    """Return the standard term that a sentence or code means, if any."""
     if not is_code(text):
         return find_word_in_text(text)
     return find_word_in_text(spaced(text)) or find_word_of_parts(tokens(text)[-1:])
 
 
 def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
-    """Yield an occurrence for each word (text, boolean or code) in the value of an occurrence.
-
-    An occurrence is a value that one response has at a path. If the value is a list or a map from
-    engines, each item has an occurrence of its own, with the engine that the item is about, if
-    known. Words are spelt like the ``words`` of a `Rule`: in sentences and items of lists, the name
-    of an engine becomes ``{engine}``; in sentences, numbers become ``*``.
-    """
+    """Split a list or a map of values into its items."""
     value, has_number, measured, idle, engine = occurrence
     if isinstance(value, dict):
         for name, word in value.items():
@@ -1291,27 +1149,7 @@ def _name_pattern(engine: str) -> re.Pattern[str]:
 def find_emptied_paths(
     relations: Sequence[Relation], document: Any, unmeasured_response: Any
 ) -> tuple[str, ...]:
-    """Return the path of the main table's rows if they are missing when nothing was measured.
-
-    An empty list of rows in any other response then does not show whether nothing was found or
-    nothing was measured.
-
-    Parameters
-    ----------
-    relations : sequence of Relation
-        The section's tables, the main one first.
-    document : object
-        The decoded response.
-    unmeasured_response : object
-        The response in which nothing was measured; None if there is no such response.
-
-    Returns
-    -------
-    tuple of str
-        The path of the rows, or ``$`` for the response itself. The tuple is empty if
-        ``unmeasured_response`` is None, has rows or states a reason, or if ``document`` has no rows
-        either.
-    """
+    """Return the path of the main table's rows, if a response without measured data lacks them."""
     if unmeasured_response is None or detect(unmeasured_response).signals:
         return ()
     path = tuple(takewhile(lambda step: isinstance(step, Field), relations[0].steps))

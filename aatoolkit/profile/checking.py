@@ -1,4 +1,4 @@
-"""Check whether a service still fits its profile, and whether a rule can read given responses."""
+"""Check whether a service still fits its profile, and whether a rule can read its responses."""
 
 from __future__ import annotations
 
@@ -46,12 +46,7 @@ Change = tuple[str, str, int, str | None]
 def describe_baseline(
     sections: Mapping[str, Section], payloads: Mapping[str, Payload]
 ) -> dict[str, Any]:
-    """Return a description of responses with which `check` can compare later responses.
-
-    In the dict returned, ``drift`` maps each section to a list with the ``[kind, path]`` of each
-    difference between the response and the section's declaration. ``sizes`` has the medians of the
-    columns of shares, as `_find_share_medians` returns them.
-    """
+    """Return a description of responses that `check` can compare later responses with."""
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
         with suppress(AAToolkitError):  # what was not drafted, or is too large to be read, has none
@@ -64,10 +59,7 @@ def describe_baseline(
 
 
 def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, ...]:
-    """Return the paths of optional fields, which are missing in some rows or some responses.
-
-    If all fields of an object are optional, the path of the object is returned instead.
-    """
+    """Return the paths of fields that are missing in some rows or some responses."""
     columns = [column for relation in analysis.relations for column in relation.columns]
     optional_paths = {
         column.path for column in columns if column.is_own and MISSING in column.values
@@ -96,13 +88,13 @@ def check(
     project : Project
         A project of the service.
     sections : iterable of str, optional
-        The names of the sections to request; by default all sections that the profile declares.
+        The names of the sections to request; by default all sections of the profile.
 
     Returns
     -------
     DataFrame
-        One row per difference, with the columns ``section``, ``change`` (the kind of difference),
-        ``path``, ``count`` (how often it occurs) and ``example``. Empty if nothing differs.
+        One row per difference; empty if nothing differs. The columns are ``section``, ``change``
+        (the kind of difference), ``path``, ``count`` (how often it occurs) and ``example``.
     """
     import pandas as pd
 
@@ -117,10 +109,7 @@ def check(
 
 
 def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
-    """Request the section ``name``, and yield the differences of its response from the profile.
-
-    Differences that the profile's baseline already has are left out.
-    """
+    """Request a section, and yield how its response differs from the profile."""
     try:
         tables = _normalize_quietly(profile[name], project.fetch(name))
     except AAToolkitError as error:
@@ -148,11 +137,7 @@ def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Cha
 
 
 def _find_share_medians(section: Section, tables: Tables) -> dict[str, float | None]:
-    """Return a dict from ``table.column`` to the median absolute value of each column of shares.
-
-    A later change of scale, such as from 0.5 to 50, shows as a change of the median. Columns of
-    other units are included only if all their values are missing; the median is then None.
-    """
+    """Return a dict from ``table.column`` to the median of each column of shares."""
     medians: dict[str, float | None] = {}
     for table in section:
         for column in table.columns:
@@ -189,9 +174,6 @@ def find_rule_problem(
     candidates: Sequence[str] = (),
 ) -> str | None:
     """Return a message that says why a rule cannot read the responses; None if it can.
-
-    A rule must give a known meaning to at least one value at its path. If no response has the path,
-    the message names similar paths and the paths ``candidates``.
 
     Examples
     --------

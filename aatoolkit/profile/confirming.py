@@ -1,4 +1,4 @@
-"""Ask a person, question by question, where a service states availability."""
+"""Ask a person, question by question, which fields say what was measured."""
 
 from __future__ import annotations
 
@@ -20,19 +20,18 @@ _HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
 @dataclass
 class PlaceQuestion:
-    """The question whether the values at one path of a section's responses state availability.
+    """The question whether the values at one path say what was measured.
 
     Attributes
     ----------
     section : SectionDraft
         The draft of the section.
     place : Candidate
-        The path, with its values and the reason why they may state availability.
+        The path, with its values and the reason for the question.
     rule : dict
         The keyword arguments of the `aatoolkit.sections.Rule` that would read the path.
     words : dict of str to str
-        Maps each word that occurs at the path to its probable meaning; change a meaning to correct
-        it.
+        Maps each word at the path to its probable meaning. You can change the meanings.
     """
 
     section: SectionDraft
@@ -45,7 +44,7 @@ class PlaceQuestion:
         return words
 
     def confirm(self) -> None:
-        """Add rules to the section's draft that read this path and the paths of ``place.alike``."""
+        """Answer yes: add a rule that reads this path, and rules for similar paths."""
         self.section.set_rule(**self.rule)
         for candidate in self.place.alike:
             rule = propose_rule(candidate)
@@ -54,10 +53,7 @@ class PlaceQuestion:
                 self.section.set_rule(**{**rule, "words": words})
 
     def reject(self) -> None:
-        """Add rules to the section's draft by which these paths say nothing about availability.
-
-        They are this path and the paths of ``place.alike``.
-        """
+        """Answer no: add a rule that ignores this path, and rules for similar paths."""
         for rule in (self.rule, *map(propose_rule, self.place.alike)):
             with suppress(ArgumentError):
                 self.section.set_rule(**{**rule, "words": {"*": SILENT}})
@@ -71,11 +67,10 @@ class PlaceQuestion:
 
 
 class Confirmation:
-    """The questions about availability in a draft; iterate over them, or answer them in a notebook.
+    """The open questions of a draft: which fields say what was measured?
 
-    There is one question for each path that may state the availability of a section. A new
-    iteration leaves out rejected paths and all sections with a confirmed path, so you can stop
-    between two sections and go on later.
+    Iterate over the questions, answer them in a terminal with `ask`, or in a notebook with
+    `widget`. A new iteration leaves out what is already answered.
     """
 
     def __init__(self, draft: Mapping[str, SectionDraft]) -> None:
@@ -99,14 +94,16 @@ class Confirmation:
         show: Callable[[str], object] = print,
         keep: Callable[[], object] | None = None,
     ) -> int:
-        """Ask the questions in a terminal, one after the other; return how many were confirmed.
+        """Ask the questions in a terminal, and return how many paths were confirmed.
 
         Parameters
         ----------
-        read_line, show : callable
-            ``read_line`` shows a prompt and returns the line typed; ``show`` shows a text.
+        read_line : callable
+            Shows a prompt and returns the line typed.
+        show : callable
+            Shows a text.
         keep : callable, optional
-            A function that saves the draft; it is called after each answer.
+            Saves the draft; it is called after each answer.
         """
         confirmed_count, skipped_section = 0, ""
         for question in self:
@@ -143,7 +140,7 @@ class Confirmation:
         return confirmed_count
 
     def widget(self) -> Any:
-        """Return a notebook widget with one question at a time, and a menu of meanings per word."""
+        """Return a notebook widget that shows one question at a time."""
         import ipywidgets as w
 
         box, questions = w.VBox(), iter(self)

@@ -43,7 +43,7 @@ class Draft(Mapping[str, SectionDraft]):
     errors : dict of str to AAToolkitError
         Maps each section that could not be read or drafted to its error.
     stopped : str
-        ``interrupted`` or ``out of time`` if sending requests was stopped, else empty.
+        ``interrupted`` or ``out of time`` if the requests were stopped, else empty.
     """
 
     def __init__(self, host: str, responses: Responses, *, standard_names: bool = True) -> None:
@@ -128,14 +128,14 @@ class Draft(Mapping[str, SectionDraft]):
         return len(self._sections)
 
     def profile(self, name: str = "draft") -> Profile:
-        """Return the profile as drafted so far, named ``name``; it need not be saved to be used."""
+        """Return the profile as drafted so far; it can be used without saving."""
         sections = [section.section for section in self.values()]
         if self.responses.scope_options is not None:
             sections.append(self.responses.scope_options)
         return Profile(name, *sections, doc=self._title)
 
     def save(self, path: str | Path, name: str | None = None) -> Path:
-        """Write the profile as a Python file, with the evidence for what it declares in comments.
+        """Write the profile as a Python file, with the evidence in comments.
 
         Parameters
         ----------
@@ -159,20 +159,18 @@ class Draft(Mapping[str, SectionDraft]):
         )
 
     def confirm(self) -> Confirmation:
-        """Return the questions about paths that may state availability, the likeliest first.
+        """Return the open questions about which fields say what was measured.
 
-        A notebook shows the questions as a small widget, ``draft.confirm().ask()`` asks them in a
-        terminal, and iteration yields them one by one. Sections with a confirmed path are left out,
-        and so are rejected paths. Give a word the meaning ``nothing`` if it does not say what was
-        measured.
+        A notebook shows the questions as a widget. ``draft.confirm().ask()`` asks them in a
+        terminal. Use the meaning ``nothing`` for a word that does not say what was measured.
         """
         return Confirmation(self)
 
     def resume(self, path: str | Path) -> None:
-        """Add the availability rules of the profile saved at ``path`` to this draft.
+        """Add the availability rules of a saved profile to this draft.
 
-        Rules that can read none of this draft's responses are left out. Nothing is added if the
-        file does not exist.
+        Rules that can read none of the draft's responses are left out. If there is no file at
+        ``path``, the draft stays as it is.
         """
         saved_profile = Profile.load(path) if Path(path).exists() else {}
         for name, section in self.items():
@@ -221,37 +219,33 @@ def draft(
 ) -> Draft:
     """Draft the profile of a service from its responses, within a budget of requests.
 
-    The requests are for the scope options (the values that each filter can have), each section, the
-    combined view (all sections in one response), and some of these filtered to single engines. Only
-    documented endpoints are requested. Findings are applied if they are proved or likely. Findings
-    that decide how numbers are summed or divided are applied only if they are proved, because a
-    wrong guess would make results wrong. If the client's profile declares where the scope options
-    list the values, they are read there, and the draft keeps that declaration.
+    The draft requests each section, and the scope options, i.e. the values that each filter can
+    have. Further requests filter the sections by single engines.
 
-    An interrupt (Ctrl-C) or the end of the time stops the requests; the draft is then made from the
-    responses received so far. Drafting again requests only the rest, because the other responses
-    are in the cache.
+    Proved and likely findings are applied. Findings about sums and ratios are applied only if they
+    are proved.
+
+    Ctrl-C or the time limit stops the requests, and the draft uses the responses received by then.
+    Drafting again requests only the rest, because the other responses are in the cache.
 
     Parameters
     ----------
     project : Project
         A project of the service.
     requests : int
-        The greatest number of requests to send; `Draft.requests` lists them.
+        The maximum number of requests; `Draft.requests` lists them.
     seconds : float, optional
         The time limit for all requests, in seconds; None for no limit.
     sections : iterable of str, optional
         The names of the sections to draft; by default all.
     hosts : iterable of str
-        The hosts of other projects of the account, such as one that is not connected or has no
-        responses yet. `SectionDraft.availability` shows their values beside those of this project.
-        Each host takes a request for the scope options, one for the combined view, and one for each
-        section that the combined view leaves out.
+        The hosts of other projects of the account, for comparison. A project without data helps
+        most. Each host takes two requests or more.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal only.
     standard_names : bool
-        Whether a column whose meaning is known gets the standard name of this meaning, such as
-        ``citation_count`` for ``cit``. The path of the column keeps the service's own names.
+        Whether columns get standard names where their meaning is known, such as ``citation_count``
+        for ``cit``. The path of the column keeps the service's own names.
 
     Raises
     ------

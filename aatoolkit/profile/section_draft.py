@@ -76,12 +76,12 @@ class SectionDraft:
         return self.analysis.declaration
 
     def columns(self) -> Iterator[ColumnFinding]:
-        """Yield the `ColumnFinding` of each column, table by table; the main table comes first."""
+        """Yield the finding about each column, table by table; the main table comes first."""
         for relation in self.analysis.relations:
             yield from relation.columns
 
     def counts(self) -> dict[str, int]:
-        """Return a dict from each confidence, such as ``proved``, to how many columns have it.
+        """Return a dict from each confidence, such as ``proved``, to its number of columns.
 
         Only numeric columns that are not part of a key are counted.
         """
@@ -95,8 +95,8 @@ class SectionDraft:
     def review(self) -> pd.DataFrame:
         """A DataFrame with one row per column of the section: how it is read, and the evidence.
 
-        Its columns are ``path``, ``dtype``, ``unit``, ``rule`` (of aggregation), ``meaning``,
-        ``confidence``, ``evidence`` and ``example``; the index has the table and the column.
+        The index has the table and the column. The columns are ``path``, ``dtype``, ``unit``,
+        ``rule`` (how to aggregate), ``meaning``, ``confidence``, ``evidence`` and ``example``.
         """
         import pandas as pd
 
@@ -125,24 +125,22 @@ class SectionDraft:
         Parameters
         ----------
         column : str
-            The name of the column in the draft, its path in the response, or the name of its field
-            in the response.
+            The name of the column, the name of its field in the response, or its path in the
+            response.
         table : str, optional
-            The name of the table, needed if the main table has no such column, but several other
-            tables have one.
+            The name of the table, if several tables have such a column.
         name : str, optional
             A new name for the column.
         **facts
-            The properties to set, which are those of `aatoolkit.Column`: ``unit``, ``aggregate``
-            (``"sum"``, ``ratio("cit", "tot")``, ``weighted("tot")``), ``dtype``, ``parse``,
-            ``scale``, ``missing`` and ``doc``. If ``dtype`` is left out and the column's dtype does
-            not suit ``parse``, the first dtype that suits ``parse`` is used.
+            The properties to set: ``unit``, ``aggregate``, ``dtype``, ``parse``, ``scale``,
+            ``missing`` and ``doc``, as in `aatoolkit.Column`. For example, ``aggregate`` may be
+            ``"sum"`` or ``ratio("cit", "tot")``.
 
         Raises
         ------
         ArgumentError
             If no column or several columns match, if the declaration would be invalid, or if the
-            new ``parse``, ``dtype`` or ``missing`` cannot read the values of the responses.
+            values of the responses cannot be read in this way.
         """
         old_column = self._find_column(column, table)
         changed_column = copy(old_column)
@@ -211,14 +209,13 @@ class SectionDraft:
 
     @property
     def availability(self) -> pd.DataFrame:
-        """A DataFrame of the paths that may state availability, the likeliest first.
+        """A DataFrame of the fields that may say what was measured, the likeliest first.
 
-        The values at a path are not read as availability until `set_rule` adds a rule for the path;
-        until then ``tables.hints`` mentions the path.
+        A field has no effect until `set_rule` confirms it.
 
-        The columns are ``at`` (the path), ``value`` (the value at the path), ``why``, ``rule`` (the
-        call of `set_rule` that confirms the path, with the meanings of the words there), and one
-        column for each other host of the draft, with the host's values at the paths.
+        The columns are ``at`` (the path of the field), ``value`` (its value), ``why`` and ``rule``
+        (the call of `set_rule` that confirms it). Each other host of the draft has a column with
+        its values.
         """
         import pandas as pd
 
@@ -241,21 +238,21 @@ class SectionDraft:
         return show_as(pd.DataFrame(cells_by_column, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
-        """Return a dict per row of `availability`: the proposed keyword arguments of `set_rule`."""
+        """Return the proposed arguments of `set_rule`: a dict for each row of `availability`."""
         return [propose_rule(candidate) for candidate in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
         """Add a rule that says where and how the service states this section's availability.
 
-        A section may have several rules. A rule with the same path ``at`` as an earlier rule
-        replaces it. `remove_rule` removes a rule, and ``section.rules`` lists them all.
+        A section may have several rules. A new rule replaces an earlier rule for the same path.
+        `remove_rule` removes a rule, and ``section.rules`` lists them all.
 
         Parameters
         ----------
         **rule
-            The arguments of `aatoolkit.sections.Rule`, such as ``at`` and ``words``. If only ``at``
-            is passed, and `availability` has a row for it, the rule proposed in that row is added.
-            ``of`` may be left out for a map whose keys are engines; the draft knows these maps.
+            The arguments of `aatoolkit.sections.Rule`, such as ``at`` and ``words``. The path
+            ``at`` alone suffices for a path that `availability` lists: it confirms the rule
+            proposed there.
 
         Raises
         ------
@@ -282,8 +279,8 @@ class SectionDraft:
         Raises
         ------
         ArgumentError
-            If the rule gives a word a meaning that does not exist, if no response of the draft has
-            the path ``at``, or if no value at this path gets a meaning.
+            If no response of the draft has the path ``at``, or if the rule gives no valid meaning
+            to the values at this path.
         """
         candidate_paths = [proposal["at"] for proposal in self.proposals()]
         problem = find_rule_problem(rule, self._responses, self._headers, candidate_paths)
@@ -292,7 +289,7 @@ class SectionDraft:
         self.analysis.rules = with_rule(self.analysis.rules, rule)
 
     def _paths_by_engine(self) -> Collection[str]:
-        """Return the paths of those objects in the responses that map engines to values."""
+        """Return the paths of the objects in the responses that map engines to values."""
         tables = (table for table in self.analysis.relations if table.key == ("engine",))
         return {
             format_path(table.steps[:-1])
@@ -332,7 +329,7 @@ def format_counts(counts: Mapping[str, int]) -> str:
 
 
 def propose_rule(candidate: Candidate) -> dict[str, Any]:
-    """Return the keyword arguments of the `Rule` that would read availability at a candidate."""
+    """Return the keyword arguments of the `Rule` that would read a candidate's path."""
     flag_by_text = {"true": True, "false": False, "null": None}
     meaning_by_word = {
         flag_by_text.get(word, word): meaning for word, meaning in candidate.words.items()
@@ -357,13 +354,7 @@ def propose_rule(candidate: Candidate) -> dict[str, Any]:
 
 
 def _check_values(column: ColumnFinding) -> None:
-    """Check that a column's ``dtype`` and ``parse`` can read all its values in the responses.
-
-    Raises
-    ------
-    ValueError
-        If any value cannot be read; the message has examples.
-    """
+    """Raise a ValueError if a column's ``dtype`` and ``parse`` cannot read its values."""
     values = [None if value is MISSING else value for value in column.values]
     dtype, parse = column.reading.dtype, column.reading.parse
     if column.reading.year is not None or not values:

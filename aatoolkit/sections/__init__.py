@@ -1,10 +1,8 @@
-"""Declare the sections of a service, and the profiles that these declarations belong to.
+"""Declare the sections of a service: their tables, columns, units and ways to aggregate.
 
-Everything that a declaration consists of can be imported from here. In reading order: ``section``,
-``column``, ``row_shapes`` (where rows are in a response), ``aggregation`` (units and rules),
-``availability_rule``; ``profile`` (the sections of one service), ``profile_json`` (profiles as
-JSON), ``typed`` (profiles as Python types); ``declared`` (the declarations of the reference
-service), ``registry`` (declarations by name), ``inference`` (drafts of declarations).
+Everything that a declaration consists of can be imported from here. ``registry`` finds declarations
+by name, and ``declared`` has those of the reference service. ``inference`` drafts declarations from
+responses.
 
 >>> get("domains").names[0]
 'source_domains'

@@ -1,8 +1,4 @@
-"""Units of numbers, and the rules by which the values of a column are aggregated.
-
-The units come from `aatoolkit._util.units`. A rule says how the values of several rows are combined
-into one, or why they must not be combined.
-"""
+"""Rules by which the values of a column are aggregated, and units of numbers."""
 
 from __future__ import annotations
 
@@ -47,7 +43,7 @@ __all__ = [  # noqa: F405
 ]
 
 RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "count", "key", "none")
-"""The rules by which the values of a column become one; by ``key`` and ``none`` they must not."""
+"""The rules by which values are aggregated; ``key`` and ``none`` forbid it."""
 
 
 @dataclass(frozen=True)
@@ -57,32 +53,26 @@ class Aggregation:
     Parameters
     ----------
     rule : str
-        One of `RULES`.
+        One of `RULES`, such as ``sum``.
     by : str, optional
-        For a weighted mean, the column with the weights.
+        The column with the weights of a mean.
     over : tuple of str, optional
-        For a ratio, the columns of its numerator and its denominator. The ratio of several rows is
-        the ratio of their sums.
+        The columns of the numerator and the denominator of a ratio. Several rows give the ratio of
+        the sums.
     within : str, optional
-        A column, such as the currency of a revenue: rows are combined only if they have the same
-        value in this column. Even if ``rule`` is ``none``, such rows are combined: as the ratio of
-        ``counts``, or as a mean weighted by ``otherwise``.
+        A column whose values must be equal in all rows that are aggregated, such as the currency.
     why : str, optional
-        Why rows must not be combined, or what to keep in mind if they are.
+        Why rows must not be aggregated, or what to keep in mind if they are.
     across : tuple of str
-        The dimensions over which values can be summed, such as ``engine`` or another column of the
-        table's key. Rows that differ in another column of the key are not added. If ``across`` is
-        empty, values can be summed over all dimensions.
+        The dimensions to sum over, such as ``engine``; empty for all.
     otherwise : str, optional
-        The column with the weights of an approximate mean, which is used if the service does not
-        report the counts in ``by`` or ``over``.
+        The column with the weights of a mean, if the service does not report ``by`` or ``over``.
     counts : tuple of str, optional
-        For a rate whose ``rule`` is not ``ratio``: the columns with its numerator and its
-        denominator, from which its confidence interval is computed.
+        The columns of the numerator and the denominator of a rate, for its confidence interval.
     among : tuple of str
-        The rows that should have a value: ``(count,)`` selects the rows in which the column
-        ``count`` is not 0, and ``(column, value, …)`` the rows in which the column has one of the
-        values. In all other rows a missing value is ignored, and the result is still complete.
+        The rows that should have a value. ``(count,)`` selects the rows in which the column
+        ``count`` is not 0, and ``(column, value, …)`` the rows with one of the values. Missing
+        values in other rows are ignored.
 
     Raises
     ------
@@ -130,7 +120,7 @@ class Aggregation:
 
 
 def rule_of(rule: Aggregation | str) -> Aggregation:
-    """Return ``rule`` as an `Aggregation`; a text must be the name of a rule, as in `RULES`."""
+    """Return an `Aggregation`, or the one with this name."""
     return rule if isinstance(rule, Aggregation) else Aggregation(rule)
 
 
@@ -148,16 +138,16 @@ NOT_ADDITIVE = Aggregation("none", why="not additive: the rows overlap")
 def weighted(by: str, otherwise: str | None = None) -> Aggregation:
     """Return the rule for a mean weighted by the column ``by``: Σ(value·by)/Σby.
 
-    ``otherwise`` is the column with the weights to use if the service does not report ``by``.
+    ``otherwise`` is the column with the weights if the service does not report ``by``.
     """
     return Aggregation("mean", by=by, otherwise=otherwise)
 
 
 def ratio(numerator: str, denominator: str, otherwise: str | None = None) -> Aggregation:
-    """Return the rule for a ratio: the sum of the numerators divided by that of the denominators.
+    """Return the rule for a ratio of sums: Σnumerator/Σdenominator.
 
-    ``otherwise`` is the column with the weights of a mean, which replaces the ratio if the service
-    does not report the counts.
+    If the service does not report these counts, a mean weighted by ``otherwise`` replaces the
+    ratio.
     """
     return Aggregation("ratio", over=(numerator, denominator), otherwise=otherwise)
 
@@ -168,14 +158,14 @@ def share(
 ) -> Aggregation:
     """Return the rule for shares of one whole, which are added only within one response.
 
-    ``counts`` has the columns of the numerator and the denominator of a share.
+    ``counts`` are the columns of the numerator and the denominator of a share.
     """
     return Aggregation("sum", why=why, counts=counts)
 
 
 def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
-    """Return the rule ``none``: rows must not be combined, for the reason ``why``.
+    """Return the rule ``none``: rows must not be aggregated, for the reason ``why``.
 
-    ``counts`` has the columns of the numerator and the denominator, if the values are rates.
+    ``counts`` are the columns of the numerator and the denominator of a rate.
     """
     return Aggregation("none", why=why, counts=counts)

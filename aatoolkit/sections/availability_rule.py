@@ -1,4 +1,6 @@
-"""Rules that say where the responses of a service state whether data is available, and why not."""
+"""Rules that say where the responses of a service state which data could be measured, and why
+not.
+"""
 
 from __future__ import annotations
 
@@ -14,52 +16,46 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that says where the responses of a section state availability, and in which words.
+    """A rule that says where a section's responses state availability, and in which words.
 
-    Availability is stated at the path ``at``: in an object, a map (an object whose keys are
-    engines or fields), a field of each row, or a response header. If a rule leads to an object and
-    a response has this object, availability is read only there, except for the day on which
-    measuring began, such as ``logged_since``. If the response lacks this object, the package
-    looks for availability at all paths and names that it knows. A rule for a map, rows or a header
-    replaces this general search only at its own path.
+    Availability says whether data could be measured, and why not. It may be stated in an object, in
+    a map (an object whose keys are engines or fields), in a field of each row, or in a header.
+
+    If a response has the object of a rule, availability is read only there. Other rules add to the
+    general search for availability in the whole response.
 
     Parameters
     ----------
     name : str
-        The name of the rule, which is stored with each availability that is read by it.
+        The name of the rule, which is stored with each availability that it reads.
     at : str
-        The path at which availability is stated. ``meta.dataStatus`` leads to an object, a text or
-        a boolean, ``engineStates{}`` to a map from engines or fields to objects, texts or booleans,
-        ``rows[].quality`` to a field that is about its row, and ``header x-data-state`` to a
-        response header.
+        The path at which availability is stated:
+
+        - ``meta.dataStatus``, an object, text or boolean;
+        - ``engineStates{}``, a map from engines or fields to objects, texts or booleans;
+        - ``rows[].quality``, a field of each row;
+        - ``header x-data-state``, a response header.
     status, reason, sample_size, as_of : str
-        The names that the service gives to these fields of the object.
+        The service's names of these fields in the object.
     fields, engines : str
-        The names of two maps in the object, which give the availability (an object, text or
-        boolean) of single fields by path, and of single engines by id. For rows with
-        ``of="engine"``, ``engines`` is the field with the engine of the row.
+        The service's names of two maps in the object: from fields and from engines to their
+        availability. With ``of="engine"``, ``engines`` is the field with the engine of a row.
     total : str, optional
-        The name of the field with the total, if ``status`` is a count, as in ``status="actual",
-        total="expected"``. The count is then read as the word ``full`` if it reaches the total,
-        ``some`` if it is less, and ``none`` if it is 0. The total ``{days}`` is the number of days
-        in the request's window; if the request is unknown, the count is not read.
+        The field with the expected count, if ``status`` is a count. The count is then read as the
+        word ``full``, ``some`` or ``none``. ``{days}`` stands for the number of days asked for.
     words : mapping of str, bool or int to str
-        For each text, boolean or code of the service, a word with the same meaning that the package
-        knows: ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``. The
-        word ``nothing`` is for texts that say nothing about availability. Keys are stored as text.
-        In a key, ``*`` stands for any text, and ``{engine}`` for the engine that the text is about:
-        ``{"{engine}: late since *": "partial", "*": "available"}``. A boolean that is not among the
-        keys is read only if the package knows the name of its field.
+        Maps the service's words to those of this package, as in ``{"amber": "partial", True:
+        "not_run", None: "pending"}``. The meaning ``nothing`` is for words that say nothing about
+        availability. In a key, ``*`` stands for any text and ``{engine}`` for an engine:
+        ``{"{engine}: late since *": "partial"}``.
     of : str, optional
-        What the entries of a map or the rows are about: ``engine``, ``field`` (of a map only) or
-        ``section``, if each is a notice about the whole section. By default each key of a map is
-        looked up among the known engines and fields; pass ``engine`` if the service has other
-        engines. The engine of a row is in the row, or is its key in a map.
+        What the entries of a map or the rows are about: ``engine``, ``field`` or ``section``. By
+        default, the keys of a map are looked up among the known engines and fields.
 
     Raises
     ------
     ArgumentError
-        If ``at`` is not a valid path, or ``of`` is none of these words.
+        If ``at`` is not a valid path, or ``of`` is not one of these words.
 
     Examples
     --------
@@ -109,14 +105,13 @@ class Rule:
 
     @property
     def steps(self) -> Iterator[str]:
-        """The names of the fields on the path ``at``, from the outermost to the innermost."""
+        """The names of the fields on the path ``at``, the outermost first."""
         return (step.name for step in parse_pattern(self.at) if isinstance(step, Field))
 
     def find(self, document: Any) -> dict[str, Any] | None:
-        """Return the object at the path ``at`` of a response; None if there is none.
+        """Return the object at the path ``at`` of a response, or None.
 
-        A text, boolean or null at the path is returned as the status in an object, as in
-        ``{"status": "pending"}``.
+        A text or boolean is returned as an object, as in ``{"status": "pending"}``.
         """
         value = self._value_at_path(document)
         if self.is_bare(document):
@@ -126,18 +121,12 @@ class Rule:
         return value
 
     def value_in(self, record: Mapping[str, Any]) -> Any:
-        """Return the status in ``record``, or, if the rule has a ``total``, the word for its count.
-
-        With a ``total``, the status is a count; `extent_word` gives the word.
-        """
+        """Return the status in an object; a count with a total becomes a word such as ``full``."""
         value = record.get(self.status)
         return extent_word(value, record.get(self.total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
-        """Return whether a response has a text or boolean at the path ``at``, not an object.
-
-        A null is treated like a text if it is among the rule's ``words``.
-        """
+        """Return whether a response has a text or boolean at the path ``at``, and not an object."""
         value = self._value_at_path(document)
         return isinstance(value, str | bool) or (value is None and "null" in self.words)
 
@@ -148,10 +137,8 @@ class Rule:
         return document
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
-        """Return the meaning of a value in the rule's ``words``, and the engine that it names.
-
-        The meaning is None if no key of ``words`` matches the value. The engine is None if the key
-        that matches has no ``{engine}``.
+        """Return the meaning of a value in the rule's ``words``, and the engine that the value
+        names.
 
         Examples
         --------
@@ -177,7 +164,7 @@ _DIGITS = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
 
 
 def as_count(value: object) -> int | None:
-    """Return an integer, or a text of its digits, as an integer; None for other values.
+    """Return an integer, or a text of digits, as an integer; None for other values.
 
     Examples
     --------
@@ -191,9 +178,6 @@ def as_count(value: object) -> int | None:
 def extent_word(count: object, total: object) -> str | None:
     """Return whether a count is ``none``, ``some`` or all (``full``) of a total.
 
-    Return None if the total is not above 0, or if the values are not integers. An integer may be
-    written as text, as in the JSON of Protocol Buffers.
-
     Examples
     --------
     >>> extent_word(25, 30), extent_word(30, 30), extent_word("0", "30"), extent_word(0, 0)
@@ -206,22 +190,19 @@ def extent_word(count: object, total: object) -> str | None:
 
 
 WINDOW = "{days}"
-"""The ``total`` of a rule that stands for the number of days in the request's window."""
+"""The ``total`` of a rule that stands for the number of days asked for."""
 
 
 @lru_cache(maxsize=1024)
 def _compile_word(word: str) -> re.Pattern[str] | None:
-    """Return the regular expression for a key of `Rule.words` with ``*`` or ``{engine}``.
-
-    Return None for other keys.
-    """
+    """Return the regular expression for a word with ``*`` or ``{engine}``, else None."""
     pattern = re.escape(word).replace(r"\*", ".*")
     pattern = pattern.replace(r"\{engine\}", r"(?P<engine>\S.*?)", 1)
     return re.compile(pattern, re.DOTALL) if pattern != re.escape(word) else None
 
 
 def to_rule_tuple(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
-    """Return ``rules``, which may be None, one rule or a tuple of rules, as a tuple.
+    """Return rules as a tuple.
 
     Examples
     --------
@@ -232,7 +213,7 @@ def to_rule_tuple(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
 
 
 def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
-    """Return the rules with ``rule`` added; it replaces an earlier rule with the same path ``at``.
+    """Return the rules and one more, which replaces an earlier rule with the same path.
 
     Examples
     --------
@@ -244,7 +225,7 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
 
 
 def to_word(value: object) -> str:
-    """Return a value of a response as text, as the keys of `Rule.words` are stored.
+    """Return a JSON value as text.
 
     Examples
     --------

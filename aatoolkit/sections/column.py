@@ -1,10 +1,7 @@
 """Declare the columns of tables: the path to their values, dtype, unit and meaning.
 
-`Column` declares a column. The functions `count`, `fraction`, `text` and so on are short forms of
-`Column`, one for each kind of value. Each takes the column's name, its description, the path to its
-values (by default the name in camelCase), and the other parameters of `Column`. If a path is passed
-as the name, the name is made from the path: ``count("totals.hitCount")`` declares the column
-``totals_hit_count``.
+`Column` declares any column. Functions such as `count`, `fraction` and `text` are short forms of
+`Column` for common kinds of values.
 
 >>> count("citation_count", "Citations of the domain.").unit
 'count'
@@ -61,60 +58,53 @@ class Column(Described):
     name : str
         The name of the column, in snake_case.
     dtype : str
-        ``string``, ``Int64``, ``Float64``, ``boolean``, ``date``, ``timestamp`` (UTC),
-        ``category`` or ``list<string>``.
+        ``string``, ``Int64``, ``Float64``, ``boolean``, ``date``, ``timestamp`` (UTC), ``category``
+        or ``list<string>``.
     doc : str
         The meaning of the values, in a sentence.
     source : str, optional
-        The path to the values, from the row: ``metric.key`` leads to a field, ``.`` to the row
-        itself. ``^path`` starts at the record that encloses the row, ``^^path`` one record further
-        out, ``$.path`` at the response. ``#0`` or ``#1`` is the position of the row in its array,
-        counted from 0 or 1; ``^#0`` is the position of the enclosing record. If the row is an
-        array, ``[0]`` is its element at position 0, and ``[name]`` the element that the header
-        calls ``name``. ``$.path[@0]`` is the element of another array at the same position as the
-        row. By default it follows from the column's name: it is the ``{}`` step or the position to
-        which the declaration of the rows gives this name, or else the field with this name in
-        camelCase.
+        The path from the row to the values. By default, it is the column's name in camelCase.
+
+        - ``metric.key`` leads to a field of the row, and ``.`` to the row itself.
+        - ``^path`` starts at the record around the row, ``$.path`` at the response.
+        - ``#0`` or ``#1`` is the position of the row in its array, counted from 0 or 1.
+        - ``[0]`` or ``[name]`` is an element of a row that is an array.
+        - ``@0`` is the key of the row, if the rows are the entries of an object.
+        - ``$.path[@0]`` is the element of another array at the row's position.
     unit : str, optional
-        The unit; None if the values have no unit. "per `metric`" means that the unit depends on
-        the value of the column ``metric`` in the same row.
+        The unit. "per `metric`" means that the column ``metric`` decides the unit of each row.
     levels : tuple of str, optional
         The known values of a category.
     ordered : bool
         Whether the levels are ordered, from the lowest to the highest.
     aggregate : Aggregation, optional
-        The rule by which rows are aggregated; by default they are not.
+        How rows are aggregated; by default they are not.
     null : str, optional
-        For a column of the key: the text that replaces null.
+        The text that replaces null in a column of the key.
     optional : bool
-        Whether a response may lack the field altogether.
+        Whether a response may lack the field.
     parse : str, optional
-        The notation of the values, if they are not plain JSON of the dtype: ``number`` (``1,204``,
-        ``34.5%``, ``+2.1``, ``#3``, ``1.2k``), ``decimal comma`` (``1.204,5``), ``money``
-        (``$1,204.50``) and ``currency`` (the ``$`` in ``$1,204.50``), ``any`` (texts, numbers and
-        booleans, all kept as text), ``duration`` (``1m 30s``, ``PT90S``, ``00:01:30``; in seconds),
-        ``parts``
-        (an object of ``num`` and ``den``, of ``numerator`` and ``denominator``, or of ``units``
-        and ``nanos``), ``boolean`` (``yes``, ``off``, 1),
-        ``YYYYMMDD`` (also ``2026/11/3``), ``DD/MM/YYYY`` and ``MM/DD/YYYY`` (also ``3.11.2026``),
-        ``zoned day`` (``2026-11-03+01:00``), ``iso week`` (``2026-W45``, its Monday),
-        ``iso month`` (``2026-11``, ``2026-Q4``),
-        ``month day`` (``Nov 3``), ``month day year`` (``Nov 3, 2026``), ``epoch s``, ``epoch ms``
-        (also ``/Date(1794182400000)/``), ``epoch ns``, ``epoch days``, or
-        ``utc`` (an instant written without a zone). Percent signs are ignored: pass ``scale=0.01``
-        for a fraction.
+        The notation of the values, if they are not plain JSON. Percent signs are ignored: pass
+        ``scale=0.01`` for a fraction.
+
+        - Numbers: ``number`` (``1,204``, ``34.5%``, ``#3``, ``1.2k``), ``decimal comma``
+          (``1.204,5``), ``money`` (``$1,204.50``), ``currency`` (its ``$``), ``duration``
+          (``1m 30s``, in seconds), ``parts`` (an object with numerator and denominator).
+        - Days: ``YYYYMMDD``, ``DD/MM/YYYY``, ``MM/DD/YYYY``, ``zoned day`` (``2026-11-03+01:00``),
+          ``iso week`` (``2026-W45``, its Monday), ``iso month`` (``2026-11``), ``month day``
+          (``Nov 3``), ``month day year`` (``Nov 3, 2026``), ``epoch days``.
+        - Instants: ``epoch s``, ``epoch ms``, ``epoch ns``, ``utc`` (written without a zone).
+        - Others: ``boolean`` (``yes``, ``off``, 1), ``any`` (all scalars, kept as text).
     year : str, optional
-        For ``month day``: the path to the year in the response, or to a day in the response that is
-        not earlier than any day of the column, such as ``$.window.end``.
+        For ``month day``: the path to the year or the last day in the response, such as
+        ``$.window.end``.
     scale : float, optional
         The factor that numbers are multiplied by, such as 0.01 for percent or cents.
     missing : tuple, optional
-        Values that stand for a missing value, such as ``(-1, "n/a")``. They become missing in the
-        column, and are kept unchanged in ``tables.extra``, the values that no column has.
+        Values that stand for a missing value, such as ``(-1, "n/a")``.
     valid : str, optional
-        The path (as in ``source``) to a boolean, 0 or 1 that says whether the value of the row is
-        valid. If it is false or 0, the value is treated like one of ``missing``. With ``!`` before
-        the path, true and 1 mean that the value is missing.
+        The path to a boolean that says whether the row's value is valid. An invalid value becomes
+        missing. With ``!`` before the path, true means invalid.
     units : mapping of str to str, optional
         If ``unit`` is "per `metric`": the unit for each value of the column ``metric``.
 
@@ -149,7 +139,7 @@ class Column(Described):
 
     @property
     def unit_by(self) -> str | None:
-        """The name of the column that determines the unit of each row; None if no column does.
+        """The name of the column that determines the unit of each row, or None.
 
         Examples
         --------
@@ -161,7 +151,7 @@ class Column(Described):
 
     @property
     def reading(self) -> Reading | None:
-        """How the values are parsed, as a `Reading`; None if the JSON values need no parsing."""
+        """How the values are parsed, as a `Reading`; None for plain JSON values."""
         if self.parse is None and self.scale is None and not self.missing:
             return None
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
@@ -220,7 +210,7 @@ def snake(name: str) -> str:
 
 
 class ShortForm(Protocol):
-    """The signature of the functions that are short forms of `Column`, such as `text`."""
+    """The signature of the short forms of `Column`, such as `text`."""
 
     __name__: str
 
@@ -246,7 +236,7 @@ def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortFor
 
 
 FORMS: dict[tuple[str, str | None], ShortForm] = {}
-"""Maps dtype and unit to the short form of this module that a draft is written with."""
+"""Maps dtype and unit to the short form of `Column` for them."""
 
 text = _make_short_form("text", "A column of text.", "string")
 flag = _make_short_form("flag", "A column of booleans.", "boolean")
@@ -278,9 +268,12 @@ def count(
 ) -> Column:
     """Return a column of counts, which are summed.
 
-    ``across`` names the dimensions over which the counts may be summed; by default all. ``among``
-    names another column of counts: if it is 0 in a row, a missing count in this row does not make
-    the sum incomplete.
+    Parameters
+    ----------
+    among : str, optional
+        Another column of counts. Where it is 0, a missing count is ignored in the sum.
+    across : tuple of str
+        The dimensions to sum over, such as ``engine``; by default all.
     """
     rule = Aggregation("sum", across=across, among=() if among is None else (among,))
     return _make_column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
@@ -296,9 +289,8 @@ def fraction(
 ) -> Column:
     """Return a column of fractions from 0 to 1.
 
-    ``over`` names the columns of the numerator and the denominator, if there are such columns: the
-    fraction of several rows is then the ratio of their sums. Without ``over``, rows are not
-    combined.
+    With ``over``, the columns of the numerator and the denominator, several rows are aggregated as
+    the ratio of the sums. Without ``over``, rows are not aggregated.
     """
     rule = NONE if over is None else ratio(*over)
     return _make_column(
@@ -307,9 +299,8 @@ def fraction(
 
 
 def ref(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
-    """Return a text column with a field of the record that encloses the row.
+    """Return a text column with a field of the record around the row.
 
-    ``source`` is the path to this field; by default it is the column's name in camelCase, with
-    ``^`` before it.
+    By default the field has the column's name in camelCase.
     """
     return _make_column(name, "string", doc, source or f"^{camel(name)}", **more)

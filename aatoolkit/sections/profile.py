@@ -1,8 +1,4 @@
-"""Profiles: the declarations of the sections of one service.
-
-A profile is an object that is passed to a client, not a global setting: two clients can use two
-profiles at the same time. `Profile.load` reads a profile from a Python file.
-"""
+"""Profiles: the declarations of the sections of one service."""
 
 from __future__ import annotations
 
@@ -40,11 +36,10 @@ class Profile(Described, Mapping[str, Section]):
     doc : str
         The service that the profile describes, and how the profile was made.
     baseline : mapping, optional
-        A description of the responses at the time when the profile was made, with which later
-        responses are compared.
+        A description of the responses when the profile was made, to compare later responses with.
     tentative : collection of str
-        The names of sections whose declaration is only a guess. If a response does not fit the
-        declaration at all, it is read with a draft made from the response itself.
+        The names of sections whose declaration is a guess. A response that does not fit the guess
+        is read by a new draft.
 
     Raises
     ------
@@ -87,7 +82,7 @@ class Profile(Described, Mapping[str, Section]):
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
-        """Create a profile of tentative sections, each looked up in ``sections`` when needed."""
+        """Create a profile whose sections are guesses, from a mapping of sections."""
         profile = cls(name, doc=doc, tentative=sections)
         profile._sections = sections
         return profile
@@ -96,8 +91,7 @@ class Profile(Described, Mapping[str, Section]):
     def load(cls, source: ProfileSource) -> Profile:
         """Load a profile from a Python file or module. Loading a file runs it.
 
-        The file should define a `Profile` as ``PROFILE``. If it does not, a profile is made of the
-        file's `Section` objects and named after the file.
+        The file defines a `Profile` as ``PROFILE``, or only `Section` objects.
 
         Parameters
         ----------
@@ -205,15 +199,15 @@ class Profile(Described, Mapping[str, Section]):
 
 
 ProfileSource = Profile | ModuleType | str | os.PathLike[str]
-"""A profile, or a module or the path of a file that a profile is loaded from."""
+"""A profile, a module, or the path of a file to load a profile from."""
 
 SCOPE_OPTIONS = "scope_options"
-"""The name of the section that lists the values of filters; the API has it at another path."""
+"""The name of the section that lists the values of filters."""
 
 
 @lru_cache(maxsize=1024)
 def fingerprint(section: Section) -> str:
-    """Compute a hash of 8 hexadecimal digits; equal declarations have equal hashes.
+    """Return a hash of a declaration, in 8 hexadecimal digits.
 
     Examples
     --------
@@ -226,10 +220,7 @@ def fingerprint(section: Section) -> str:
 
 
 def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
-    """Return a `ScopeError` that says that ``name`` is not declared and suggests similar names.
-
-    ``kind`` says what the name should be of, such as ``section``; ``names`` are the declared names.
-    """
+    """Return a `ScopeError` for an unknown name, which suggests similar names."""
     short_name = str(name)[:80]  # it may be of any kind
     suggestions = near_matches(short_name, names)
     message = unknown(kind, short_name, names)

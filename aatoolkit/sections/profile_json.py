@@ -1,10 +1,6 @@
-"""Convert declarations to JSON and back: whole profiles, and single tables.
+"""Convert profiles and tables to JSON and back.
 
-A study stores its profile as JSON, so that a replay reads the same tables without running Python
-code. A file with one table stores the declaration of this table, without the details that are only
-needed to read responses. A declaration becomes a dict of the fields that differ from their
-defaults. A path becomes a list: the text of the path, and a dict of the keys to which a ``{}`` step
-is limited.
+A study stores its profile as JSON, and a file of one table stores the table's declaration.
 """
 
 from __future__ import annotations
@@ -28,21 +24,19 @@ _DECLARATION_FIELDS: Mapping[str, Any] = {
     "availability": Rule,
     "aggregate": Aggregation,
 }
-"""Maps each field that holds one or more declarations to the class of these declarations."""
+"""Maps each field that holds declarations to the class of these declarations."""
 
 _PATH_FIELDS = ("steps", "header")
 _PARSING_FIELDS = ("source", "null", "optional", "parse", "year", "scale", "missing", "valid")
 
 
 def is_json_storable(section: Section) -> bool:
-    """Return whether a section can be stored as JSON: its rows are not computed by a function."""
+    """Return whether a section can be stored as JSON: no function computes its rows."""
     return all(table.rows.function is None for table in section)
 
 
 def dump_profile(profile: Profile) -> dict[str, Any]:
-    """Convert a profile to a JSON value, which `load_profile` reads.
-
-    Sections with `computed` rows are left out, because functions cannot be stored as JSON.
+    """Convert a profile to JSON, except sections whose rows a function computes.
 
     Examples
     --------
@@ -62,13 +56,7 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
 
 
 def load_profile(dumped_profile: Any) -> Profile:
-    """Return the profile that `dump_profile` converted to a JSON value.
-
-    Raises
-    ------
-    ValueError, TypeError, KeyError, AttributeError, AAToolkitError
-        If the value does not come from `dump_profile`.
-    """
+    """Return the profile that `dump_profile` converted to JSON."""
     return Profile(
         dumped_profile["name"],
         *(_load(Section, section) for section in dumped_profile["sections"]),
@@ -79,11 +67,7 @@ def load_profile(dumped_profile: Any) -> Profile:
 
 
 def dump_table(table: Table) -> dict[str, Any]:
-    """Convert the declaration of a table to a JSON value, which describes the columns of a frame.
-
-    Details that are only needed to read responses are left out: filters of rows, and the parsing of
-    values.
-    """
+    """Convert the declaration of a table to JSON, without the details for reading responses."""
     dumped_table = _dump(table)
     unfiltered_rows = Rows(
         table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one
@@ -95,12 +79,7 @@ def dump_table(table: Table) -> dict[str, Any]:
 
 
 def load_table(dumped_table: Mapping[str, Any]) -> Table:
-    """Return the table that `dump_table` converted; it cannot be used to read responses.
-
-    Raises
-    ------
-    ValueError, TypeError, KeyError
-        If the value does not come from `dump_table`.
+    """Return the table that `dump_table` converted; it cannot read responses.
 
     Examples
     --------
@@ -174,7 +153,7 @@ def _load_path(path_and_keys: Any) -> Any:
 
 
 def _as_tuples(value: Any) -> Any:
-    """Convert all lists in a JSON value to tuples; raise TypeError if a list holds a dict."""
+    """Convert all lists in a JSON value to tuples."""
     if isinstance(value, list):
         values = tuple(map(_as_tuples, value))
         hash(values)

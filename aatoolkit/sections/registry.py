@@ -1,9 +1,4 @@
-"""Look up the sections and tables of the default profile by name.
-
-A profile declares the sections and tables of a service. The default profile is that of the
-reference service (`aatoolkit.service`). For another service, `scope_options` declares the section
-of scope options, i.e. of the values that each filter can take.
-"""
+"""Look up the sections and tables of the reference service by name."""
 
 from __future__ import annotations
 
@@ -40,7 +35,7 @@ __all__ = [
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the default profile's sections, sorted, without ``scope_options``.
+    """Return the names of the reference service's sections, sorted.
 
     Examples
     --------
@@ -52,8 +47,6 @@ def names() -> tuple[str, ...]:
 
 def get(name: str) -> Section:
     """Return the declaration of a section: its tables, with their columns and paths.
-
-    ``scope_options``, or ``scope-options``, is the section that lists the values of filters.
 
     Raises
     ------
@@ -69,7 +62,9 @@ def get(name: str) -> Section:
 
 
 def all() -> Mapping[str, Section]:
-    """Return the declarations of all sections by name, with ``scope_options``.
+    """Return the declarations of all sections by name.
+
+    This includes ``scope_options``, the section that lists the values of filters.
 
     Examples
     --------
@@ -82,8 +77,8 @@ def all() -> Mapping[str, Section]:
 def table(name: str) -> Table:
     """Return the declaration of a table by its name.
 
-    The name of a table in another profile than the default one is ``profile#fingerprint:table``, as
-    it is written in the metadata of frames.
+    A table of another service has the name ``profile#fingerprint:table``, as in the metadata of
+    frames.
 
     Raises
     ------
@@ -99,7 +94,7 @@ def table(name: str) -> Table:
 
 
 def find_table(name: str) -> Table | None:
-    """Return the declaration of a table by its name; None if no table has this name.
+    """Return the declaration of a table by its name, or None.
 
     Examples
     --------
@@ -112,23 +107,22 @@ def find_table(name: str) -> Table | None:
 
 
 def propose(responses: Any, name: str | None = None) -> Proposal:
-    """Draft the declaration of a section from one or several of its responses.
+    """Draft the declaration of a section from its responses.
 
-    The draft prints as Python code. It has the units and rules of aggregation that the responses
-    prove or suggest, with the evidence in comments. `aa.profile.draft` asks the service for more
-    responses, which prove more.
+    The draft has the units and aggregation rules that the responses prove or suggest, with the
+    evidence in comments. `aa.profile.draft` requests more responses, which prove more.
 
     Parameters
     ----------
     responses : Payload, bytes, str, dict, or list of these
         Responses of one section, as received or decoded.
     name : str, optional
-        The name of the section; by default the name in the payload or in the response.
+        The name of the section; by default the name in the responses.
 
     Returns
     -------
     Proposal
-        The draft. It prints as code; its attribute ``section`` is the declaration.
+        The draft. It prints as Python code; its attribute ``section`` is the declaration.
 
     Raises
     ------
@@ -152,10 +146,10 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
 
 
 def describe(name: str) -> pd.DataFrame:
-    """Return the columns of a section's tables, one row each.
+    """Return a DataFrame with one row per column of a section's tables.
 
-    Columns: ``dtype``, ``unit``, ``aggregation`` (``key`` for columns that identify a row),
-    ``meaning``; the index has the table and the column.
+    The index has the table and the column. The columns are ``dtype``, ``unit``, ``aggregation``
+    (``key`` for columns that identify a row) and ``meaning``.
 
     Raises
     ------
@@ -182,7 +176,7 @@ def describe(name: str) -> pd.DataFrame:
 
 
 def default_profile() -> Profile:
-    """Return the profile that is used if no other profile is passed.
+    """Return the profile of the reference service, which is used by default.
 
     Examples
     --------
@@ -193,11 +187,7 @@ def default_profile() -> Profile:
 
 
 def qualifier(section: Section, owner: str) -> str:
-    """Register a section's tables; return the prefix that their names have in metadata of frames.
-
-    The prefix is empty for a section of the default profile, whose tables need no registration.
-    For any other section it consists of ``owner``, the name of the section's profile, and a
-    fingerprint of the section. `table` finds a registered table by the prefix with its name.
+    """Register a section's tables; return the prefix of their names in the metadata of frames.
 
     Examples
     --------
@@ -217,10 +207,7 @@ def qualifier(section: Section, owner: str) -> str:
 
 
 def remember(name: str, declaration: Table) -> None:
-    """Store a table of another profile, so that `table` finds it by its name in metadata.
-
-    If there are too many tables, the one stored first is dropped.
-    """
+    """Store a table of another service, for `table` to find it by its name in metadata."""
     if name not in _other_tables:
         with _lock:
             while len(_other_tables) >= _MAX_TABLES:
@@ -229,7 +216,7 @@ def remember(name: str, declaration: Table) -> None:
 
 
 _other_tables: dict[str, Table] = {}
-"""The tables of other profiles than the default one, by their names in metadata."""
+"""The tables of other services, by their names in metadata."""
 
 _MAX_TABLES = 8192
 _lock = Lock()
@@ -239,17 +226,17 @@ _lock = Lock()
 
 
 def scope_options(**paths: str) -> Section:
-    """Declare the section ``scope_options`` of a service, which lists the values of filters.
+    """Declare where a service lists the values of filters, such as its engines.
 
     Put the result into the profile of the service.
 
     Parameters
     ----------
     **paths : str
-        For each filter (``engine``, ``topic``, ``category`` or ``brand``), the path to its values
-        in the response. Write ``models[].key`` for a field of the objects in a list, ``themes[]``
-        for a list of text, ``makers{}`` for the keys of an object. If a filter is left out, its
-        path is that of the reference service.
+        The path to the values of each filter (``engine``, ``topic``, ``category`` or ``brand``):
+        ``models[].key`` for a field of the objects in a list, ``themes[]`` for a list of text,
+        ``makers{}`` for the keys of an object. By default, the path is that of the reference
+        service.
 
     Raises
     ------
@@ -275,10 +262,7 @@ def scope_options(**paths: str) -> Section:
 
 
 def _move_table(table: Table, name: str, path: str) -> Table:
-    """Return a table of the scope options with the values of the filter ``name`` at ``path``.
-
-    If ``path`` is empty, the values keep their path. All columns become optional.
-    """
+    """Return a table of filter values, read from another path and with optional columns."""
     columns = tuple(replace(column, optional=True) for column in table.columns)
     if not path:
         return replace(table, columns=columns)

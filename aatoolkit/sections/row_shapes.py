@@ -13,7 +13,7 @@ Scalar = str | float | bool | None
 """A plain JSON value."""
 
 Filter = tuple[tuple[str, tuple[Scalar, ...]], ...]
-"""Pairs of a source, as of a column, and the values there by which rows are selected."""
+"""Pairs of a path and values; they select the rows with one of the values at the path."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +25,19 @@ class Rows:
     steps
         The path to the rows.
     labels
-        One name for each ``{}`` step of the path. The column with this name holds the keys at this
-        step.
+        The names of the columns for the keys of objects, one for each ``{}`` of the path.
     positional
-        For rows that are arrays: a name for each of their positions.
+        The names of the columns, if the rows are arrays.
     one
         Whether the value at the path is a single row.
     function
-        A function that computes the rows; None for rows that are read as they are.
+        A function that computes the rows.
     header
-        For rows that are arrays: the path to the array with the names of their positions.
+        The path to the array with the column names, if the rows are arrays.
     without, only
-        Filters: ``without`` selects the rows to drop, ``only`` the rows to keep.
+        Filters: the rows to drop, and the rows to keep.
     first
-        The position of the first row in its array: 1 if the element before it is a header.
+        The position of the first row in its array; 1 if the first element is a header.
     """
 
     steps: tuple[Step, ...]
@@ -62,19 +61,15 @@ class Rows:
         without: Mapping[str, tuple[Scalar, ...]] | None = None,
         only: Mapping[str, tuple[Scalar, ...]] | None = None,
     ) -> Rows:
-        """Return the same declaration of rows with a filter, such as one that drops total rows.
-
-        Another table can have the dropped rows, by means of ``only``. If none has them, their
-        values are in ``tables.extra``, with the reason ``left out``.
+        """Return these rows with a filter, such as one that drops total rows.
 
         Parameters
         ----------
         without : mapping of str to tuple
-            Maps a source, written as that of a column, to values. Rows that have one of these
-            values at the source are dropped. None stands for null and for an absent field.
+            Maps a path from the row to values. Rows with one of these values are dropped. None
+            stands for null and for an absent field.
         only : mapping of str to tuple
-            Maps a source to values, too. Only rows that have one of these values at the source are
-            kept.
+            Maps a path from the row to values. Only rows with one of these values are kept.
 
         Examples
         --------
@@ -97,9 +92,16 @@ def records(
 ) -> Rows:
     """Declare rows that are the elements of an array.
 
-    If the path has ``{}`` steps, ``key`` names the columns for their keys. If each element is a
-    wrapper around a record, ``inside`` is the path to this record: columns are read from the
-    record, and ``^`` leads to the wrapper. ``first=1`` skips the first element, if it is a header.
+    Parameters
+    ----------
+    path : str
+        The path to the array.
+    key : str or tuple of str
+        The columns for the keys of objects, if the path has ``{}``.
+    inside : str
+        The path from each element to the record in it, if the element is a wrapper.
+    first : int
+        1 to skip the first element, a header.
 
     Examples
     --------
@@ -115,10 +117,9 @@ def records(
 
 
 def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
-    """Declare rows that are the entries of an object, or of nested objects if ``key`` is a tuple.
+    """Declare rows that are the entries of an object; ``key`` names the column for its keys.
 
-    ``key`` names the column for the keys of the object, or the columns from the outermost to the
-    innermost object.
+    A tuple of names is for nested objects, the outermost first.
 
     Examples
     --------
@@ -141,10 +142,7 @@ def pairs(path: str, *names: str) -> Rows:
 
 
 def grid(rows: str, *, header: str) -> Rows:
-    """Declare rows that are arrays, whose positions are named by another array, the header.
-
-    The source of a column is ``[name]``, where ``name`` is a name in the header, by default the
-    column's name. The order of the names in the header may differ between responses.
+    """Declare rows that are arrays, whose columns are named by another array, the header.
 
     Parameters
     ----------
@@ -172,10 +170,7 @@ def single(path: str = "") -> Rows:
 def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
     """Declare rows that a function computes from the value at a path.
 
-    The function ``rows`` is called with the decoded value and returns dicts, from which columns are
-    read as from the records of a response. In their sources, ``^`` leads to the record that
-    contains the value. The value itself is kept in ``tables.extra``, because the function may not
-    use all of it.
+    The function takes the decoded value and returns dicts, one per row.
 
     Examples
     --------
@@ -192,5 +187,5 @@ def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> R
 
 
 def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return ``key``, which is the name of one column or a tuple of names, as a tuple."""
+    """Return one name or several as a tuple."""
     return (key,) if isinstance(key, str) else (*key,)

@@ -1,12 +1,10 @@
 """Declare sections and tables: the rows and columns of a response, and their paths.
 
-A declaration is data, not code, so that the small differences between the sections are easy to see.
-The rows of a table are at a path. A path consists of names joined by dots, with ``[]`` for the
-elements of an array, and ``{}`` for the entries of an object whose keys are data (``{a,b}`` for
-the entries ``a`` and ``b`` only). The values of a column are at a path that starts at the row. A
-path with ``^`` starts at the record that encloses the row, a path with ``$`` at the response. In a
-path from the response, ``[@0]`` is the element at the row's position, and ``{@0}`` the entry with
-the row's key; 0 stands for the first array or object on the path to the row, 1 for the second.
+A path consists of the names of fields, joined by dots. ``[]`` stands for the elements of an array,
+and ``{}`` for the entries of an object whose keys are data.
+
+The path of a column starts at the row. With ``^`` it starts at the record around the row, and with
+``$`` at the response.
 
 >>> Table(
 ...     "source_domain_engines",
@@ -77,17 +75,16 @@ ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availabili
 
 @dataclass(frozen=True)
 class Table(Described):
-    """The declaration of one tidy table of a section.
+    """The declaration of one table of a section.
 
     Parameters
     ----------
     name : str
         The name of the table.
     doc : str
-        What a row is, in a sentence, such as "One row per cited domain."; by default the sentence
-        is made from the key.
+        What a row is, such as "One row per cited domain."; by default made from the key.
     rows : Rows
-        The path and shape of the rows: `records`, `keyed`, `grid`, `pairs`, `single` or `computed`.
+        Where the rows are: `records`, `keyed`, `grid`, `pairs`, `single` or `computed`.
     key : str or tuple of str
         The names of the columns that identify a row.
     columns : tuple of Column
@@ -176,20 +173,17 @@ class Section(Described):
     *tables : Table
         The tables of the section; the first is its main table.
     kept : tuple of str
-        Paths of known fields that no table has. They are kept in ``tables.extra``, and are not
-        reported as drift, i.e. as differences from the declaration.
+        Paths of known fields that are in no table. They are kept in ``tables.extra``.
     optional : tuple of str
-        Paths of rows and fields that a response may lack; their absence is not reported as drift.
+        Paths of rows and fields that a response may lack.
     availability : Rule or tuple of Rule, optional
-        The rules that say where the service states the section's availability, one for each path.
-        They take precedence over the paths and names that the package knows.
+        The rules that say where the service states which data could be measured.
     watched : tuple of str
         Paths that may be about availability but have no rule yet; ``tables.hints`` lists their
         values.
     emptied : tuple of str
-        Paths of rows that the service omits, without a reason, when nothing was measured. If a
-        response has no rows there, ``tables.hints`` warns that this may not mean zero. ``$`` stands
-        for the whole response.
+        Paths of rows that the service leaves out when nothing was measured. ``tables.hints`` warns
+        that no rows there may not mean zero. ``$`` stands for the whole response.
 
     Examples
     --------
@@ -254,9 +248,9 @@ class Section(Described):
         return f"{self.name}: {self.doc}", [f"{table.name}: {table.doc}" for table in self.tables]
 
     def with_rule(self, **rule: Any) -> Section:
-        """Return the section with one more rule that says where its availability is stated.
+        """Return the section with one more rule for its availability.
 
-        The new rule replaces an earlier rule with the same path ``at``; other rules are kept.
+        The new rule replaces an earlier rule with the same path ``at``.
 
         Parameters
         ----------
@@ -266,7 +260,7 @@ class Section(Described):
         Returns
         -------
         Section
-            A new section, with which responses can be normalised.
+            A new section; pass it to `aatoolkit.normalize`.
 
         Examples
         --------
@@ -282,7 +276,7 @@ class Section(Described):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules for the section's availability, as a tuple, which may be empty."""
+        """The rules for the section's availability, as a tuple."""
         return to_rule_tuple(self.availability)
 
     @property
@@ -292,15 +286,15 @@ class Section(Described):
 
 
 def is_on_path_of_rule(path: str, rule_path: str) -> bool:
-    """Return whether one of the two paths leads to the value at the other, or into this value."""
+    """Return whether two paths are equal or one continues the other."""
     path, rule_path = path.replace("{}", ""), rule_path.replace("{}", "")
     return f"{path}.".startswith(f"{rule_path}.") or f"{rule_path}.".startswith(f"{path}.")
 
 
 def make_pattern(rows: Rows, source: str) -> str:
-    """Return the path from the top of the response to a column's values, in all rows.
+    """Return the path from the top of the response to a column's values.
 
-    ``source`` is the path from one row of ``rows`` to the column's value.
+    ``source`` is the path from the row to the value.
     """
     if source.startswith("$"):
         return format_path(_widen_to_all_elements(parse_path(source[1:].lstrip("."))))
@@ -315,10 +309,7 @@ def make_pattern(rows: Rows, source: str) -> str:
 
 
 def _widen_to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return a path with each step to a single element of an array widened to all its elements.
-
-    A step to the current row's entry of an object becomes a step to all entries.
-    """
+    """Replace the steps to a single element of a path by steps to all elements."""
     return tuple(
         Each() if isinstance(step, Each | Position | Named)
         else Entries(step.only) if isinstance(step, Entries) else step
@@ -327,7 +318,7 @@ def _widen_to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _find_enclosing_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return the path of the record that encloses the rows, i.e. the nearest array element."""
+    """Return the path of the record around the rows."""
     array_indexes = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not array_indexes:
         raise ArgumentError(f"no record encloses {format_path(steps)!r}; leave out a ^")

@@ -129,8 +129,8 @@ _FILTERS = "".join(
 def typed_module(profile: Profile) -> str:
     """Return the source of a Python module with a type for each table of a profile.
 
-    With it, editors complete the names of sections, tables, columns and ``df.aa``, and type
-    checkers find mistyped names. The module holds no data, and needs only this package to run.
+    With the module, editors complete the names of tables and columns, and type checkers find
+    mistyped names.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def _format_tables(section: Section, class_name: str, frame_classes: Mapping[str
 
 
 def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
-    """Map each of ``names`` to the name of a class that ends in ``suffix``; no two are equal."""
+    """Return a dict from each name to a distinct class name that ends in ``suffix``."""
     class_names: dict[str, str] = {}
     for name in names:
         class_names[name] = fresh(f"{_make_class_name(name)}{suffix}", class_names.values())

@@ -1,25 +1,20 @@
 """Detect what a response says about the availability of its data, even in undocumented fields.
 
-The input is a decoded response with its HTTP status and headers, the scope options (the service's
-list of engines and other filter values), and a `Rule` if the service is known. The output is
-signals and hints, each with the JSON path of its evidence. A signal is a statement about
-availability that was read; a hint points out a value that may be such a statement, but was not
-read. This package does not use sections, tables or pandas: `normalizer.column_availability` assigns
-the signals to columns.
+The results are signals and hints. A signal is a statement about availability, such as
+``unavailable``. A hint is a value that may be a statement about availability.
 
 ``facts``
-    The values of a response by path, collected once; the classes `Signal` and `Hint`.
+    The values of a response by path; the classes `Signal` and `Hint`.
 ``words``
     What texts, keys, values and objects mean for availability.
 ``general_rules``
-    The general rules, which apply to any service: tables of the keys and values that state
-    availability, and the functions that read such values.
+    Rules that apply to the responses of any service.
 ``declared_rules``
     Reading by the rules that the profile of a known service declares.
 ``hints``
     The search for hints.
 ``detection``
-    `detect`, which calls all of these, and also reads the HTTP status and headers.
+    `detect`, which calls all of these.
 """
 
 from aatoolkit.availability.detect.declared_rules import state_by

@@ -1,9 +1,4 @@
-"""Read availability from a response by the rules that the service's profile declares.
-
-A `Rule` says where the service states availability: in an object, a map, a header, or a field of
-rows at a given path. It also gives the meanings of the service's own words. Each statement about
-availability that is read becomes a `Signal`.
-"""
+"""Read availability from a response by the rules that the service's profile declares."""
 
 from __future__ import annotations
 
@@ -38,7 +33,7 @@ from aatoolkit.sections.availability_rule import REFERENCE, WINDOW, Rule, extent
 FieldNames = tuple[str, ...]
 
 _NEUTRAL_NAMES = frozenset({REFERENCE.status, REFERENCE.engines, REFERENCE.fields, "state"})
-"""Names of fields that do not tell what their boolean means; the parent's name does instead."""
+"""Names of fields that do not tell what their boolean means, such as ``status``."""
 
 _UNKNOWN_WORD = "a word that the rule of this place does not know"
 
@@ -49,13 +44,9 @@ class RuleValue(NamedTuple):
     Attributes
     ----------
     scope, target : str
-        What the value is about, as in `Signal`. The scope may also be ``entry``, if the target is
-        a key of a map (an engine or a field), or ``part``, if the value is about one engine of the
-        row that is the target.
-    value : object
-        The value.
+        What the value is about, as in `Signal`.
     names : tuple of str
-        The names of the fields on the path to the value, from the outermost to the innermost.
+        The names of the fields on the path, the outermost first.
     path : str
         The JSON path of the value.
     """
@@ -68,12 +59,7 @@ class RuleValue(NamedTuple):
 
 
 def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
-    """Add signals by the declared rules; return whether the general rules must be skipped.
-
-    The general rules must be skipped if a rule about an object has read something, because such a
-    rule covers the whole response. A rule about rows, a map or a header replaces the general rules
-    only at its own path.
-    """
+    """Add signals by the declared rules; return whether to skip the general rules."""
     covers_response, joint_statements = False, []
     signal_count_before = len(facts.signals)
     for rule in rules or (REFERENCE,):
@@ -125,14 +111,10 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
 
 
 def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
-    """Add a signal ``partial`` for the section if measuring began after the first day asked for.
-
-    The day on which measuring began must be in an object on the path of a rule. Nothing is read
-    unless the response has every day from its first to its last, because weekly rows or days of
-    single events do not show which days were requested.
-    """
+    """Add a signal ``partial`` for the section if measuring began after the first requested day."""
     dates = facts.dates
     moments = [*filter(None, map(parse_moment, dates))]
+    # Weekly rows or days of single events do not show which days were requested.
     if not moments or (max(moments) - min(moments)).days + 1 != len(dates):
         return
     for fact in facts.facts:
@@ -150,18 +132,15 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
 def _explain(
     state: Availability, target: str | None, state_by_target: Mapping[str | None, Availability]
 ) -> Availability:
-    """Return ``state_by_target[target]`` if ``state`` is ``unavailable`` without a cause.
-
-    ``state_by_target`` maps targets (the path of a field, an engine, or None for the section) to
-    availabilities with a cause. Return ``state`` if it has a cause or another status, or if the
-    dict lacks the target.
+    """Replace ``unavailable`` without a cause by the availability of the same target with a
+    cause.
     """
     lacks_cause = state.status == Status.UNAVAILABLE and state.cause is None
     return state_by_target.get(target, state) if lacks_cause else state
 
 
 def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
-    """Return ``value`` without the fields at the path ``steps``; ``value`` itself is unchanged."""
+    """Return a copy of ``value`` without the fields at a path."""
     first_step, *further_steps = steps
     is_last = not any(isinstance(step, Field | Named) for step in further_steps)
     if isinstance(value, list) and isinstance(first_step, Each) and not is_last:
@@ -179,23 +158,7 @@ def _remove_path(value: Any, steps: Sequence[Step]) -> Any:
 def state_by(
     rule: Rule, value: Any, names: FieldNames, reason: object = None
 ) -> Availability | None:
-    """Return the availability that a rule reads from a value; None if the value states nothing.
-
-    The meaning is looked up first in the rule's ``words``. Otherwise a text is looked up among the
-    words that the package knows, and a boolean gets the meaning of its field's name, such as
-    ``hasData``. A value without a meaning gives ``unknown``, with the value as the reason.
-
-    Parameters
-    ----------
-    rule : Rule
-        The rule; its ``words`` map the service's words to their meanings.
-    value : object
-        A text, boolean or number, or an object that has such a value under the key
-        ``rule.status``.
-    names : tuple of str
-        The names of the fields on the path to the value, from the outermost to the innermost.
-    reason : object
-        The reason that the service gives for ``value``; ignored unless it is a text.
+    """Return the availability that a rule reads from a value, or None.
 
     Examples
     --------
@@ -228,10 +191,7 @@ def state_by(
 
 
 def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[RuleValue]:
-    """Yield the values at the path of a rule.
-
-    The path leads to an HTTP header, to the entries of a map, or to a field of rows.
-    """
+    """Yield the values at the path of a rule."""
     if rule.kind == "header":
         for name, text in headers.items():
             if name.lower() == rule.header:
@@ -294,22 +254,15 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
 
 
 JointStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
-"""A statement about the whole section, combined from the availabilities of its engines or rows.
-
-It is a tuple: the list of pairs of target (engine or row) and availability, the JSON path of the
-evidence, the name of the rule, and the evidence.
+"""The availabilities of all engines or rows, with path, rule and evidence; together they are that
+of the section.
 """
 
 
 def _read_rule_values(
     facts: Facts, rule: Rule, rule_values: Sequence[RuleValue]
 ) -> list[JointStatement]:
-    """Add a signal for each value that has a meaning; return what all values say together.
-
-    A `JointStatement` is an availability of the whole section, combined from those of its engines
-    or rows. The result is a list of one, or an empty list if the values do not decide the
-    availability of the whole section.
-    """
+    """Add a signal for each value that has a meaning; return what all values say together."""
     signal_count_before = len(facts.signals)
     rule_values = [item for item in rule_values if rule.meaning_of(item.value)[0] != SILENT]
     # The type is in the key because 1 and True are equal.
@@ -360,7 +313,7 @@ def _read_rule_values(
 
 
 def _is_about_all_engines(rule: Rule) -> bool:
-    """Return whether a rule reads the status of every engine, not only of those that lack data."""
+    """Return whether a rule reads the status of every engine, not only of engines without data."""
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
     may_list_lacks = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
@@ -368,10 +321,7 @@ def _is_about_all_engines(rule: Rule) -> bool:
 
 
 def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availability | None:
-    """Return the availability that a value means; add a hint and return None if it is not known.
-
-    No hint is added for a boolean if the rule gives a meaning only to the other boolean.
-    """
+    """Return the availability that a value means; add a hint if it is not known."""
     state = state_by(rule, rule_value.value, rule_value.names)
     if state is None or state.status != Status.UNKNOWN:
         return state
@@ -383,7 +333,7 @@ def _find_known_state(facts: Facts, rule: Rule, rule_value: RuleValue) -> Availa
 
 
 def _read_object(facts: Facts, rule: Rule, statement_object: Mapping[str, Any]) -> None:
-    """Add signals read from the object at the rule's path: about section, fields and engines."""
+    """Add signals from the object at the rule's path: about section, fields and engines."""
     object_names = (*rule.steps,)
     object_path = "$" + "".join(map(key_step, object_names))
     rule_values = []

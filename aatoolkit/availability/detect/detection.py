@@ -1,39 +1,8 @@
 """Detect what a response says about the availability of its data, even in undocumented fields.
 
-Each statement about availability that is read becomes a signal, with the name of the rule that
-read it. The sources are read in this order:
-
-1. the HTTP status, and headers about availability;
-2. the values that the declared rules of a known service point to (`declared`). If no rules are
-   declared, and the body has the ``availability`` object that the API documents, this object is
-   read, and nothing else of the body;
-3. the keys of the objects about the whole response (`general_rules.ENVELOPE`), including an error
-   in the body of a successful response;
-4. fields of a record that say whether its own data are available (`general_rules.ROWS`);
-5. the scope options: engines that are not configured or that never ran.
-
-Inside lists of records, ``status``, ``state`` and ``availability`` are not read, because they
-describe business objects, such as orders. Nor are objects that repeat the request (``filters``).
-If no rule reads anything, there is no signal, and the availability is ``unknown``: it is never
-taken for available, and missing data are never taken for zero. An unknown word under a key that
-names availability gives ``unknown`` too; the word is kept verbatim, and a
-`~aatoolkit.errors.SchemaDriftWarning` is issued once.
-
-How the HTTP status decides whether a reply counts as a section's response:
-
-=============================  ==========================================================
-200, 201, 203                  a response; an error in the body is read as availability
-202, 204, 205                  no response, even without a body: 202 means ``pending``,
-                               204 and 205 mean ``unavailable``
-402, 403, 404, 409, 410, 422,  no response, if the body says why the section could not be
-423, 424, 425, 428, 451, 501,  measured (the plan does not include it, a source is not
-503                            connected, the first run is still to come, …); else an error
-206, 400, 401, 429, others     an error: it is about the call, the account or the service
-=============================  ==========================================================
-
-"No response" gives typed, empty tables whose availability has the reason; "an error" is raised as
-an exception. A 404 that says that the host is unknown, a 403 that says that the user lacks rights
-and a 503 that only says "unavailable" are errors.
+The evidence is read in this order: HTTP status, headers, rules of a known service, objects about
+the whole response, records, and the service's list of engines. Without any statement, the
+availability is ``unknown``.
 """
 
 from __future__ import annotations
@@ -82,10 +51,7 @@ from aatoolkit.sections.availability_rule import Rule, to_rule_tuple
 
 
 def _add_engines_without_data(facts: Facts, options: ScopeOptions) -> None:
-    """Add a signal for each engine that the scope options list as not configured or never run.
-
-    Engines are left out if the response itself states their availability.
-    """
+    """Add a signal for each engine that is not configured or never ran."""
     stated_engines = {
         fold(signal.target or "") for signal in facts.signals if signal.scope == "engine"
     }
@@ -112,39 +78,27 @@ def detect(
 ) -> Detection:
     """Return what a response says about the availability of its data.
 
-    If detection fails, a warning is issued, and no error is raised.
-
     Parameters
     ----------
     document : object
         The decoded response; None if it has no body.
     rule : Rule or tuple of Rule, optional
-        The rules that the profile of a known service declares; they win over the general rules.
+        The rules of a known service; they win over the general rules.
     status : int
         The HTTP status of the response.
     headers : mapping of str to str, optional
         The response headers.
     options : ScopeOptions, optional
-        The project's scope options, i.e. the service's response that lists the values of filters;
-        it lists the engines and says which of them never ran.
+        The service's list of engines, which says which engines never ran.
     vector : Vector, optional
-        The response as a `Vector`, if the caller has already made one.
+        The response as a `Vector`, if there is one.
     days : int, optional
         The number of days that were asked for.
-
-    Returns
-    -------
-    Detection
-        The signals, first those of the HTTP status and headers and last those of the scope options,
-        and the hints, which point out values that were not read.
 
     Warns
     -----
     SchemaDriftWarning
-        If a word that states availability is not known.
-    SchemaDriftWarning
-        If detection itself failed, which is a fault of this package. The signals read before the
-        failure are kept, and the failure is among the hints. ``document`` is not changed.
+        If a word about availability is not known, or if detection failed.
 
     Examples
     --------
@@ -175,13 +129,10 @@ class Detection:
     ----------
     signals : list of Signal
         The statements of the response about its availability.
-    hints : list of Hint
-        Values that may be about availability but were not read; computed on first access.
     failure : str or None
-        The message of the failure, if detection failed.
+        The message of the error, if detection failed.
     is_ruled : bool
-        Whether the response has the ``availability`` object that the API documents, and nothing
-        else of the response was read.
+        Whether only the documented ``availability`` object was read.
     """
 
     def __init__(
@@ -195,7 +146,7 @@ class Detection:
 
     @cached_property
     def hints(self) -> list[Hint]:
-        """Values that may be about availability but were not read."""
+        """Values that may be about availability but were not understood."""
         failures = [Hint("$", None, self.failure)] if self.failure else []
         try:
             hints = find_hints(self._facts, {} if self.is_ruled else self._headers)
@@ -208,11 +159,9 @@ class Detection:
 def _add_signals(
     facts: Facts, declared_rules: tuple[Rule, ...], status: int, headers: Mapping[str, str]
 ) -> bool:
-    """Read the status, headers and body of a response; add what they state to ``facts.signals``.
+    """Add signals from the status, headers and body of a response.
 
-    The body is read by the declared rules and then by the general rules. Return True if no rules
-    are declared, and nothing of the body was read but the ``availability`` object that the API
-    documents; else False.
+    Return whether only the documented ``availability`` object of the body was read.
     """
     if read_status(facts, status):
         return False
@@ -234,15 +183,11 @@ def _add_signals(
 
 
 def _add_signal_if_no_engine_has_data(facts: Facts) -> None:
-    """Add a signal about the whole section if the response says that no engine has data.
-
-    A map of only the engines that lack data, such as ``nullReasons``, is not enough by itself,
-    because it says nothing about the other engines. A signal ``pending`` is also added if the
-    response is empty and all its statements are ``pending``.
-    """
+    """Add a signal about the whole section if the response says that no engine has data."""
     signals = facts.signals
     states = [signal.availability for signal in signals]
     has_nulls = any(type(None) in fact.values.kinds for fact in facts.facts)
+    # A map of only the engines that lack data says nothing about the others.
     covers_engines = len(signals) > 1 and (
         all(map(_is_of_each_engine, signals))
         or (
@@ -269,7 +214,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
 
 
 def _describe_failure(error: Exception) -> str:
-    """Return a message about a failed detection: the error's type, file and line, but no data."""
+    """Return a message about a failed detection, with the error's type, file and line."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"availability could not be read in full ({type(error).__name__} in "
@@ -278,6 +223,15 @@ def _describe_failure(error: Exception) -> str:
     )
 
 
+# Whether a reply counts as a section's response, by its HTTP status:
+#
+# 200, 201, 203                  yes; an error in the body is read as availability
+# 202, 204, 205                  no, even without a body: 202 means ``pending``, 204 and 205 mean
+#                                ``unavailable``; the tables are empty, with the reason
+# 402, 403, 404, 409, 410, 422,  as 204, if the body says why the section could not be measured (the
+# 423, 424, 425, 428, 451, 501,  plan does not include it, a source is not connected, the first run
+# 503                            is still to come, …); else an error
+# 206, 400, 401, 429, others     an error: it is about the call, the account or the service
 _EXPLAINING = {422, *STATUSES} - {202, 204, 205, 206, 401, 429}
 """The HTTP error statuses whose body may explain why a section could not be measured."""
 
@@ -289,11 +243,10 @@ _CALL = re.compile(
     r"\b(account|user|token|api key|credentials?|route|endpoint|url|parameter"
     r"|argument|method|rate limit|too many requests|maintenance|overloaded|capacity)s?\b"
 )
-"""Words in an error message about the call, as opposed to the section's data. A message about a
-host (`_HOST`) is about the call, too, unless it says that the host lacks the API's gateway."""
+"""Words in an error message about the call, and not about the section's data."""
 
 _SOURCE_CODES = ("not_connected", "not_configured", "not_run")
-"""Error codes about the source of a section's data, which are never about the call."""
+"""Error codes about the source of a section's data."""
 
 _PLAN = re.compile(
     r"\b(plans?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on|paid"
@@ -308,11 +261,7 @@ _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0"
 
 
 def read_status(facts: Facts, status: int) -> bool:
-    """Add a signal for the HTTP status; return whether the body must not be read afterwards.
-
-    No signal is added, and False returned, for a status that says nothing about availability,
-    such as 200.
-    """
+    """Add a signal for an HTTP status such as 204; return whether to ignore the body."""
     if status < 400 and status not in STATUSES:
         return False
     state = STATUSES.get(status, FAILED)
@@ -328,8 +277,6 @@ def read_status(facts: Facts, status: int) -> bool:
 
 def explains_absence(status: int, body: Any) -> bool:
     """Return whether an error response explains why its section could not be measured.
-
-    Other error responses are about the call itself, such as a wrong parameter or missing rights.
 
     Examples
     --------
@@ -367,7 +314,7 @@ def explains_absence(status: int, body: Any) -> bool:
 
 
 def _names_parameter(body: Any, depth: int = 0) -> bool:
-    """Return whether an error body names a request parameter or lists the values it may have."""
+    """Return whether an error body names a request parameter or its allowed values."""
     if not isinstance(body, dict) or depth > 2:
         return False
     keys = {"parameter", "param", "allowed", "suggestions"}
@@ -407,9 +354,7 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
 
 
 def is_availability_header(header: str) -> bool:
-    """Return whether the name of a response header suggests that the header is about availability.
-
-    Only such headers are kept with the response.
+    """Return whether the name of a response header sounds like availability.
 
     Examples
     --------

@@ -1,11 +1,4 @@
-"""The values of a response by path, collected once, and the signals and hints read from them.
-
-A signal is a statement about availability that was read; a hint points out a value that may be
-such a statement, but was not read. Detection reads a response through these classes only. `Facts`
-holds the whole response. A `Fact` has all values at one path pattern, such as
-``rows[].byEngine{}.count``. `Records` has the records of the lists at one path pattern, and
-`Member` one key of an object with its value.
-"""
+"""The values of a response by path, and the signals and hints read from them."""
 
 from __future__ import annotations
 
@@ -35,40 +28,36 @@ DAY = re.compile(r"\d{4}-\d\d-\d\d")  # also the date of a timestamp
 _MAX_RAW_LENGTH = 500
 _MAX_DEPTH = 24
 MAX_FIELDS = 300
-"""If an object has more keys than this, they are data, such as dates, and not names of fields."""
+"""If an object has more keys, they are data, such as dates, and not names of fields."""
 
 _MAX_CODES = 200
-"""If a field has more distinct values than this, they are free text, and not codes."""
+"""If a field has more distinct values, they are free text, and not codes."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """One statement of a response about the availability of something, such as a field.
+    """One statement of a response about the availability of its data.
 
     Parameters
     ----------
     scope : str
         What the statement is about: ``section``, ``field``, ``row`` or ``engine``.
     target : str or None
-        The path of the field, the path of the row (``points[0]``), or the id of the engine; None
-        for the whole section.
+        The path of the field or row, or the id of the engine; None for the section.
     availability : Availability
         The stated availability.
     sample_size : int or None
-        The stated number of observations, if any.
+        The stated number of observations.
     as_of : str or None
-        The date or timestamp up to which the data are complete, as stated.
+        The date or timestamp up to which the data are complete.
     path : str
-        The JSON path of the evidence; ``status`` or ``header NAME`` for evidence outside the
-        body.
+        The JSON path of the evidence, ``status`` or ``header NAME``.
     rule : str
         The name of the rule that read the statement.
     raw : str or None
-        The value at ``path``, as JSON text.
+        The evidence, as JSON text.
     rows : tuple of Condition
-        The conditions that select the rows that the statement is about, such as the rows of one
-        engine or the rows after a day; empty if the statement is about all rows, or about the one
-        row that is its ``target``.
+        Conditions that select the rows of the statement; empty for all rows.
     """
 
     scope: str
@@ -84,7 +73,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Hint:
-    """A value that may state availability, but that was not understood.
+    """A value that may be about availability, but was not understood.
 
     Parameters
     ----------
@@ -111,7 +100,7 @@ def raw(value: Any) -> str:
 
 
 class Fact(NamedTuple):
-    """All values of a response at one path pattern; the pattern ends at a field or list element."""
+    """All values of a response at one path, such as ``rows[].count``."""
 
     steps: tuple[Step, ...]
     values: Vector
@@ -121,12 +110,12 @@ class Fact(NamedTuple):
 
     @property
     def is_list(self) -> bool:
-        """Whether the path pattern ends at list elements (``rows[]``), and not at a field."""
+        """Whether the path ends at the elements of a list (``rows[]``)."""
         return bool(self.steps) and isinstance(self.steps[-1], Each)
 
     @property
     def names(self) -> list[str]:
-        """The names of the fields on the path pattern, from the outermost to the innermost."""
+        """The names of the fields on the path, the outermost first."""
         return [step.name for step in self.steps if isinstance(step, Field)]
 
 
@@ -138,32 +127,30 @@ class Member(NamedTuple):
     path: str
     siblings: Mapping[str, Any]
     pattern: str = ""
-    """The path as columns declare it: without the names of wrapper objects and metadata objects."""
+    """The path as columns declare it: without the names of wrapper objects."""
 
     @property
     def is_object(self) -> bool:
-        """Whether the value of this key is an object."""
+        """Whether the value is an object."""
         return isinstance(self.value, dict)
 
     def child(self, name: str, value: Any) -> Member:
-        """Return a `Member` for the key ``name``, with ``value``, of the object in this member."""
+        """Return a `Member` for a key of the object in this member."""
         pattern = f"{self.pattern}.{name}" if self.pattern else name
         return Member(name, value, self.path + key_step(name), self.value, pattern)
 
 
 class Facts:
-    """The values of a response by path pattern, with the signals (stated availabilities) so far.
+    """The values of a response by path, with the signals read so far.
 
     Attributes
     ----------
-    signals : list of Signal
-        The signals read so far.
     prose_notices : list of Member
-        The notices that are sentences without a code; they are read last.
+        The notices in sentences; they are read last.
     statement_list_paths : set of str
-        The JSON paths of the lists that state availability instead of holding data.
+        The paths of the lists that state availability.
     unknown_words : dict
-        Maps each pair of a declared rule's path and a word that this rule does not know to a hint.
+        Maps pairs of a rule's path and a word unknown to the rule to a hint.
     """
 
     def __init__(
@@ -201,11 +188,7 @@ class Facts:
         size: int | None = None,
         as_of: str | None = None,
     ) -> None:
-        """Append a signal whose evidence is ``value``, found at ``path``.
-
-        The sample size and ``as_of`` are taken from ``value``, if it is an object, unless they are
-        passed.
-        """
+        """Append a signal whose evidence is ``value``, found at ``path``."""
         if scope == "engine" and target is not None:
             rows = rows or engine(target)
         members = value if isinstance(value, dict) else {}
@@ -220,42 +203,35 @@ class Facts:
         self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
 
     def add_about_section(self, state: Availability, member: Member, rule: str) -> None:
-        """Append a signal about the whole section, whose evidence is ``member``.
-
-        If ``state`` says that data are pending or that the sample is too small, but the response
-        has numbers, the status of the signal is ``partial``.
-        """
+        """Append a signal about the whole section, whose evidence is ``member``."""
         state = partial_if_measured(state, self.number_kinds)
         self.add("section", None, state, member.path, rule, member.value)
 
     @property
     def has_section(self) -> bool:
-        """Whether there is a signal (a stated availability) about the whole section."""
+        """Whether there is a signal about the whole section."""
         return any(signal.scope == "section" for signal in self.signals)
 
     @property
     def section(self) -> str | None:
-        """The name of the section, if the response states it under ``section``; else None."""
+        """The name of the section, if the response states it, else None."""
         name = self.document.get("section") if isinstance(self.document, dict) else None
         return name if isinstance(name, str) else None
 
     def path_of(self, name: str) -> str:
-        """Return the path of the field ``name``; ``name`` if no or several fields have it."""
+        """Return the path of the field ``name``, or ``name`` if the path is not unique."""
         paths = [] if any(sign in name for sign in ".[{") else self._field_paths.get(fold(name), [])
         return paths[0] if len(paths) == 1 else name
 
     def has_field(self, name: str) -> bool:
-        """Return whether the response has the field ``name`` or, for a path, its first name."""
+        """Return whether the response has a field with this name."""
         first_name = re.split(r"[.\[{]", name, maxsplit=1)[0]
         return fold(name) in self._field_paths or (
             first_name != name and fold(first_name) in self._field_paths
         )
 
     def has_number(self, name: str) -> bool:
-        """Return whether a field with this name has a number other than 0.
-
-        If ``name`` is a path, its last name is looked for.
-        """
+        """Return whether a field with this name has a number other than 0."""
         folded_name = fold(name.rpartition(".")[2])
         return any(
             True in fact.values.numbers for fact in self.facts if fold(fact.key) == folded_name
@@ -290,10 +266,7 @@ class Facts:
 
     @cached_property
     def is_bare(self) -> bool:
-        """Whether the response has no data: no numbers, and lists only if they are empty or null.
-
-        It must have at least one list or null. Lists inside other lists are ignored.
-        """
+        """Whether the response has only empty lists or nulls, and no numbers."""
         vectors = [fact.values for fact in self.facts if fact.steps and not fact.is_in_list]
         are_empty = [
             len(vector.elements()) == 0 for vector in vectors if vector.kinds & {list, type(None)}
@@ -302,9 +275,8 @@ class Facts:
 
     @cached_property
     def number_kinds(self) -> set[bool]:
-        """A set that says which measured numbers the response has.
-
-        True stands for at least one number other than 0, False for at least one 0.
+        """A set that has True if the response has numbers other than 0, and False if it has
+        zeros.
         """
         return {
             is_nonzero
@@ -324,15 +296,12 @@ class Facts:
 
     @cached_property
     def vector(self) -> Vector:
-        """The whole response as a `Vector` with one value, from which fields are taken."""
+        """The whole response as a `Vector` with one value."""
         return Vector([self.document])
 
     @cached_property
     def facts(self) -> list[Fact]:
-        """The values of the response, as one `Fact` per path pattern.
-
-        Metadata and objects that repeat the request are left out.
-        """
+        """The values of the response, as one `Fact` per path."""
         pending, facts = [Fact((), self.vector, "", False)], []
         while pending:
             facts.append(fact := pending.pop())
@@ -353,7 +322,7 @@ class Facts:
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield the `Records` at each path pattern of lists, unless they state availability."""
+        """Yield the `Records` of each list with data."""
         for fact in self.facts:
             if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
                 continue
@@ -372,7 +341,7 @@ class Facts:
 
 @lru_cache(maxsize=8192)
 def _is_data(name: str) -> bool:
-    """Return whether a field may hold data: no metadata, availability or copy of the request."""
+    """Return whether a field may hold data, and not metadata or a copy of the request."""
     return not (repeats_question(name) or ends_with_word_of(name, "holder") or rate_key(name) > 1)
 
 
@@ -386,32 +355,23 @@ def _is_about_fields(name: str) -> bool:
 
 
 States = list[tuple[int, Availability]]
-"""Pairs of the position of a row, from 0, and the availability read for this row."""
+"""Pairs of the position of a row, from 0, and its availability."""
 
 
 class Records:
-    """The records (objects) in the lists at one path pattern, to read what each says of itself.
-
-    Parameters
-    ----------
-    rows : Vector
-        The elements of the lists; an element that is not an object has no fields.
-    store_signal : callable
-        The function that stores a signal; it is called with the positional arguments of
-        `Facts.add`.
-    """
+    """The records (objects) in the lists at one path."""
 
     def __init__(self, rows: Vector, store_signal: Callable[..., None]) -> None:
         self.rows, self._store_signal = rows, store_signal
         self.names = rows.fields()
 
     def values_of_field(self, name: str) -> list[Any]:
-        """Return the value of the field ``name`` in each record; `MISSING` where there is none."""
+        """Return the value of a field in each record; `MISSING` where there is none."""
         values: list[Any] = self.rows.field(name).values
         return values
 
     def positions_and_values(self, name: str) -> list[tuple[int, Any]]:
-        """Return pairs of position and value for the records that have the field ``name``."""
+        """Return pairs of position and value for the records that have a field."""
         return [
             (row, value)
             for row, value in enumerate(self.values_of_field(name))
@@ -421,11 +381,9 @@ class Records:
     def states(
         self, name: str, state_of: Callable[[Any], Availability | None], value_type: type = str
     ) -> States:
-        """Return pairs of a record's position and the availability that its field ``name`` states.
+        """Return pairs of a record's position and the availability that its field states.
 
-        The function ``state_of`` gives the availability of a distinct value of type
-        ``value_type``. Other values, and those for which it returns None, are left out. The result
-        is empty if there are so many distinct values that they must be free text.
+        ``state_of`` gives the availability of a value of the field.
         """
         cells = [
             (row, value)
@@ -443,7 +401,7 @@ class Records:
     def add(
         self, name: str, row: int, state: Availability, rule: str, sibling: str | None = None
     ) -> None:
-        """Store a signal about the record ``row``, or its field ``sibling``, read from ``name``."""
+        """Store a signal about a record or its field ``sibling``, read from the field ``name``."""
         field = self.rows.field(name)
         path = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)
         target = path.removeprefix("$").removeprefix(".")

@@ -1,15 +1,4 @@
-"""The general rules: read availability from responses without declared rules.
-
-A `GeneralRule` says to which keys and types of value it applies, and has the function that reads
-them. Each statement about availability that is read becomes a signal in ``facts``, an object with
-the values of the response (`Facts`). There are two tables of rules: `ENVELOPE` for keys of the
-envelope (the objects about the whole response), and `ROWS` for fields of records. In each table,
-the first rule that reads a value wins. In rows, a value is believed only if its field's name is
-about data, or if another field of the record (its sibling) confirms the value.
-
-The file begins with the functions that read objects about availability, and maps and lists that
-name engines or fields.
-"""
+"""The general rules: read availability from the responses of any service."""
 
 from __future__ import annotations
 
@@ -82,22 +71,20 @@ _MAX_DEPTH = 12
 
 
 _BUSINESS_WORDS = ("forbidden", "error", "pending", "not_run")
-"""Words that are common in business, too; they are believed only if nothing was measured."""
+"""Words that are common in business, too; they count only if nothing was measured."""
 
 
 class Entry(NamedTuple):
-    """An item of a map or list that gives the availability of engines or fields.
+    """An item of a map or list that states the availability of an engine or field.
 
     Attributes
     ----------
     name : str
-        The engine or field that the entry is about.
+        The engine or field.
     scope : str or None
         Whether ``name`` is an ``engine`` or a ``field``; None if unknown.
-    value : object
-        What the entry says about the engine or field.
     path : str
-        The JSON path of the entry.
+        The JSON path of the item.
     """
 
     name: str
@@ -107,7 +94,7 @@ class Entry(NamedTuple):
 
 
 def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
-    """Return one `Entry` per item of a map, of a list of names, or of a list of named records."""
+    """Return an `Entry` for each item of a map, a list of names or a list of named records."""
     if isinstance(value, dict):
         return [
             Entry(name, scope, item, path + key_step(name))
@@ -124,7 +111,7 @@ def list_entries(value: Any, path: str, scope: str | None) -> list[Entry]:
 
 
 def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
-    """Add a signal that the engine, field or section named by an entry has this availability."""
+    """Add a signal about the engine, field or section that an item of a map names."""
     name, scope, value, path = entry
     if name == facts.section or (scope is None and name == "overall"):
         facts.add("section", None, state, path, "map", value)
@@ -137,7 +124,7 @@ def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
 
 
 def warn_of_unknown_word(facts: Facts, word: str, path: str) -> Availability:
-    """Return the availability ``unknown`` for ``word``; warn the first time that it occurs."""
+    """Return the availability ``unknown`` for a word; warn the first time that it occurs."""
     state = read_word(word)
     if all(signal.availability != state for signal in facts.signals):
         warn(
@@ -151,10 +138,8 @@ def warn_of_unknown_word(facts: Facts, word: str, path: str) -> Availability:
 def read_map_of_states(
     facts: Facts, key: str, entries: list[Entry], *, is_trusted: bool = False
 ) -> bool:
-    """Add signals for a map that gives the availability of each field or engine.
-
-    ``key`` is the key of the map. Unless ``is_trusted``, the map is read only if ``key`` or the
-    entries show that it is about availability. Return whether any entry was read.
+    """Add signals for a map from fields or engines to their availability; return whether it has
+    any.
     """
     if any(facts.is_engine(entry.name) for entry in entries):
         # A name beside engines that is no field is an engine, too, though it was not listed.
@@ -185,12 +170,7 @@ def read_map_of_states(
 
 
 def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = False) -> bool:
-    """Add signals for a list or map of engines or fields whose key states their availability.
-
-    Such keys are ``missingFields``, ``nullReasons``, ``failedEngines``, ``_errors`` and
-    ``enginesWithData``. Names that are no known engine or field are left out, and so are fields
-    that are listed as missing but hold numbers. Return whether anything was read.
-    """
+    """Add signals for a list or map such as ``missingFields``; return whether anything was read."""
     key, value = member.key, member.value
     scope, is_map = find_entry_kind(key), isinstance(value, dict)
     state, is_failure = state_of_names_under(key), False
@@ -227,12 +207,7 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
 def _state_of_entry_without_data(
     entry: Entry, state: Availability, *, is_in_map: bool
 ) -> Availability:
-    """Return the availability of one entry of a list or map such as ``missingFields``.
-
-    If the value of the entry does not state an availability, it is ``state``, which the key
-    of the list or map means. A value that is a text can state one only with ``is_in_map``; without
-    it, the text is the name of the engine or field.
-    """
+    """Return the availability of one item in a list or map such as ``missingFields``."""
     item = entry.value
     if isinstance(item, dict):
         own_state = read_object_state(item) or state
@@ -244,10 +219,8 @@ def _state_of_entry_without_data(
 
 
 def read_list_of_states(facts: Facts, member: Member) -> bool:
-    """Add signals for a list or map that has one entry per engine, field or section.
-
-    An item of a list must be a record that states an availability; a value in a map must be a word
-    that means one. Return whether anything was read.
+    """Add signals for a list with a record per engine or field; return whether anything was
+    read.
     """
     key, value = member.key, member.value
     scope = find_entry_kind(key)
@@ -273,11 +246,7 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
 
 
 def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -> bool:
-    """Add signals for the value of a key about availability; return whether anything was read.
-
-    With ``is_about_all``, the value is about the whole response; without it, about the field at the
-    path of ``member``.
-    """
+    """Add signals for the value of a key about availability; return whether anything was read."""
     key, value = member.key, member.value
     signal_count_before = len(facts.signals)
     strength = WEAK if rate_key(key) == STATED else STRONG
@@ -314,7 +283,7 @@ def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -
 
 
 def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_state: bool) -> None:
-    """Add signals for those keys of an object about availability that name a field or engine."""
+    """Add signals for the engines and fields named in an object about availability."""
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
     are_alike = all(set(item) == set(objects[0]) for item in objects)
@@ -347,18 +316,12 @@ def _read_statement_items(facts: Facts, member: Member, strength: int, *, has_st
 
 
 def _is_state_or_reason(name: str) -> bool:
-    """Return whether a key in an object about availability holds the object's state or reason.
-
-    Other keys in such an object name the engine or field that their value is about.
-    """
+    """Return whether a key in an object about availability holds its state or reason."""
     return ends_with_word_of(name, "reason") or is_state_key(name)
 
 
 def read_siblings(facts: Facts, holder: Member) -> set[str]:
-    """Add signals for keys of an object that are about another key of the same object.
-
-    For example, ``revenueReason`` is about ``revenue``. Return the keys that were read.
-    """
+    """Add signals for keys about another key, such as ``revenueReason``; return the keys read."""
     members = holder.value
     name_by_folded = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
     read_keys = set()
@@ -386,7 +349,7 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
 
 
 def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
-    """Add signals for what an object says of the availability of its data and of its fields."""
+    """Add signals for what an object says about the availability of its data."""
     key, value, path, _, pattern = member
     if depth > _MAX_DEPTH or has_word_of(key, "business"):
         return
@@ -410,14 +373,11 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
 # --- forms of the envelope --------------------------------------------------------------------
 
 RuleResult = Availability | bool | None
-"""The availability of the whole response, or True if signals were added; else None or False."""
+"""The availability of the whole response, or whether signals were added."""
 
 
 class GeneralRule(NamedTuple):
-    """A general rule: a test for keys, the types of value that it reads, and the reading function.
-
-    ``key`` is the test: it returns a true value for the keys that the rule applies to.
-    """
+    """A general rule: the keys and types of value that it applies to, and its function."""
 
     name: str
     key: Callable[[str], object]
@@ -427,10 +387,7 @@ class GeneralRule(NamedTuple):
 
 
 def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
-    """Apply a general rule to a key and its value; return whether the rule read anything.
-
-    The rule reads nothing if it is not for such a key or for this type of value.
-    """
+    """Apply a general rule to a key and its value; return whether anything was read."""
     if type(member.value) not in general_rule.kinds or not general_rule.key(member.key):
         return False
     state = general_rule.read(facts, member)
@@ -466,10 +423,7 @@ _ABOUT_CALL = re.compile(
 
 
 def _read_notices(facts: Facts, member: Member) -> bool:
-    """Add signals for the notes, notices or footnotes under a key.
-
-    Return whether the notes were read, so that no other rule may read this key.
-    """
+    """Add signals for the notes or notices under a key; return whether they were read."""
     key, value = member.key, member.value
     is_note = matches_form(key, "note")
     # Remarks may be about anything; they count only if nothing was measured.
@@ -497,12 +451,7 @@ def _read_notices(facts: Facts, member: Member) -> bool:
 
 
 def _read_notice(facts: Facts, notice: Member, *, is_about_all: bool) -> None:
-    """Add signals for a notice that names engines or fields, or has a code.
-
-    A notice that names no engine or field is about the whole section if ``is_about_all``, and is
-    ignored otherwise. If such a notice has only sentences, it is added to ``facts.prose_notices``,
-    which is read last.
-    """
+    """Add signals for a notice; a notice in prose is stored for `read_prose`."""
     members = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in members.values() if isinstance(text, str)]
     targets = [
@@ -548,10 +497,7 @@ def list_notice_targets(notice: Mapping[str, Any]) -> list[str]:
 
 
 def read_prose(facts: Facts) -> None:
-    """Add a signal for the first notice in prose about availability.
-
-    Do nothing if there already is a signal about the whole section.
-    """
+    """Add a signal for the first notice in prose about availability."""
     for notice in () if facts.has_section else facts.prose_notices:
         text = notice.value if isinstance(notice.value, str) else notice.key
         word = None if _ABOUT_CALL.search(text) else find_word(text) or find_absence_word([text])
@@ -569,11 +515,7 @@ def read_prose(facts: Facts) -> None:
 
 
 def find_error_word(texts: Iterable[str]) -> Word | None:
-    """Return the `Word` (a standard term) that the texts of an error mean; None if they mean none.
-
-    The strongest `Word` that a code means is returned or, if no code means a `Word`, the first that
-    a sentence means.
-    """
+    """Return the standard term that the texts of an error mean, or None."""
     codes = [*texts]
     return find_strongest_word(filter(is_code, codes)) or next(
         filter(None, map(find_word_in_text, codes)), None
@@ -581,7 +523,7 @@ def find_error_word(texts: Iterable[str]) -> Word | None:
 
 
 def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield a pair of key and text for each text in an error body and its nested error objects."""
+    """Yield a pair of key and text for each text in an error body and its nested objects."""
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, dict) or depth > 3:
@@ -607,9 +549,8 @@ def is_error_key(key: str) -> bool:
 
 
 def _read_error(facts: Facts, member: Member) -> RuleResult:
-    """Add a signal to ``facts`` if ``member`` is an error in the body of a successful response.
-
-    Return True if a signal was added, else None.
+    """Add a signal for an error in the body of a successful response; return whether there is
+    any.
     """
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
@@ -670,7 +611,7 @@ def _is_error(value: Any) -> bool:
 
 
 def _read_flag(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability of the whole response that a boolean means; None if it means none."""
+    """Return the availability of the whole response that a boolean means, or None."""
     key, value = member.key, member.value
     state = state_of_named_flag(key, value)
     if state is None or (state.status == Status.AVAILABLE and not matches_form(key, "claim")):
@@ -684,10 +625,7 @@ def _read_flag(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_job_status(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability that the status of a job means; None if it means none.
-
-    If anything was measured, the status is not read.
-    """
+    """Return the availability that the status of a job means, or None."""
     word = find_word(member.value)
     if word is None or word.canonical not in _BUSINESS_WORDS or facts.number_kinds:
         return None
@@ -700,11 +638,7 @@ def _read_job_status(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_message(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability that the message of an empty response means, if it is an object.
-
-    A message that is a text is added to ``facts.prose_notices``, which is read later, and True is
-    returned. Return None if the response has data or the message has no reason.
-    """
+    """Return the availability that the message of an empty response means."""
     if not facts.is_bare:
         return None
     if isinstance(member.value, str):
@@ -716,10 +650,7 @@ def _read_message(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_last_day(facts: Facts, member: Member) -> RuleResult:
-    """Add a signal that the days after the last complete day are partial; return True.
-
-    ``member`` has the last complete day. Return None if the response has no days after it.
-    """
+    """Add a signal that the days after the last complete day are partial."""
     as_of = member.value[:10]
     if DAY.match(as_of) and max(facts.dates, default="") > as_of:
         day = member.value
@@ -730,10 +661,7 @@ def _read_last_day(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_named_reason(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability that a key such as ``emptyReason`` means, with its value as reason.
-
-    Return None if the key means none, or if its value has no reason or has lists.
-    """
+    """Return the availability that a key such as ``emptyReason`` means, or None."""
     members = member.value if member.is_object else {"reason": member.value}
     phrase = " ".join(tokens(member.key)[: None if member.is_object else -1])
     has_list = any(isinstance(item, list) for item in members.values())
@@ -744,10 +672,7 @@ def _read_named_reason(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_sources(facts: Facts, member: Member) -> RuleResult:
-    """Return ``not_connected`` if the list of data sources is empty and nothing was measured.
-
-    Return None otherwise.
-    """
+    """Return ``not_connected`` if the list of data sources is empty, else None."""
     is_stated = any(signal.rule == "source" for signal in facts.signals)
     return None if member.value or facts.number_kinds or is_stated else STATES["not_connected"]
 
@@ -786,14 +711,14 @@ ENVELOPE = (
     GeneralRule("map", find_entry_kind, _DICT | _LIST, read_list_of_states),
     GeneralRule("statement", rate_key, _LIST, read_statement),
 )  # fmt: skip
-"""The rules for keys of the envelope; for each key, the first rule that reads it wins."""
+"""The rules for the objects about the whole response; the first rule that reads a key wins."""
 
 
 # --- rows: what the records of a list state about their own data -----------------------------
 
 
 def read_rows(facts: Facts) -> None:
-    """Add a signal for each record (list element) that says whether its own data are available."""
+    """Add a signal for each record that says whether its own data are available."""
     for records in facts.records:
         for name in records.names if len(records.names) <= MAX_FIELDS else ():
             kinds = records.rows.field(name).kinds
@@ -808,11 +733,7 @@ def read_rows(facts: Facts) -> None:
 
 
 def _read_row_flags(records: Records, name: str) -> States | None:
-    """Return pairs of a record's position and the availability that its boolean ``name`` means.
-
-    ``name`` must clearly be about data or, in records with a date, about whether the day is final.
-    Return None otherwise.
-    """
+    """Return the availability of each record by its boolean ``name``, or None."""
     if matches_form(name, "row_flag", ("is",)):
         return records.states(name, partial(state_of_named_flag, name), bool)
     has_days = any(has_word_of(field, "when") for field in records.names)
@@ -820,19 +741,15 @@ def _read_row_flags(records: Records, name: str) -> States | None:
 
 
 def _find_sibling_name(records: Records, name: str) -> str | None:
-    """Return the field that ``name`` is about, as ``revenue`` for ``revenueReason``, or None."""
+    """Return the field that a field is about, as ``revenue`` for ``revenueReason``, or None."""
     stem, _ = split_key(name)
     sibling = next((n for n in records.names if fold(n) == stem), None) if stem else None
     return sibling if sibling != name else None
 
 
 def _read_sibling_states(records: Records, name: str) -> States | None:
-    """Read a field, such as ``revenueReason``, about another field (its sibling, ``revenue``).
-
-    Return pairs of a row's position and the availability of the sibling in this row. A row is
-    included if the stated availability agrees with whether the sibling is null, or if the sibling
-    is 0 but a text clearly says that it was not measured. The list is empty if no row lacks data.
-    Return None if the field has no sibling.
+    """Return the availability of ``revenue`` in each row by its field ``revenueReason``, or
+    None.
     """
     sibling = _find_sibling_name(records, name)
     if sibling is None:
@@ -870,4 +787,4 @@ ROWS = (
          lambda records, name: records.states(name, state_of_observation_code)),
     GeneralRule("cell", lambda n: split_key(n)[1], {bool, str}, _read_sibling_states)
 )  # fmt: skip
-"""The rules for fields of records; for each field, the first rule that reads it wins."""
+"""The rules for fields of records; the first rule that reads a field wins."""

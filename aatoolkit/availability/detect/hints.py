@@ -1,10 +1,4 @@
-"""Find hints: values that may be about availability but were not read, the likeliest first.
-
-If a value is not understood, the availability stays unknown and a hint points the value out. A hint
-is certain, for example, if its value says that data are missing. If no hint is certain, only the
-one with the highest score is returned, so that a response without any statement about availability
-gives at most one false hint.
-"""
+"""Find hints: values of a response that may be about availability, but were not understood."""
 
 from __future__ import annotations
 
@@ -120,10 +114,7 @@ def _find_member_hints(facts: Facts) -> Iterator[tuple[int, Hint]]:
 
 
 def _find_sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
-    """Return why a key and its value are certainly about availability; None if that is uncertain.
-
-    ``is_bare`` says that the response has no data; then more texts and booleans are certain.
-    """
+    """Return why a key and its value are certainly about availability, else None."""
     if matches_form(key, "sentinel"):
         return _WHY_SENTINEL
     is_percent = type(value) in (int, float) and matches_form(key, "percent_done")
@@ -161,19 +152,14 @@ def _has_more(key: str, value: Any) -> bool:
 
 
 def _iter_texts(value: Any) -> Iterator[str]:
-    """Yield ``value`` if it is a text; for a list, its texts and those of fields of its objects."""
+    """Yield the texts in a value."""
     for item in value if isinstance(value, list) else [value]:
         texts = item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
         yield from (text for text in texts if isinstance(text, str))
 
 
 def _score_member(facts: Facts, key: str, value: Any) -> int:
-    """Return a score for how likely a key and its value describe how the data were collected.
-
-    A text, list or object gets 2 points if its key has a word about data, 1 point for each distinct
-    word about data in its value, and more points for sentences, names of engines, nulls and False.
-    A number or boolean gets at most 2 points, mostly by its key.
-    """
+    """Return a score for how likely a key and its value are about availability."""
     data_words = words_of("of_process", "about_data")
     score = 2 * (not data_words.isdisjoint(tokens(key)))
     if isinstance(value, bool):

@@ -1,12 +1,4 @@
-"""Read what texts, keys, values and objects mean for availability.
-
-A text is split into words at blanks and at the boundaries of camelCase, snake_case or kebab-case,
-and the words are matched with the phrases of the lexicon. Each phrase has a strength: everyday
-words such as ``pending`` are taken as availability only under a key about availability.
-
-Most numbers are metrics. A number states availability only if its key says so, as
-``suppressedRows`` does.
-"""
+"""Read what texts, keys, values and objects mean for availability."""
 
 from __future__ import annotations
 
@@ -33,17 +25,16 @@ from aatoolkit._util.lexicon import (
 from aatoolkit.availability.status import EMPTY, Availability, Cause, Status
 
 WEAK, STRONG, PLAIN = 1, 2, 3
-"""How far a word alone proves an availability. A WEAK word (``pending``) is believed only under a
-key about availability, a STRONG word also under other keys outside of rows, a PLAIN word even in
-rows. So PLAIN words are stronger than STRONG words."""
+"""How surely a word means an availability: WEAK only under a key about availability, STRONG also
+outside of rows, PLAIN everywhere.
+"""
 
 _STATES = read_text_table(Path(__file__).with_name("states.txt"))
 WORDS: Mapping[str, tuple[Status, Cause | None]] = {
     word: (Status(status), None if cause == "-" else Cause(cause))
     for word, status, cause, _ in _STATES
 }
-"""The status and cause by canonical word, i.e. by standard term, such as ``not_connected``. Each
-phrase of the lexicon means one of these terms."""
+"""Maps each standard term, such as ``not_connected``, to its status and cause."""
 
 SILENT = "nothing"
 """The meaning that a rule gives to words that say nothing about availability."""
@@ -53,7 +44,7 @@ ABSENT, PARTIAL, AVAILABLE = STATES["unavailable"], STATES["partial"], STATES["a
 STATUSES: Mapping[int, Availability] = {
     int(code): STATES[word] for word, *_, codes in _STATES for code in codes.strip("-").split()
 }
-"""The availability by HTTP status, for statuses that say more than that the request failed."""
+"""Maps HTTP statuses, such as 204, to an availability."""
 
 FAILED = STATES["error"]
 
@@ -72,10 +63,8 @@ _NUMBER = re.compile(r"(?:[A-Z]{3}\s|[$€£]\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|
 
 @dataclass(frozen=True)
 class Word:
-    """The standard term for an availability, such as ``partial``, that a text means.
-
-    ``canonical`` is the term. ``strength`` says how surely the text means it: `WEAK`, `STRONG` or
-    `PLAIN` (the strongest).
+    """The standard term for an availability, such as ``partial``, and how surely a text means
+    it.
     """
 
     canonical: str
@@ -87,12 +76,12 @@ class Word:
         return STATES[self.canonical]
 
     def because(self, reason: str | None) -> Availability:
-        """Return the availability that the term stands for, with ``reason`` as its reason."""
+        """Return the availability that the term stands for, with a reason."""
         return replace(STATES[self.canonical], reason=reason)
 
     @property
     def is_lack(self) -> bool:
-        """Whether the text surely means (`STRONG` or `PLAIN`) that some data are not available."""
+        """Whether the text surely means that some data are not available."""
         return self.strength >= STRONG and self.canonical != "available"
 
 
@@ -101,7 +90,7 @@ class Word:
 
 @cache
 def _compile_words() -> list[tuple[Word, re.Pattern[str]]]:
-    """Return pairs of a `Word` and the regular expression of the phrases that mean it."""
+    """Return pairs of a standard term and the regular expression of the phrases that mean it."""
     return [
         (Word(name, _STRENGTHS[strength or "weak"]), pattern)
         for (name, strength), pattern in patterns("state").items()
@@ -119,7 +108,7 @@ def _compile_sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
 
 @lru_cache(maxsize=4096)
 def find_word(text: str) -> Word | None:
-    """Return the `Word` (a standard term) that a short text means; None if it means none.
+    """Return the standard term that a short text means, or None.
 
     Examples
     --------
@@ -131,7 +120,7 @@ def find_word(text: str) -> Word | None:
 
 @lru_cache(maxsize=4096)
 def find_word_of_parts(parts: tuple[str, ...]) -> Word | None:
-    """Return the `Word` that the parts of a name together mean; None if they mean none."""
+    """Return the standard term that the words of a name mean together, or None."""
     meaningful_parts = [part for part in parts if part not in words_of("noise")]
     if not meaningful_parts:
         return None
@@ -147,10 +136,7 @@ def find_word_of_parts(parts: tuple[str, ...]) -> Word | None:
 
 
 def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | None:
-    """Return the strongest `Word` that any of the texts means.
-
-    Return None if no text means a `Word` of at least ``min_strength``.
-    """
+    """Return the standard term that the texts mean most surely, or None."""
     strong_words = [
         word
         for text in texts
@@ -161,10 +147,7 @@ def find_strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Wo
 
 @lru_cache(maxsize=1024)
 def find_word_in_text(text: str) -> Word | None:
-    """Return the first `Word` in prose that surely says that data are missing; None if none does.
-
-    Negated phrases are ignored. A `Word` with a cause, such as ``not_connected``, is preferred to
-    one that only says that something is missing.
+    """Return the first standard term for missing data in a sentence, or None.
 
     Examples
     --------
@@ -191,10 +174,7 @@ def find_word_in_text(text: str) -> Word | None:
 
 
 def find_strong_word(texts: Iterable[object]) -> Word | None:
-    """Return the `Word` of strength `STRONG` or more that any of the texts means; else None.
-
-    Codes and labels are read first, and sentences only if no code or label means such a `Word`.
-    """
+    """Return the standard term that codes or else sentences surely mean, or None."""
     codes = [text for text in texts if isinstance(text, str)]
     other_texts = (text for text in codes if find_word(text) is None)
     return find_strongest_word(codes, STRONG) or next(
@@ -203,7 +183,7 @@ def find_strong_word(texts: Iterable[object]) -> Word | None:
 
 
 def find_absence_word(texts: Iterable[object]) -> Word | None:
-    """Return the `Word` by which texts surely say that data are missing; None if they do not."""
+    """Return the standard term by which texts surely say that data are missing, or None."""
     word = find_strong_word(texts)
     return word if word and word.is_lack else None
 
@@ -214,18 +194,15 @@ def is_code(text: object) -> bool:
 
 
 def read_absence_code(text: str) -> Availability | None:
-    """Return the availability that a code such as ``plan_required`` means.
-
-    Return None for a sentence, and for a code that does not surely say that data are missing.
+    """Return the availability that a code for missing data means, such as ``plan_required``, or
+    None.
     """
     word = find_word(text) if is_code(text) else None
     return word.availability if word and word.is_lack else None
 
 
 def read_word(word: object, reason: object = None) -> Availability:
-    """Return the availability that ``word`` means, with ``reason`` if it is a text.
-
-    A word that is not known gives ``unknown``, with the word as the reason if no reason is given.
+    """Return the availability that a word means; an unknown word gives ``unknown``.
 
     Examples
     --------
@@ -246,11 +223,7 @@ def read_word(word: object, reason: object = None) -> Availability:
 
 
 def with_reason(state: Availability, reason: str | None) -> Availability:
-    """Return ``state`` with ``reason`` as its reason.
-
-    If ``state`` is ``unavailable`` or ``partial`` without a cause, and the reason is a known code,
-    such as ``not_connected``, the cause is that of the code.
-    """
+    """Return an availability with a reason; a reason that is a known code also gives the cause."""
     word = find_word(reason) if reason is not None and is_code(reason) else None
     if word and state == ABSENT and word.availability.status in EMPTY:
         state = word.availability
@@ -260,9 +233,7 @@ def with_reason(state: Availability, reason: str | None) -> Availability:
 
 
 def state_of_observation_code(code: str) -> Availability | None:
-    """Return the availability that a status code of official statistics, such as ``Q``, means.
-
-    Return None for any other text.
+    """Return the availability that a status code of official statistics means, or None.
 
     Examples
     --------
@@ -276,8 +247,7 @@ def state_of_observation_code(code: str) -> Availability | None:
 # --- keys ------------------------------------------------------------------------------------
 
 STATED, MILD = 2, 1
-"""How surely a key is about availability: under a STATED key any word states availability, under a
-MILD key only a strong word."""
+"""How surely a key is about availability: STATED (surely) or MILD (perhaps)."""
 
 _FLAG_PREFIXES = ("is", "contains")
 _SEPARATOR = re.compile(r"__|(?<=\w)[@.]")
@@ -285,10 +255,7 @@ _SEPARATOR = re.compile(r"__|(?<=\w)[@.]")
 
 @lru_cache(maxsize=8192)
 def rate_key(key: str) -> int:
-    """Return how surely a key is about the availability of data: `STATED`, `MILD` or 0.
-
-    Under a `STATED` key any word is read as availability, under a `MILD` key only a strong word,
-    and under other keys (0) neither.
+    """Return how surely a key is about availability: `STATED` (2), `MILD` (1) or 0.
 
     Examples
     --------
@@ -306,15 +273,13 @@ def rate_key(key: str) -> int:
 
 @lru_cache(maxsize=4096)
 def is_state_key(key: str) -> bool:
-    """Return whether a key in an object about availability, such as ``status``, has the state."""
+    """Return whether a key, such as ``status``, holds the state in an object about availability."""
     return spaced(key) in words_of("valued") or rate_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
 def state_of_named_flag(key: str, value: bool) -> Availability | None:
-    """Return the availability that a boolean under ``key`` means; None if it means none.
-
-    False under the name of a problem, such as ``isRecalculating``, means none.
+    """Return the availability that a boolean under a key means, or None.
 
     Examples
     --------
@@ -336,9 +301,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_series_flag(key: str, value: bool) -> Availability | None:
-    """Return the availability of a day's data by a boolean in the record of the day; else None.
-
-    ``key`` must say whether the data are final, as ``isProvisional`` does.
+    """Return the availability of a day's data from a boolean about final data, or None.
 
     Examples
     --------
@@ -352,9 +315,8 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_names_under(key: str) -> Availability | None:
-    """Return the availability that a key gives to the fields or engines listed under it.
-
-    For example, ``missingFields`` gives ``unavailable``. Return None if the key gives none.
+    """Return the availability of the names listed under a key such as ``missingFields``, or
+    None.
     """
     text = spaced(key, words_of("field", "engine", "idle"))
     if matches_form(text, "denies"):
@@ -365,7 +327,9 @@ def state_of_names_under(key: str) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def find_entry_kind(key: str) -> str | None:
-    """Return ``engine`` or ``field`` if a key says that its value lists such names; else None."""
+    """Return whether a key says that its value lists names of an ``engine`` or a ``field``, else
+    None.
+    """
     return (
         "engine" if has_word_of(key, "engine") else "field" if has_word_of(key, "field") else None
     )
@@ -373,10 +337,8 @@ def find_entry_kind(key: str) -> str | None:
 
 @lru_cache(maxsize=8192)
 def split_key(key: str) -> tuple[str, str]:
-    """Split a key about another field into the name of that field and what is said of the field.
-
-    The second part is ``available``, ``status``, ``reason``, ``denial`` (it was not measured) or
-    ``part`` (it is incomplete). Both are empty texts if the key is not about another field.
+    """Split a key such as ``revenueReason`` into the field it is about and what it says of the
+    field.
 
     Examples
     --------
@@ -399,10 +361,7 @@ def split_key(key: str) -> tuple[str, str]:
 
 
 def _read_key_ending(parts: tuple[str, ...]) -> str | None:
-    """Return what the last words of a key say of a field, as in `split_key`; None if nothing.
-
-    For example, ``denial`` says that the field was not measured, and ``reason`` says why.
-    """
+    """Return what the last words of a key say about a field, such as ``reason``, or None."""
     text = " ".join(parts)
     if ends_with_word_of(text, "reason") and (len(parts) == 1 or matches_form(text, "absence")):
         return "reason"
@@ -439,11 +398,7 @@ def is_bookkeeping(key: str) -> bool:
 def has_numbers(
     value: Any, is_ignored: Callable[[str], bool] = is_bookkeeping, key: str = ""
 ) -> bool:
-    """Return whether a value is or holds a number other than 0, also as text.
-
-    Numbers under a key for which ``is_ignored`` returns True do not count. ``key`` is the key that
-    ``value`` has.
-    """
+    """Return whether a value is or contains a measured number other than 0."""
     if isinstance(value, dict):
         items = ((name, item) for name, item in value.items() if not repeats_question(name))
         return any(has_numbers(item, is_ignored, name) for name, item in items)
@@ -454,10 +409,8 @@ def has_numbers(
 
 
 def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
-    """Return the engine or field that a record is about, as a pair of kind and name.
-
-    For example, ``{"engine": "gemini"}`` gives ``("engine", "gemini")``. Return None if the record
-    names neither.
+    """Return the engine or field that a record is about, such as ``("engine", "gemini")``, or
+    None.
     """
     for kind, concept in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
@@ -470,10 +423,7 @@ def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
 
 
 def names_no_state(text: str) -> bool:
-    """Return whether a text states no availability.
-
-    That is so if the text has no words, is about goods in stock, or is too long.
-    """
+    """Return whether a text cannot be about availability, for example because it is too long."""
     has_no_letters = not any(part.isalpha() for part in tokens(text))
     return has_no_letters or matches_form(text, "stock") or len(text) > _MAX_LENGTH
 
@@ -487,10 +437,7 @@ def is_sample_size(key: str) -> bool:
 
 
 def find_reason(record: Mapping[str, object]) -> str | None:
-    """Return the text under a key such as ``reason`` in an object; None if there is no such text.
-
-    Of several such texts, the first that has more than one word is preferred.
-    """
+    """Return the text under a key such as ``reason`` in an object, or None."""
     texts = [
         text
         for key, text in record.items()
@@ -500,10 +447,7 @@ def find_reason(record: Mapping[str, object]) -> str | None:
 
 
 def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
-    """Return the availability that a text or boolean in an object states; None if there is none.
-
-    A text must mean a `Word` of at least ``min_strength``.
-    """
+    """Return the availability that a text or boolean in an object states, or None."""
     reason = find_reason(record)
     for name, value in record.items():
         if not isinstance(value, str):
@@ -525,10 +469,7 @@ def read_object_state(record: Mapping[str, Any], min_strength: int = WEAK) -> Av
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
-    """Return the availability that a value in a map means; None if it means none.
-
-    ``key`` is the key of the whole map, such as ``connected`` in ``{"connected": {"x": false}}``.
-    """
+    """Return the availability that one value in a map means, or None."""
     if isinstance(value, bool):
         return state_of_flag(value, key)
     if isinstance(value, str):
@@ -548,11 +489,7 @@ def state_of_flag(value: bool, key: str) -> Availability:
 
 
 def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availability:
-    """Return ``state`` with the reason that ``record``, the object it was read from, has.
-
-    If ``state`` is ``unavailable`` without a cause, a sentence in ``record`` may give the cause, or
-    say that the data do not apply. If ``state`` is ``available``, but the reason is a sentence that
-    denies this, the result is the availability that the sentence means, or ``unknown``.
+    """Return an availability with the reason that its object gives.
 
     Examples
     --------
@@ -579,12 +516,8 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
 
 
 def partial_if_measured(state: Availability, number_kinds: Collection[bool]) -> Availability:
-    """Return ``state`` as ``partial`` if its data are pending or a small sample but have numbers.
-
-    ``number_kinds`` has True if there are numbers other than 0, and False if there are zeros. For a
-    small sample, any number makes ``state`` partial. For pending data only a number other than 0
-    does, because a 0 may not be measured yet. Any other ``state`` is returned unchanged.
-    """
+    """Return pending data, or a small sample, as ``partial`` if there are numbers."""
+    # A 0 of pending data may not be measured yet.
     is_small_sample = state.cause == Cause.INSUFFICIENT_SAMPLE and len(number_kinds) > 0
     has_begun = state.cause == Cause.PENDING and any(number_kinds)
     is_partial = state.status == Status.UNAVAILABLE and (is_small_sample or has_begun)
@@ -592,9 +525,8 @@ def partial_if_measured(state: Availability, number_kinds: Collection[bool]) -> 
 
 
 def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
-    """Return a set that says which numbers a record has.
-
-    True stands for at least one number other than 0, False for at least one 0.
+    """Return a set that has True if a record has numbers other than 0, and False if it has
+    zeros.
     """
     return {
         item != 0
@@ -604,19 +536,9 @@ def find_number_kinds(record: Mapping[str, Any]) -> set[bool]:
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
-    """Return the availability of a field such as ``revenue``, stated by ``revenueReason``.
+    """Return the availability of a field such as ``revenue``, stated by ``revenueReason``, or None.
 
-    Return None if it states none.
-
-    Parameters
-    ----------
-    kind : str
-        What the key says of the field, from `split_key`: ``available``, ``status``, ``reason``,
-        ``denial`` or ``part``.
-    value : object
-        The value under the key that makes the statement (``revenueReason``).
-    sibling_value : object
-        The value of the field itself (``revenue``).
+    ``sibling_value`` is the value of ``revenue``.
     """
     if isinstance(value, dict):
         state = read_object_state(value)
@@ -640,9 +562,8 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
 
 
 def read_state_beside_value(record: Mapping[str, Any]) -> Availability | None:
-    """Return the availability of the value in ``{"value": null, "status": "not_connected"}``.
-
-    Return None if the object has no key ``value``, ``amount`` or ``current``, or states nothing.
+    """Return the availability of the value in ``{"value": null, "status": "not_connected"}``, or
+    None.
     """
     value_key = next(
         (value_key for value_key in ("value", "amount", "current") if value_key in record), None
@@ -669,10 +590,7 @@ def may_state_loss(key: str) -> bool:
 
 
 def state_of_loss(key: str, value: Any) -> Availability | None:
-    """Return ``partial`` if a count, list or date under ``key`` says that data are missing.
-
-    Return None otherwise. ``key`` must name data, such as rows: ``missingPages`` may itself be a
-    result of the API.
+    """Return ``partial`` if a value says that data are missing, else None.
 
     Examples
     --------

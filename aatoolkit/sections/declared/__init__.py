@@ -1,8 +1,4 @@
-"""The profile ``reference``: the sections of the reference service, with one module per section.
-
-Each module without a leading underscore declares one ``SECTION``, whose name is that of the module.
-A module is imported when its section is first needed.
-"""
+"""The profile ``reference``: the sections of the reference service, with one module per section."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Definitions that the modules of this package import with ``*``, to declare their sections.
-
-They are the functions of ``sections``, and the columns and values of categories that several
-sections share. A service may use other values: an unknown value is no error, and is sorted after
-the known values.
-"""
+"""Columns and values that the modules of this package share."""
 
 from __future__ import annotations
 
@@ -47,7 +42,7 @@ METRICS = (
 """Metrics that a row can be about, as the API spells them."""
 
 METRIC_UNITS = ("fraction", "score", "rank", "count")
-"""Units of these metrics: 0 to 1, 0 to 100, ranks from 1 (lower is better), whole numbers from 0."""
+"""Units of these metrics: 0 to 1, 0 to 100, ranks from 1, whole numbers from 0."""
 
 PURPOSES = ("training", "indexing", "live_retrieval", "agent", "unknown")
 """The purposes for which a crawler fetches pages."""
@@ -58,7 +53,7 @@ TONES = ("positive", "neutral", "negative")
 NO_SAMPLE = refused("measured once, or of all there is: no sample")
 JUDGED = refused("a judgement of the service, and no share of counts")
 OWN_INTERVAL = refused("the service gives its own interval or verdict, with the sizes it rests on")
-"""Rules, with the reason, of numbers that are not aggregated and get no confidence interval."""
+"""Rules for numbers that are not aggregated and get no confidence interval."""
 
 
 def optional(*columns: Column) -> tuple[Column, ...]:
@@ -67,10 +62,7 @@ def optional(*columns: Column) -> tuple[Column, ...]:
 
 
 def total_count(name: str, doc: str, plural_noun: str) -> Column:
-    """Return a column with the number of all ``plural_noun``, which is the same in every row.
-
-    It is the denominator of the shares in another column, and must not be summed.
-    """
+    """Return a column with a total that is the same in every row, and is not summed."""
     rule = refused(f"the same {plural_noun} in every row")
     return count(name, doc, aggregate=rule, optional=True)
 

@@ -1,7 +1,7 @@
 """Conversions: visits that engines send to the site, and their conversions.
 
-Web analytics count conversions with a delay, so the conversions of the last days can be null. Days
-are in the time zone of the analytics property, which may differ from that of the request's window.
+The conversions of the last days can be null, because web analytics count them with a delay. Days
+are in the time zone of the analytics property.
 """
 
 from aatoolkit.sections.declared._vocabulary import *

@@ -1,7 +1,4 @@
-"""Crawlability: the results of examining the site for crawlers and assistants.
-
-The rules that robots.txt declares and the responses of the server are in separate columns.
-"""
+"""Crawlability: whether robots.txt and the server let crawlers and assistants read the site."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

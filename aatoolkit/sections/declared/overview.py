@@ -7,7 +7,7 @@ from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
 def _ratio_per_metric(numerator: str, denominator: str) -> Aggregation:
-    """Return a rule that combines only rows of the same metric, as Σnumerator/Σdenominator."""
+    """Return a rule that aggregates rows of the same metric as Σnumerator/Σdenominator."""
     why = f"recompute from {numerator}/{denominator}"
     return Aggregation("none", why=why, counts=(numerator, denominator), within="metric")
 

@@ -1,6 +1,6 @@
 """Ranking: the positions of brands in answers, and their shares of mentions.
 
-A brand has a position only in answers that mention it, so read positions together with mentions.
+A brand has a position only in answers that mention it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,7 @@ from aatoolkit.sections.declared._vocabulary import *
 _OVER_PROMPTS = Aggregation("sum", across=("engine", "prompt_id"))
 
 def _share_of(numerator: str, denominator: str) -> Aggregation:
-    """Return the rule for a brand's share of all mentions.
-
-    The mentions of the brand and of all brands are summed over engines and prompts, but not over
-    brands: the number of all mentions is the same for each brand.
-    """
+    """Return the rule for a brand's share of all mentions, summed over engines and prompts."""
     return Aggregation("ratio", over=(numerator, denominator), across=("engine", "prompt_id"))
 
 _PREVIOUS_MENTIONS = count("previous_mention_count", "Answers of the window before that mention it.",

@@ -1,7 +1,4 @@
-"""Scope options: the values that the filters of a project can take.
-
-The response has only these lists, without the fields that other sections share.
-"""
+"""Scope options: the values that the filters of a project can take."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

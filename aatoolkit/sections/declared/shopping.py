@@ -1,7 +1,6 @@
 """Shopping: products, offers and merchants in shopping results beside answers.
 
-The API says under ``availability`` whether a product can be bought. The column is called
-``stock_status``, to distinguish it from the availability of data.
+The column ``stock_status`` says whether a product can be bought; the API calls it ``availability``.
 """
 
 from aatoolkit.sections.declared._vocabulary import *

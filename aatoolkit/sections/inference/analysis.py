@@ -1,10 +1,4 @@
-"""Analyse one section, and make its declaration from the findings.
-
-Proved and likely findings are applied, and others are left open. A column whose meaning is known
-gets the standard name for this meaning, such as ``citation_count``, whatever the service calls it,
-because plots, notebooks and comparisons look for the standard name. The path of the column keeps
-the names of the service. Two columns never get the same name.
-"""
+"""Analyse one section, and make its declaration from the findings."""
 
 from __future__ import annotations
 
@@ -65,17 +59,14 @@ class Analysis:
 
     Attributes
     ----------
-    section : str
-        The name of the section.
     relations : list of Relation
-        The tables of the section, the main table first, with the findings about their columns.
+        The tables of the section, the main table first.
     notes : list of str
-        Notes on what a person should check.
+        Notes on findings that a person should check.
     rules : tuple of Rule
-        The rules, confirmed by a person, that say where the service states availability.
+        The confirmed rules for the section's availability.
     watched, emptied, optional : tuple of str
-        Paths, as in `Section`: a value at a ``watched`` path may be about availability, an
-        ``emptied`` path has no rows when nothing was measured, an ``optional`` path may be absent.
+        Paths, as in `Section`.
     """
 
     section: str
@@ -88,7 +79,7 @@ class Analysis:
 
     @property
     def map_paths(self) -> set[tuple[Step, ...]]:
-        """The paths of all maps, i.e. of the objects whose keys are data."""
+        """The paths of all objects whose keys are data."""
         return {
             relation.steps[:index]
             for relation in self.relations
@@ -98,13 +89,7 @@ class Analysis:
 
     @property
     def declaration(self) -> Section:
-        """The declaration of the section: its tables and columns, with all findings but open ones.
-
-        Raises
-        ------
-        ValueError
-            If the section has no tables.
-        """
+        """The declaration of the section, with all findings except open ones."""
         return Section(
             self.section,
             "",
@@ -125,23 +110,18 @@ def analyse(
     *,
     measures: bool = True,
 ) -> Analysis:
-    """Find the tables, types, units, rules of aggregation and keys of a section's responses.
+    """Find the tables, types, units, aggregation rules and keys of a section's responses.
 
     Parameters
     ----------
-    section : str
-        The name of the section.
     document : object
-        The decoded response without filters.
+        The JSON without filters.
     engine_responses : mapping
-        Further decoded responses, each filtered to one or more engines. Maps the tuple of these
-        engines to the response. Together the tuples have all engines that ran.
-    vocabulary : Vocabulary
-        The known engines, topics and so on: an object with such keys is taken for a map.
+        Maps engines to the JSON that is filtered to these engines.
     other_responses : sequence
-        Further decoded responses, for other windows or hosts.
+        JSON for other windows or hosts.
     measures : bool
-        Whether to look for units and aggregation rules; if not, all of them are left open.
+        Whether to look for units and aggregation rules.
     """
     documents = [document, *engine_responses.values(), *other_responses]
     relations = find_relations(documents, section, vocabulary)
@@ -157,12 +137,8 @@ def analyse(
 
 
 def _table_sort_key(relation: Relation) -> float:
-    """Return the sort key of a table in its section: the main table has the lowest number.
-
-    The more columns and rows a table has, the lower is its number; nested and single-row tables
-    come last. Rows beyond `_MAX_ROWS` do not count, because a table with one row per day is seldom
-    the main table.
-    """
+    """Return the sort key of a table in its section: the main table has the lowest number."""
+    # Rows beyond the limit do not count: a table with a row per day is seldom the main one.
     depth = sum(len(ancestor.steps) > 0 for ancestor, _ in relation.with_ancestors())
     return -min(len(relation), _MAX_ROWS) * len(relation.columns) / depth if relation.steps else 0.0
 
@@ -171,10 +147,7 @@ def _table_sort_key(relation: Relation) -> float:
 
 
 def declare_table(relation: Relation) -> Table:
-    """Return the declaration of a table that was found in responses.
-
-    The declaration has a filter that drops the rows that were found to be totals of other rows.
-    """
+    """Return the declaration of a table, with a filter that drops total rows."""
     total_labels = {relation[name].source: values for name, values in relation.without.items()}
     rows = relation.rows.where(without=total_labels) if total_labels else relation.rows
     columns = tuple(map(declare_column, relation.columns))
@@ -182,7 +155,7 @@ def declare_table(relation: Relation) -> Table:
 
 
 def declare_column(column: ColumnFinding) -> Column:
-    """Return the declaration of a column that was found; an open unit or rule is left out."""
+    """Return the declaration of a column; an open unit or rule is left out."""
     return Column(
         column.name,
         column.dtype,
@@ -202,11 +175,7 @@ def declare_column(column: ColumnFinding) -> Column:
 
 
 def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
-    """Rename columns to their standard names, if no other column of the table has the same meaning.
-
-    All tables are handled twice, because rates and means are recognised by the standard names of
-    their counts.
-    """
+    """Rename columns to their standard names, such as ``citation_count`` for ``cit``."""
     for relation in [*analysis.relations, *analysis.relations]:
         standard_names = {
             column: name
@@ -226,7 +195,7 @@ def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
 
 
 def _find_standard_name(column: ColumnFinding) -> str | None:
-    """Return the standard name of a column with this rule, or this unit and name; else None."""
+    """Return the standard name of a column by its unit, rule and name, or None."""
     unit, rule = column.unit.value or "", column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
@@ -241,10 +210,7 @@ def _find_standard_name(column: ColumnFinding) -> str | None:
 
 
 def _find_name_in_new_unit(column: ColumnFinding) -> str | None:
-    """Return a scaled column's name without the old unit: ``cost`` for ``cost_cents``.
-
-    Return None if the column is not scaled, or its name has no unit.
-    """
+    """Return the name of a scaled column without the old unit: ``cost`` for ``cost_cents``."""
     name, _, unit = column.name.rpartition("_")
     is_renamed = column.scale != 1.0 and unit in words_of("percent", *FACTORS)
     return name.removesuffix("_per") if is_renamed else None
@@ -257,10 +223,7 @@ def _to_standard_words(name: str) -> str:
 
 
 def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
-    """Return the dimension (such as ``engine``) whose known values a column holds; else None.
-
-    The column must also be named after the dimension.
-    """
+    """Return the dimension, such as ``engine``, whose known values a column holds, or None."""
     words = [singular(word) for word in tokens(column.name) if word not in words_of("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in STEMS:
         return None
@@ -304,16 +267,7 @@ def _rename_in_rule(rule: Aggregation, old_name: str, new_name: str) -> Aggregat
 
 
 def analyse_responses(responses: Any, name: str | None, *, measures: bool = True) -> Analysis:
-    """Analyse a section from one or several of its responses, without sending requests.
-
-    Raises
-    ------
-    DecodeError
-        If a response is not one JSON document.
-    PayloadError
-        If no part of the responses can be made into a table, or if a Python object among them is
-        not a JSON value.
-    """
+    """Analyse a section from its responses, without sending requests."""
     responses = responses if isinstance(responses, list | tuple) else [responses]
     documents = [
         response.json if isinstance(response, Payload) else decode(response)

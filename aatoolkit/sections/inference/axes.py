@@ -1,14 +1,4 @@
-"""Find the tables and columns, i.e. the structure, of responses without a declaration.
-
-A row set has the rows of one table: the elements of the lists at one path, or the entries of the
-maps (objects whose keys are data) at one path. Its parent is the row set whose rows contain these
-lists or maps; the rows of the first row set are the responses themselves. A raw column has the
-values at one path, one for each row of a row set; it becomes a column of the table. Lists of equal
-lengths in one record belong to one row set: element 3 of each list is a value of row 3.
-
-If rows are lists, a header is another list, which names their positions and so the columns. A label
-is another list, which names the rows. Names of fields decide only what the structure leaves open,
-so that names in any language lead to the same tables.
+"""Find the tables and columns in responses without a declaration.
 
 In the example, ``trend.hits[@0]`` is the element of ``trend.hits`` at the position of the row.
 
@@ -53,41 +43,36 @@ _MAX_TUPLE_LENGTH, _MAX_LENGTH_BY_CHANCE, _SAMPLE_SIZE = 12, 2, 200
 
 Path = tuple[Step, ...]
 PathAndValues = tuple[Path, list[Any]]
-"""A path, and the value at this path in each row of a row set (`MISSING` if it has none)."""
+"""A path, and the value at this path in each row (`MISSING` if there is none)."""
 
 Header = tuple[Path, list[list[str]]]
-"""The path to a header, i.e. a list that names positions, and its names for each row."""
+"""The path to a list that names the columns, and its names for each row."""
 
 
 @dataclass(eq=False)
 class RowSet:
-    """The rows of one table, from all responses of a section.
-
-    They are the elements of the lists at one path, or the entries of the maps at one path.
+    """The rows of one table: the elements of all lists, or the entries of all maps, at one path.
 
     Attributes
     ----------
     steps : tuple of Step
-        The path to the rows; empty for the responses themselves.
+        The path to the rows.
     parent : RowSet, optional
-        The row set whose rows contain these lists or maps.
+        The rows that contain these lists or maps.
     parent_rows : list of int
-        For each row, the position in the parent of the row that contains it.
+        The position in ``parent`` of the row around each row.
     keys : list
-        For each row, its position in its list or, for entries of a map, its key.
+        The position of each row in its list, or its key in its map.
     holder : tuple of Step
-        The path to the list or map that contains the rows. If several lists of equal length share
-        the row set, the path to the record that contains these lists.
+        The path to the list or map.
     first : int
-        The position of the first row in its list; 1 if the element before it is a header.
+        The position of the first row in its list; 1 if the first element is a header.
     has_label : bool
-        Whether another list has a name for each row, at the same position.
+        Whether another list has a name for each row.
     only : dict of str to tuple
-        A filter, if the row set has only some of the rows at its path. Maps a source (a path from
-        the row) to the values that a row of this row set may have there.
+        A filter, as in `Rows`.
     arrays, maps : list
-        The lists (`Arrays`) and maps (`PathAndValues`) in the rows; they become further row sets
-        or columns.
+        The lists and maps in the rows.
     """
 
     steps: Path
@@ -105,14 +90,14 @@ class RowSet:
         return len(self.keys)
 
     def with_ancestors(self) -> Iterator[RowSet]:
-        """Yield this row set, its parent, and so on up to the row set of the responses."""
+        """Yield these rows, the rows around them, and so on up to the responses."""
         row_set: RowSet | None = self
         while row_set is not None:
             yield row_set
             row_set = row_set.parent
 
     def enclosing_rows(self, ancestor: RowSet) -> list[int]:
-        """Return, for each row, the position of the row of ``ancestor`` that contains it."""
+        """Return the position in ``ancestor`` of the row around each row."""
         rows = list(range(len(self)))
         for row_set in self.with_ancestors():
             if row_set is ancestor:
@@ -123,11 +108,7 @@ class RowSet:
 
 @dataclass(eq=False)
 class RawColumn:
-    """The values at one path: one for each row of a row set, `MISSING` for rows without a value.
-
-    If the values are outside the rows, in a list or map elsewhere, the path ends with the position
-    or key of the row, as in ``trend.hits[@0]``.
-    """
+    """The values at one path: one for each row, or `MISSING`."""
 
     row_set: RowSet
     steps: Path
@@ -135,7 +116,7 @@ class RawColumn:
 
 
 class Arrays:
-    """The lists at one path: one for each row of a row set, `MISSING` for rows without a list."""
+    """The lists at one path: one for each row, or `MISSING`."""
 
     def __init__(self, steps: Path, lists: list[Any]) -> None:
         self.steps, self.lists = steps, lists
@@ -149,11 +130,8 @@ class Arrays:
 
     @cached_property
     def field_and_texts(self) -> tuple[str | None, list[list[Any]]] | None:
-        """A pair of a field's name and the texts of each list, if they can name columns.
-
-        If the elements of the lists are records, the texts are the values of this field. If the
-        elements are texts, the name is None. Texts can name columns if no list has the same text
-        twice; if there are no such texts, None takes the place of the pair.
+        """The texts of each list, if they can name columns, with the field that holds them; else
+        None.
         """
         field_names = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for field_name in field_names:
@@ -168,28 +146,20 @@ class Arrays:
 
 
 Label = tuple[Arrays, list[int]]
-"""A pair: lists that name the elements of other lists, and for each row the position of the list
-that names the elements of the row's own list."""
+"""Lists that name the elements of other lists, and the position of the list for each row."""
 
 
 class Structure:
-    """The row sets (future tables) and raw columns (future columns) in the responses of a section.
-
-    Parameters
-    ----------
-    documents : sequence
-        The decoded responses; more responses show more fields.
-    vocabulary : Vocabulary
-        The known engines, topics and so on: an object with such keys is taken for a map.
+    """The future tables and columns in the responses of a section.
 
     Attributes
     ----------
     row_sets : list of RowSet
-        The row sets, enclosing row sets first; the rows of the first row set are the responses.
+        The rows of each table, enclosing tables first.
     raw_columns : list of RawColumn
-        The raw columns, in the order of the responses.
+        The columns, in the order of the responses.
     headers : set of tuple of Step
-        The paths of lists that only name the positions of other lists.
+        The paths of lists that only name columns.
     """
 
     def __init__(self, documents: Sequence[Any], vocabulary: Vocabulary) -> None:
@@ -205,10 +175,7 @@ class Structure:
             self._remove_if_header(row_set)
 
     def _add_raw_columns(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
-        """Add values as raw columns of a row set, and the lists and maps in them as row sets.
-
-        ``paths_and_values`` has pairs of a path and its values, one for each row of the row set.
-        """
+        """Add values as columns, and the lists and maps in them as tables."""
         array_count, map_count = len(row_set.arrays), len(row_set.maps)
         for steps, values in paths_and_values:
             self._add_values(row_set, steps, values)
@@ -216,11 +183,7 @@ class Structure:
         self._add_array_row_sets(row_set, row_set.arrays[array_count:])
 
     def _add_values(self, row_set: RowSet, steps: Path, values: list[Any]) -> None:
-        """Add the values at one path: objects field by field, scalars as a raw column.
-
-        ``values`` has one value for each row of the row set. Lists and maps are only stored in the
-        row set; `_add_raw_columns` then makes them into row sets or columns.
-        """
+        """Add the values at one path: objects field by field, scalars as a column."""
         value_types = {*map(type, values)} - {Missing}
         if dict in value_types:
             dicts = _values_of_type(dict, values)
@@ -257,7 +220,7 @@ class Structure:
             self.raw_columns.append(RawColumn(row_set, steps, scalars))
 
     def _remove_if_header(self, row_set: RowSet) -> None:
-        """Remove a row set whose rows are only the names in a header."""
+        """Remove a table whose rows are only the names of columns."""
         columns = [column for column in self.raw_columns if column.row_set is row_set]
         has_children = any(child_set.parent is row_set for child_set in self.row_sets)
         is_header = row_set.steps[:-1] in self.headers and row_set in self.row_sets
@@ -266,11 +229,7 @@ class Structure:
             self.raw_columns.remove(columns[0])
 
     def _split_by_fields(self, row_set: RowSet) -> None:
-        """Split a row set into several if the fields of its rows depend on the enclosing row.
-
-        For example, the records of a map's entry ``pages`` may have other fields than the records
-        of its entry ``hosts``; each entry then gets its own row set.
-        """
+        """Split a table into several if the fields of its rows depend on the enclosing row."""
         raw_columns = [column for column in self.raw_columns if column.row_set is row_set]
         has_children = any(child_set.parent is row_set for child_set in self.row_sets)
         for ancestor in [*row_set.with_ancestors()][1:-1] if not has_children else ():
@@ -301,12 +260,7 @@ class Structure:
         kept_paths: set[Path],
         ancestor_keys: list[Any],
     ) -> None:
-        """Add a row set with those rows of ``row_set`` that are within some rows of ``ancestor``.
-
-        ``ancestor_keys`` are the keys or positions of these rows of ``ancestor``. ``raw_columns``
-        are the raw columns of ``row_set``; the new row set gets those whose path is in
-        ``kept_paths``.
-        """
+        """Add a table with some rows and columns of another table."""
         source = (
             "^" * sum(isinstance(step, Each) for step in row_set.steps[len(ancestor.steps) :])
             + "#0"
@@ -336,10 +290,7 @@ class Structure:
     # --- maps -----------------------------------------------------------------------------------
 
     def _is_map(self, objects: list[dict[str, Any]], steps: Path) -> bool:
-        """Return whether objects are maps: their keys are data, such as days, not names of fields.
-
-        This is judged by the keys and the values.
-        """
+        """Return whether the keys of objects are data, such as days, and not names of fields."""
         keys = list(dict.fromkeys(key for value in objects for key in value))
         if not keys:
             return False
@@ -370,10 +321,7 @@ class Structure:
         return are_records or (is_text and not is_measure) or last_name.startswith(("by_", "per_"))
 
     def _add_map_row_sets(self, row_set: RowSet, maps: list[PathAndValues]) -> None:
-        """Add row sets for the maps in the rows of a row set: each entry of a map becomes a row.
-
-        Maps at several paths share one row set if they have equal keys in every row.
-        """
+        """Add tables for the maps in rows: each entry of a map becomes a row."""
         maps_by_keys: dict[tuple[Any, ...], list[PathAndValues]] = {}
         for steps, dicts in maps:
             keys = tuple(None if value is MISSING else frozenset(value) for value in dicts)
@@ -384,10 +332,7 @@ class Structure:
     # --- arrays ---------------------------------------------------------------------------------
 
     def _add_array_row_sets(self, row_set: RowSet, arrays: list[Arrays]) -> None:
-        """Add the lists in the rows of a row set as further row sets or as columns.
-
-        Lists at several paths share one row set if they have equal lengths in every row.
-        """
+        """Add the lists in rows as further tables or as columns."""
         row_arrays = [array for array in arrays if not self._add_if_columns(row_set, array)]
         arrays_by_length: dict[Any, list[Arrays]] = {}
         arrays_by_label: dict[Any, tuple[Label, list[Arrays]]] = {}
@@ -419,12 +364,7 @@ class Structure:
     def _add_parallel_row_set(
         self, row_set: RowSet, arrays: list[Arrays], label: Label | None = None
     ) -> None:
-        """Add one row set for lists of equal lengths: each position in them becomes a row.
-
-        ``arrays`` are lists at several paths. The path of the rows is that of a list of lists if
-        there is one, or else that of the list that is missing in the fewest rows. ``label`` is a
-        list in an enclosing row that names the positions.
-        """
+        """Add one table for several lists of equal lengths: each position becomes a row."""
         main_array = max(arrays, key=lambda array: (array.is_of_lists, len(array.filled)))
         containers = [(array.steps, array.lists) for array in arrays]
         first_position = int(len(arrays) == 1 and _has_header_row(main_array.filled))
@@ -435,10 +375,7 @@ class Structure:
     def _add_row_set_of_columns(
         self, row_set: RowSet, array: Arrays, paths_and_values: list[PathAndValues]
     ) -> None:
-        """Add a row set for the lists in ``array``, which are columns: each position becomes a row.
-
-        ``paths_and_values`` has the path and the values of each column.
-        """
+        """Add a table for lists that are its columns: each position becomes a row."""
         steps, lists = self._split_into_columns(array, None, ())[0]
         label = self._find_label(row_set, Arrays(steps, lists), includes_own_lists=True)
         self._add_child_row_set(
@@ -455,13 +392,7 @@ class Structure:
         first_position: int = 0,
         only: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
-        """Add a row set whose rows are the items of lists or maps in the rows of another row set.
-
-        The lists or maps in ``containers`` have equal lengths or keys. The path of
-        ``main_container`` becomes the path of the rows. ``label`` is a list in an enclosing row
-        that names the items, ``first_position`` the position of the first row, ``only`` the filter
-        `RowSet.only`.
-        """
+        """Add a table whose rows are the items of lists or maps in the rows of another table."""
         row_ids = [
             (parent_row, key)
             for parent_row, items in enumerate(main_container[1])
@@ -510,11 +441,7 @@ class Structure:
         self._add_raw_columns(new_set, paths_and_values)
 
     def _may_be_columns(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> bool:
-        """Return whether lists of lists may be tables by column: each inner list is one column.
-
-        They may be if the inner lists have equal lengths, and if each has values of only one kind.
-        ``is_mixed`` says whether this kind differs between the inner lists.
-        """
+        """Return whether lists of lists may be tables by column: each inner list is a column."""
         if array.longest < 2 or {*map(type, array.items)} != {list}:
             return False
         lengths_of_items = [{*map(len, values)} for values in array.filled]
@@ -536,9 +463,8 @@ class Structure:
         return is_uniform and (is_mixed or not is_grid)
 
     def _add_if_columns(self, row_set: RowSet, array: Arrays) -> bool:
-        """Add the elements of lists as columns if each position has its own meaning.
-
-        For example, ``["2026-11-03", 4]`` is a day and a count. Return whether they were added.
+        """Add the positions of lists such as ``["2026-11-03", 4]`` as columns; return whether they
+        fit.
         """
         kinds_by_position = [_shapes_of(cells) for cells in zip_longest(*array.filled)]
         is_mixed = (
@@ -566,11 +492,7 @@ class Structure:
         return False
 
     def _add_if_not_rows(self, row_set: RowSet, array: Arrays) -> bool:
-        """Add lists as columns if their elements are not rows; return whether they were added.
-
-        Lists of texts become one column of lists. Short lists (tuples) in many rows become one
-        column per position.
-        """
+        """Add lists of texts or short lists as columns; return whether they were added."""
         if _are_tuples(row_set, array, max(4, 2 * array.longest)):
             self._add_raw_columns(row_set, self._split_into_columns(array, None, ()))
             return True
@@ -583,11 +505,7 @@ class Structure:
     def _split_into_columns(
         array: Arrays, header: Path | None, names_by_row: Sequence[Sequence[str]]
     ) -> list[PathAndValues]:
-        """Return the lists in ``array`` as columns: the path and the values of each position.
-
-        A column has one value per list. If ``header`` is given, there is one column for each name
-        in the header instead; ``names_by_row`` has the header's names for each list.
-        """
+        """Return the path and the values of each position in lists, or of each name in a header."""
         positions_by_row = [
             {name: position for position, name in enumerate(names)} for names in names_by_row
         ]
@@ -606,11 +524,7 @@ class Structure:
         return paths_and_values
 
     def _find_header(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> Header | None:
-        """Return the header of the lists in ``array``, i.e. the list that names their positions.
-
-        It is returned as a pair: its path, and its names for each row. Return None if there is no
-        header. ``is_mixed`` says whether the positions have values of different kinds.
-        """
+        """Return the path and names of the list that names the positions of lists, or None."""
         candidates = []
         for neighbour, rows in _arrays_around(row_set, array, includes_own_lists=array.is_of_lists):
             if neighbour.field_and_texts is None:
@@ -648,12 +562,7 @@ class Structure:
     def _find_label(
         self, row_set: RowSet, array: Arrays, *, includes_own_lists: bool = False
     ) -> Label | None:
-        """Return the nearest lists that may name the elements of ``array``; None if there are none.
-
-        These lists are in enclosing rows, or, with ``includes_own_lists``, in the rows themselves.
-        They are as long as the lists in ``array``. They are returned as a pair: the lists, and for
-        each row of ``row_set`` the position of the list that belongs to this row.
-        """
+        """Return the nearest lists that may name the elements of ``array``, or None."""
         if array.longest < 2:
             return None
         candidates = []
@@ -688,12 +597,7 @@ class Structure:
 def _arrays_around(
     row_set: RowSet, array: Arrays, *, includes_own_lists: bool
 ) -> Iterator[tuple[Arrays, list[int]]]:
-    """Yield the lists in the rows that enclose the rows of ``row_set``, by path as `Arrays`.
-
-    Each `Arrays` is yielded with a list: for each row of ``row_set``, the position of the enclosing
-    row, which is also that of its list. With ``includes_own_lists``, the lists in the rows of
-    ``row_set`` follow the same way. ``array`` and the lists that contain it are left out.
-    """
+    """Yield the lists in the enclosing rows, with the position of the list for each row."""
     for ancestor in [*row_set.with_ancestors()][not includes_own_lists :]:
         rows = row_set.enclosing_rows(ancestor)
         for neighbour in ancestor.arrays:
@@ -702,17 +606,14 @@ def _arrays_around(
 
 
 def _have_similar_paths(paths: set[Path], other_paths: set[Path]) -> bool:
-    """Return whether two sets share half or more of their paths, or one set contains the other."""
+    """Return whether two sets share half or more of their paths, or one contains the other."""
     return len(paths & other_paths) >= min(
         0.5 * len(paths | other_paths), len(paths), len(other_paths)
     )
 
 
 def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any]) -> bool:
-    """Return whether two sequences of lengths, one per row, are equal wherever both are known.
-
-    There must be at least one row in which both are known.
-    """
+    """Return whether two sequences of lengths are equal wherever both are known."""
     comparisons = [
         length == other_length
         for length, other_length in {*zip(lengths, other_lengths, strict=False)}
@@ -726,9 +627,8 @@ def _last_name(steps: Path) -> str:
 
 
 def bind_to_row(steps: Iterable[Step]) -> Path:
-    """Return a path with each step to all items bound to the row, as in ``rows[@0].n``.
-
-    A bound step leads to the item at the row's position in a list, or with the row's key in a map.
+    """Return a path with each step to all items changed to the item of the row, as in
+    ``rows[@0].n``.
 
     Examples
     --------
@@ -758,11 +658,7 @@ def _values_of_type(value_type: type, values: list[Any]) -> list[Any]:
 
 
 def _kind_of(value: Any) -> str:
-    """Return the kind of a value, such as ``number``, ``bool`` or ``text``.
-
-    A text with a number is a ``number``, and a text with a day is a ``day``. A text without letters
-    and digits, such as a dash in place of a value, is a ``mark``.
-    """
+    """Return the kind of a value, such as ``number``, ``bool`` or ``text``."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):
@@ -779,10 +675,7 @@ def _kind_of(value: Any) -> str:
 
 
 def _shapes_of(values: Iterable[Any]) -> set[str]:
-    """Return the set of shapes of ``values``: for scalars their kinds, such as ``number``.
-
-    The shape of an object is its field names; the shapes of a list are the kinds of its elements.
-    """
+    """Return the set of kinds of values; an object's kind is its field names."""
     values = [*values]
     shapes = {str(sorted(value)) for value in values if isinstance(value, dict)}
     list_shapes = {
@@ -797,11 +690,7 @@ def _kinds_of(values: Iterable[Any]) -> set[str]:
 
 
 def _members_of(values: Iterable[Any]) -> list[Any]:
-    """Return the values that are not empty; lists of records are replaced by their records.
-
-    If some values are objects, only these are returned: a text in place of an object says that the
-    object is missing.
-    """
+    """Return the values that are not empty; lists of records are replaced by their records."""
     members = [value for value in values if value not in (None, {}, [])]
     objects = [member for member in members if isinstance(member, dict)]
     if not objects and all(isinstance(member, list) for member in members):
@@ -811,11 +700,7 @@ def _members_of(values: Iterable[Any]) -> list[Any]:
 
 
 def _mean_agreement(members: list[Any]) -> float:
-    """Return how similar the fields of ``members`` (the values in an object) are, from 0 to 1.
-
-    A field is a pair of its name and the kind of its value. The result is the mean, over all
-    fields, of the share of members that have the field.
-    """
+    """Return how similar the fields of objects are, from 0 to 1."""
     member_kinds = []
     for member in members[:: len(members) // _SAMPLE_SIZE + 1]:
         items = member.items() if isinstance(member, dict) else [(0, member)]
@@ -834,17 +719,14 @@ def _unwrap(value: Any) -> Any:
 
 
 def _are_tuples(row_set: RowSet, array: Arrays, min_rows: int) -> bool:
-    """Return whether lists look like tuples: short lists of scalars, all of the same length.
-
-    There must be at least ``min_rows`` of them.
-    """
+    """Return whether there are enough short lists of scalars, all of the same length."""
     is_regular = len({*map(len, array.filled)}) == 1 and array.longest <= _MAX_TUPLE_LENGTH
     is_flat = {*map(_kind_of, map(_unwrap, array.items))}.isdisjoint({"dict", "list"})
     return row_set.parent is not None and is_regular and is_flat and len(array.filled) >= min_rows
 
 
 def _has_header_row(lists: list[list[Any]]) -> bool:
-    """Return whether lists of rows begin with a header row, which names the columns of the rest."""
+    """Return whether lists of rows begin with a row that names the columns."""
     for rows in lists:
         if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
             return False

@@ -1,10 +1,6 @@
-"""Gather evidence about the columns of a section, from identities and experiments.
+"""Test which columns are sums, ratios or means of others.
 
-Sums are tested by comparing groups of rows with a total: the rows of a response with a row of
-totals, the rows of a list with the record that encloses it, the responses for single engines with
-the response for all. An identity, such as "this column is the ratio of these two", is tested on all
-rows at once, within the rounding of the numbers. An identity that holds may still hold by chance,
-or several may hold, and the rows do not show which of them is meant.
+Each test runs on all rows, within the rounding of the numbers.
 """
 
 from __future__ import annotations
@@ -21,26 +17,14 @@ from aatoolkit.sections.inference.relations import ColumnFinding, Relation, RowP
 from aatoolkit.sections.inference.words import singular
 
 MIN_DISTINCT_ROWS = 5
-"""Fewer distinct rows prove no identity; counts up to 3 need `_MIN_SMALL_ROWS` distinct rows."""
+"""The minimum number of distinct rows that prove a sum or ratio."""
 
 _MIN_SMALL_ROWS, _MIN_ROWS, _LARGE, _MIN_LENGTH, _MAX_SIBLINGS = 20, 3, 50, 64, 7
 _MAX_CHANCE, _TOLERANCE = 1e-4, 1e-9
 
 
 def gather_evidence(relations: list[Relation], engine_count: int) -> None:
-    """Test which numbers are sums, ratios or means of others; store the evidence in the columns.
-
-    Numbers are compared within each response, and between the responses for single engines and the
-    response for all engines.
-
-    Parameters
-    ----------
-    relations : list of Relation
-        The tables, with known keys and dtypes.
-    engine_count : int
-        The number of responses for single engines; they follow the first response, which is for all
-        engines.
-    """
+    """Test which numbers are sums, ratios or means of others; store the evidence in the columns."""
     for relation in relations:
         _record_ratios(relation)
         _record_siblings(relation)
@@ -65,12 +49,11 @@ class Totals:
     numbers : array of float
         The total of each group.
     label, where : str
-        What the totals (``label``) and the groups (``where``) are called in notes for people, as in
-        "its rows sum to `label` in `where`".
+        How notes call the totals and the groups.
     summed_over : set of str
         The columns of the key over which the rows of a group are summed.
     target : ColumnFinding, optional
-        The column with the totals; None if they are rows of totals or sums.
+        The column with the totals, if there is a column.
     """
 
     groups: RowPositions
@@ -82,7 +65,7 @@ class Totals:
 
 
 def _record_sums(relation: Relation, relations: list[Relation]) -> None:
-    """Find the totals that the rows of each column sum to; store them as evidence of the column."""
+    """Find the totals that the rows of each column sum to."""
     enclosing_totals = [*_find_totals_in_enclosing_rows(relation)]
     for column in relation.columns if relation.kept_mask.any() else ():
         if not column.may_be_summed:
@@ -98,7 +81,7 @@ def _record_sums(relation: Relation, relations: list[Relation]) -> None:
 
 
 def _find_totals_in_enclosing_rows(relation: Relation) -> Iterator[Totals]:
-    """Yield the numbers in enclosing rows, as totals that the rows of a column may sum to."""
+    """Yield the numbers in enclosing rows, which the rows of a column may sum to."""
     for ancestor, groups in [*relation.with_ancestors()][1:]:
         paths = {ancestor[name].path for name in ancestor.key}
         summed_over = {name for name in relation.key if relation[name].path not in paths}
@@ -110,11 +93,7 @@ def _find_totals_in_enclosing_rows(relation: Relation) -> Iterator[Totals]:
 
 
 def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
-    """Yield the totals that a column may sum to, except those in enclosing rows.
-
-    They are the column's values in rows of totals, and the sums by response of the columns that
-    have the same name in other tables.
-    """
+    """Yield the totals of a column in total rows and in other tables."""
     relation, responses = column.relation, column.relation.response_positions
     key = {*relation.key}
     if len(relation.total_rows):
@@ -139,7 +118,7 @@ def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iter
 
 
 def _sums_by_response(column: ColumnFinding) -> Numbers:
-    """Return the sum of a column in each response; zeros fill the array up to `_MIN_LENGTH`."""
+    """Return the sum of a column in each response."""
     is_counted = column.relation.kept_mask & ~np.isnan(column.numbers)
     responses = column.relation.response_positions
     size = max(_MIN_LENGTH, int(responses.max(initial=0)) + 1)
@@ -172,11 +151,7 @@ def _adds_up_to(column: ColumnFinding, totals: Totals) -> bool:
 
 @dataclass(frozen=True)
 class Operand:
-    """Counts, one per row of a table, that may be the numerator or denominator of a ratio.
-
-    ``is_own`` says whether they are a column of this table itself; otherwise they come from
-    enclosing rows or are sums by response.
-    """
+    """Counts, one per row of a table, that may be the numerator or denominator of a ratio."""
 
     name: str
     numbers: Numbers
@@ -194,7 +169,7 @@ class Ratio:
     factor : float
         100 for per cent, else 1.
     row_count : int
-        The number of distinct rows that prove the ratio, without rows in which it is 0.
+        The number of rows that prove the ratio.
     """
 
     numerator: Operand
@@ -212,7 +187,7 @@ class Ratio:
 
 
 def _record_ratios(relation: Relation) -> None:
-    """Find the ratios of counts that equal a column on every row; store them in its evidence."""
+    """Find the ratios of counts that equal a column on every row."""
     operands = list(_find_operands(relation))
     for column in relation.columns:
         reading, name_meaning, evidence = column.reading, column.meaning, column.facts
@@ -240,10 +215,7 @@ def _record_ratios(relation: Relation) -> None:
 
 
 def _find_operands(relation: Relation) -> Iterator[Operand]:
-    """Yield the counts that a ratio may consist of.
-
-    They are the counts of the rows and of the enclosing rows, and the sums of counts by response.
-    """
+    """Yield the counts that may be the numerator or denominator of a ratio."""
     earlier_sums: list[Numbers] = []
     for ancestor, ancestor_rows in relation.with_ancestors():
         for column in ancestor.columns:
@@ -262,12 +234,7 @@ def _find_operands(relation: Relation) -> Iterator[Operand]:
 def _find_exact_ratios(
     numbers: Numbers, half_unit: float, factor: float, operands: list[Operand], name: str
 ) -> Iterator[Ratio]:
-    """Yield the ratios of two counts that equal the numbers of a column on all rows.
-
-    They must be equal within the rounding of the numbers, on a minimum number of rows. This minimum
-    is one row less if the column's ``name`` contains that of the numerator, as in
-    ``citation_rate``.
-    """
+    """Yield the ratios of two counts that equal the numbers of a column on all rows."""
     for denominator in operands:
         has_denominator = ~np.isnan(numbers) & (denominator.numbers > 0)
         for numerator in operands if has_denominator.any() else ():
@@ -284,6 +251,7 @@ def _find_exact_ratios(
             row_count = np.unique(triples, axis=1).shape[1] if has_both.any() else 0
             has_small_counts = row_count and numerator.numbers[has_both].max() <= 3
             stem = singular(numerator.name.removesuffix("_count").rpartition(".")[2])
+            # A name such as ``citation_rate`` is evidence, too: a row less proves the ratio.
             is_in_name = stem in name and half_unit < 0.001
             if row_count >= (
                 _MIN_SMALL_ROWS if has_small_counts else MIN_DISTINCT_ROWS - is_in_name
@@ -294,11 +262,8 @@ def _find_exact_ratios(
 def _find_denominators(
     numbers: Numbers, half_unit: float, factor: float, denominators: list[Operand]
 ) -> dict[str, int]:
-    """Return the counts whose product with a column is a whole number on every row.
-
-    Such a count may be the denominator of a rate whose numerator is not in the response, or the
-    weight of a mean of whole numbers. The result maps the name of each count to the number of rows
-    that prove it.
+    """Return the counts that may be the denominator of a rate: their product is a whole number on
+    every row.
     """
     row_counts = {}
     for denominator in denominators:
@@ -314,7 +279,7 @@ def _find_denominators(
 
 
 def _record_siblings(relation: Relation) -> None:
-    """Find fields of one object that sum to 1 or 100 on every row; store this in their evidence."""
+    """Find fields of one object that sum to 1 or 100 on every row."""
     columns_by_object: dict[str, list[ColumnFinding]] = {}
     for column in relation.columns:
         is_candidate = column.reading.is_number and column.is_own and column.source[0] not in ".$"
@@ -358,13 +323,11 @@ class MatchedRows:
     Attributes
     ----------
     engine_rows : array of int
-        The positions of the rows in the responses for single engines.
+        The positions of the rows for single engines.
     whole_rows : array of int
-        For each of ``engine_rows``, the position of the row with the same key in the response for
-        all engines.
+        The positions of the rows for all engines, in the same order.
     is_complete : array of bool
-        For each row of the table, whether it is in every response for a single engine that has any
-        rows. If not, a response may have left the row out, or ended before it.
+        Whether each row of the table is in every response for a single engine.
     """
 
     engine_rows: RowPositions
@@ -373,11 +336,7 @@ class MatchedRows:
 
 
 def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | None:
-    """Match the rows for single engines to the rows for all engines, by the key of the table.
-
-    ``engine_count`` is the number of responses for single engines. Return None if positions are
-    part of the key, or if a table of several rows has no key.
-    """
+    """Match the rows for single engines to the rows for all engines, by the key of the table."""
     # Another response may have another row at the same position.
     has_position_key = any("#" in relation[name].source for name in relation.key)
     if has_position_key or (relation.steps and not relation.key):
@@ -403,11 +362,7 @@ def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | N
 
 
 def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
-    """Compare the numbers for single engines with those for all; store this as evidence of columns.
-
-    The comparison shows which counts add up over engines, and which counts are the weights of
-    rates. ``engine_count`` is the number of responses for single engines.
-    """
+    """Compare the numbers for single engines with those for all engines."""
     measures = [column for column in relation.columns if column.reading.is_number and column.is_own]
     matches = _match_engine_rows(relation, engine_count) if measures else None
     if matches is None:
@@ -433,12 +388,8 @@ def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
 
 
 def _compare_with_sums(column: ColumnFinding, matches: MatchedRows) -> tuple[str, int]:
-    """Compare the numbers of a column for single engines with its numbers for all engines.
-
-    Return `Evidence.engine_outcome`, and the number of rows that the comparison tested. Additive
-    counts add up exactly (``adds``). Counts of distinct things lie between the largest number of an
-    engine and the sum (``distinct``). If each engine has either 0 or the number for all engines,
-    the service ignored the filter, and the outcome is empty.
+    """Return how single engines compare with all engines (``adds``, ``distinct``, ``differs`` or
+    empty), and the number of rows compared.
     """
     numbers, whole_rows = column.numbers, matches.whole_rows
     part_numbers, size = numbers[matches.engine_rows], len(numbers)
@@ -473,9 +424,8 @@ def _group_ranges(numbers: Numbers, groups: RowPositions, size: int) -> tuple[Nu
 def _count_pooled_rows(
     numbers: Numbers, weights: Numbers, matches: MatchedRows, half_unit: float
 ) -> int:
-    """Return on how many rows the rate for all engines is the weighted mean of the engines' rates.
-
-    ``numbers`` are the rates. Return 0 if a row contradicts, or if too few rows prove it.
+    """Return on how many rows the rate for all engines is the weighted mean of the engines'
+    rates.
     """
     rates, whole_rows, size = (numbers[matches.engine_rows], matches.whole_rows, len(numbers))
     part_weights = np.nan_to_num(weights[matches.engine_rows])

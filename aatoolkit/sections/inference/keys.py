@@ -1,7 +1,4 @@
-"""Find the columns that identify the rows of each table, and the rows that are totals.
-
-Enclosing tables are handled first, because nested tables inherit their keys and labels.
-"""
+"""Find the columns that identify the rows of each table, and the total rows."""
 
 from __future__ import annotations
 
@@ -40,16 +37,9 @@ _TOTAL_LABEL = re.compile(
 
 
 def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
-    """Find how columns are parsed, which rows are totals, and which columns are the keys of tables.
+    """Find and set how columns are parsed, which rows are totals, and the key of each table.
 
-    The findings are stored in ``relations``. Return notes on the totals, to be shown to people.
-
-    Parameters
-    ----------
-    relations : list of Relation
-        The tables, enclosing tables before nested ones.
-    year_path : str, optional
-        The path to the year in the response, for days that have no year.
+    Return notes on the total rows, for people.
     """
     notes = []
     for relation in relations:
@@ -117,10 +107,7 @@ def _inherit_labels(relation: Relation) -> None:
 def _inherit_column(
     relation: Relation, ancestor_rows: RowPositions, column: ColumnFinding
 ) -> ColumnFinding:
-    """Return a ``column`` of an enclosing table as a column of the nested ``relation``.
-
-    ``ancestor_rows`` has, for each row of ``relation``, the position of the row that encloses it.
-    """
+    """Return a column of an enclosing table as a column of the nested table."""
     name = column.name
     if name in relation.column_names or name in words_of("bland"):
         table_word = column.relation.name.rstrip("_0123456789").rpartition("_")[2]
@@ -144,11 +131,7 @@ def _inherit_column(
 
 
 def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int | None:
-    """Return how many ``^`` lead from the row at ``steps`` to the enclosing row at ``prefix``.
-
-    In the source of a column, each ``^`` goes up to the next enclosing record. Return None if no
-    number of ``^`` leads there.
-    """
+    """Return how many ``^`` lead from a row to the enclosing row at ``prefix``, or None."""
     steps_below = steps[len(prefix) :]
     if not prefix or not isinstance(prefix[-1], Each) or steps[: len(prefix)] != prefix:
         return None
@@ -159,11 +142,7 @@ def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int |
 
 
 def _add_position_column(relation: Relation, levels_up: int = 0) -> str:
-    """Add a column with the position of each row, or of an enclosing row; return its name.
-
-    ``levels_up`` says how many levels out the enclosing row is; 0 stands for the row itself. The
-    column is called ``position`` if ``levels_up`` is 0 and no other column has this name.
-    """
+    """Add a column with the position of each row, or of an enclosing row; return its name."""
     parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response_positions
     row_counts: Counter[tuple[int, int]] = Counter()
     positions = []
@@ -187,7 +166,7 @@ def _count_nested_arrays(relation: Relation) -> int:
 
 
 def _add_currency_column(column: ColumnFinding) -> None:
-    """Add a column of currencies after a column whose texts have amounts with a currency."""
+    """Add a column of currencies after a column of amounts such as ``$5``."""
     relation, reading = column.relation, column.reading
     currencies = [currency(value) if isinstance(value, str) else value for value in column.values]
     name = fresh(f"{column.name}_currency", relation.column_names)
@@ -201,11 +180,7 @@ def _add_currency_column(column: ColumnFinding) -> None:
 
 
 def _mark_totals(relation: Relation) -> str:
-    """Record which rows are totals of other rows; return a note on them, empty if there are none.
-
-    A row is a total if a text in it, such as ``all``, says so, and if no other row of the same
-    response has a greater count.
-    """
+    """Record which rows are totals of other rows; return a note on them."""
     text_columns = [column for column in relation.columns if column.reading.is_text]
     counts = [column.numbers for column in relation.columns if column.may_be_counts]
     for column in text_columns if relation.steps and counts else ():
@@ -235,13 +210,7 @@ def _mark_totals(relation: Relation) -> str:
 
 
 def _find_key(relation: Relation) -> tuple[str, ...]:
-    """Return the names of the columns that identify a row within its response; empty if none do.
-
-    They are the label columns (keys of maps, names of rows), all columns inherited from enclosing
-    rows, and as few other columns as are needed. Of several parallel lists of texts only those are
-    label columns that are needed. Identifiers are tried before other texts; measures, instants and
-    booleans are never part of a key.
-    """
+    """Return the names of the columns that identify a row within its response; empty if none do."""
     label_columns = [
         column for column in relation.columns if column.is_label or column.is_inherited
     ]
@@ -304,7 +273,7 @@ def _are_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
 
 
 def find_year_path(documents: list[Any]) -> str | None:
-    """Return the path to the year or to the last day of the window in every response, else None.
+    """Return the path to the year or to the last day of the window in every response, or None.
 
     Examples
     --------
@@ -325,7 +294,7 @@ def find_year_path(documents: list[Any]) -> str | None:
 
 
 def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the path of each field that holds a day or a year and is not inside a list."""
+    """Yield the path of each field with a day or a year, except in lists."""
     if isinstance(value, dict) and len(path) < 3:
         for name, inner_value in value.items():
             yield from _iter_day_paths(inner_value, (*path, name))

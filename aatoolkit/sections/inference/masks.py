@@ -1,4 +1,4 @@
-"""Apply masks: columns of booleans that say which values of other columns are missing."""
+"""Apply masks: columns of booleans that say which values of other columns are valid."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ _EMPTY_VALUES = (0, "", "0", None, MISSING)
 
 
 def apply_masks(relation: Relation) -> None:
-    """Set the values that a mask marks as invalid to `MISSING`; remove the mask from the columns.
-
-    A mask is a column of booleans, or of 0 and 1, that says which values of another column are
-    valid. A column is taken for a mask if it has the name and the values of a mask, and if all
-    values that it marks as invalid are 0 or empty.
-    """
+    """Set the values that a mask marks as invalid to `MISSING`, and remove the mask."""
     for mask in [*relation.columns]:
         object_path, field_name, is_in_list = _split_path(mask)
         words = [word for word in tokens(field_name) if word not in words_of("mask", "shell")]

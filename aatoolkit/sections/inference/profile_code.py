@@ -41,21 +41,7 @@ def format_profile(
     baseline: Mapping[str, Any],
     options: Section | None = None,
 ) -> str:
-    """Return the Python source of a file that defines a profile.
-
-    Parameters
-    ----------
-    name : str
-        The name of the profile.
-    title : str
-        A sentence that says what the profile was drafted from.
-    analyses : iterable of Analysis
-        The analyses of the sections.
-    baseline : mapping
-        A description of the responses from which the profile was drafted; see `Profile`.
-    options : Section, optional
-        The declaration of the section ``scope_options``, which lists the values of filters.
-    """
+    """Return the Python source of a file that defines a profile."""
     sections = dict(
         sorted((_format_variable_name(analysis.section), analysis) for analysis in analyses)
     )
@@ -194,7 +180,7 @@ def _format_column(finding: ColumnFinding) -> str:
 
 
 def _format_value(parameter: str, value: Any) -> str:
-    """Return the Python code of a parameter's value: a constant of ``sections``, or a literal."""
+    """Return the Python code of a parameter's value."""
     if parameter == "aggregate":
         return format_aggregation(value)
     constants = (name for name in _CONSTANTS if getattr(vocabulary, name) == value)
@@ -222,7 +208,7 @@ def format_aggregation(rule: Aggregation) -> str:
 
 
 def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
-    """Return ``code`` broken into lines of limited width; short string literals are not broken."""
+    """Return Python code broken into lines of limited width."""
 
     def make_unbreakable(match: re.Match[str]) -> str:
         text = match[0].replace(" ", "\0")

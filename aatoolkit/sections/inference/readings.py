@@ -1,10 +1,4 @@
-"""Find how to parse the values of a column, such as numbers, days or booleans in text.
-
-The result is a reading: the dtype of the column, the notation of the values (`Column.parse`), and
-the values that stand for missing values. A reading is used only if it can parse every value.
-Identifiers are never read as numbers, and -1 is taken for a missing value only if no other value is
-negative.
-"""
+"""Find how to parse the values of a column, such as numbers, days or booleans in text."""
 
 from __future__ import annotations
 
@@ -37,8 +31,9 @@ _TIME_FORMATS: list[TimeFormat] = [
         Path(__file__).with_name("time_notations.txt")
     )
 ]
-"""Formats of dates and times, each with its dtype, its ``parse``, its regular expression, whether
-only columns named like a time may have it, and its description."""
+"""Formats of dates and times: dtype, ``parse``, regular expression, whether the column must have
+the name of a time, and description.
+"""
 
 
 @dataclass(frozen=True)
@@ -50,14 +45,13 @@ class FieldReading:
     dtype, parse, missing, year
         As in `Column`.
     evidence : str
-        A description of the values, to be shown to people as the reason for this reading.
+        The reason for this reading.
     percent, ordinal : bool
-        ``percent`` says whether the texts have a per cent sign, ``ordinal`` whether they are ranks
-        such as ``#3``.
+        Whether the texts have a per cent sign, or are ranks such as ``#3``.
     decimals : int
-        The greatest number of decimals.
+        The maximum number of decimals.
     numbers : array of float
-        The parsed numbers, NaN for rows without a number; empty for other dtypes.
+        The parsed numbers, NaN for rows without a number.
     """
 
     dtype: str
@@ -82,7 +76,7 @@ class FieldReading:
 
 
 def read_values(values: Sequence[Any], name: str) -> FieldReading:
-    """Return how to parse the values of a column, judged by the values and then by ``name``.
+    """Return how to parse the values of a column, judged by the values and the column's name.
 
     Examples
     --------
@@ -128,7 +122,7 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
 
 
 def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_values: Any) -> Any:
-    """Return an Arrow array of the parsed values; None if one of the values cannot be parsed."""
+    """Return an Arrow array of the parsed values; None if a value cannot be parsed."""
     parsed = read_as(values, Reading(dtype, parse, missing=missing_values))
     return None if parsed.invalid else parsed.array
 
@@ -161,11 +155,7 @@ def _read_numbers(
 
 
 def _read_times(numbers: set[Any], name: str) -> FieldReading | None:
-    """Return how to parse whole numbers that are days or instants; None for other numbers.
-
-    Days and instants are recognised by the range of the numbers, the steps between them and the
-    column's name.
-    """
+    """Return how to parse whole numbers that are days or instants; None for other numbers."""
     has_time_name = is_time_name(name)
     is_whole = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
@@ -187,10 +177,7 @@ def _read_times(numbers: set[Any], name: str) -> FieldReading | None:
 def _read_in_format(
     values: Sequence[Any], texts: list[str], time_format: TimeFormat, missing_words: tuple[str, ...]
 ) -> FieldReading | None:
-    """Return how to parse values as days or instants in ``time_format``.
-
-    Return None if a value has another format and is none of ``missing_words``.
-    """
+    """Return how to parse values as days or instants in a format; None if they do not fit."""
     dtype, parse, pattern, _, evidence = time_format
     is_matching = all(re.fullmatch(pattern, text, re.S) for text in texts)
     if not is_matching or _parse_all(values, dtype, parse, missing_words) is None:
@@ -262,11 +249,7 @@ def _read_texts(
 
 
 def _find_possible_parses(texts: list[str], name: str) -> list[str]:
-    """Return the notations (`Column.parse`) that texts may have; empty if they are ambiguous.
-
-    A point or comma before three digits may be a decimal sign or may separate thousands. The other
-    texts decide, or else the column's name: counts have no decimals, and ranks are less than 1,000.
-    """
+    """Return the notations (`Column.parse`) that texts may have; empty if they are ambiguous."""
     name_meaning = meaning_of(name)
     has_small_numbers = name_meaning.kind in _SMALL_KINDS or name_meaning.mean
     parses = ["number", "decimal comma", "duration"]
@@ -288,7 +271,7 @@ def _find_possible_parses(texts: list[str], name: str) -> list[str]:
 def _read_numbers_in_text(
     values: Sequence[Any], texts: list[str], parse: str, missing_words: tuple[str, ...]
 ) -> FieldReading | None:
-    """Return how to parse texts as numbers by ``parse``; None if a text is not a number."""
+    """Return how to parse texts as numbers; None if a text is not a number."""
     decimal_mark = {"number": "[.]", "decimal comma": ","}.get(parse, "[.,]")
     matches = filter(None, (re.search(rf"{decimal_mark}(\d+)\s?\D*$", text) for text in texts))
     decimals = max((len(match[1]) for match in matches), default=0)
@@ -312,9 +295,7 @@ def _read_numbers_in_text(
 def read_as_month_days(
     values: Iterable[Any], reading: FieldReading, year_path: str
 ) -> FieldReading:
-    """Return the reading for days without a year, such as ``Nov 3``, if all texts are such days.
-
-    Otherwise return ``reading``. ``year_path`` is the path to the year in the response.
+    """Return how to parse days without a year, such as ``Nov 3``; other readings are unchanged.
 
     Examples
     --------

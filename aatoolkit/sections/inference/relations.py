@@ -1,10 +1,4 @@
-"""Relations: the tables found in the responses of one section, with findings about each column.
-
-A relation has the path of its rows, as in a declaration, and the values of its columns. So dtypes,
-keys, and columns that are sums or ratios of others can be found without reading the responses
-again. A finding is a claim about a column, such as its unit, with the confidence and the evidence
-of the claim.
-"""
+"""The tables found in the responses of one section, with findings (claims) about each column."""
 
 from __future__ import annotations
 
@@ -24,8 +18,9 @@ T = TypeVar("T")
 RowPositions = np.ndarray[tuple[int], np.dtype[np.intp]]
 
 PROVED, LIKELY, OPEN, SETTLED = "proved", "likely", "open", "settled"
-"""The confidences of a finding. ``proved``: an identity or an experiment shows it; ``likely``: name
-and range of the values suggest it; ``open``: there is no evidence; ``settled``: a person set it."""
+"""The confidences of a finding: ``proved`` by the numbers, ``likely`` by name and range, ``open``
+without evidence, ``settled`` by a person.
+"""
 
 _TEXT = FieldReading("string")
 _DO_NOT_ADD = (
@@ -35,10 +30,7 @@ _DO_NOT_ADD = (
 
 @dataclass(frozen=True)
 class Finding(Generic[T]):
-    """A claim about a column, such as the column's unit, with a confidence and the evidence.
-
-    ``value`` is what is claimed, such as the unit; None if nothing is claimed.
-    """
+    """A claim about a column, such as its unit, with a confidence and the evidence."""
 
     value: T | None = None
     confidence: str = OPEN
@@ -54,26 +46,22 @@ class Evidence:
     ratios : list of Ratio
         The ratios of two counts that equal the column on every row.
     denominators : dict of str to int
-        Maps each count that may be the denominator of the column to the number of rows that prove
-        it: the column multiplied by the count is a whole number on every row.
+        Maps each possible denominator to the number of rows that prove it.
     weights : dict of str to int
-        Maps each count that may be the weight of the column to the number of rows that prove it:
-        the mean of the single engines' values, weighted by the count, is the value for all engines.
+        Maps each possible weight of a mean to the number of rows that prove it.
     engine_outcome : str
-        How the values for all engines compare with those for single engines: ``adds`` (they are the
-        sums), ``distinct`` (between the largest value and the sum) or ``differs``; empty if nothing
-        can be concluded.
+        Whether single engines sum to all engines: ``adds``, ``distinct`` (less than the sum),
+        ``differs`` or empty (unknown).
     tested_rows : int
-        The number of rows on which ``engine_outcome`` was tested: rows with two or more engines
-        whose value is not 0.
+        The number of rows that were compared for ``engine_outcome``.
     sum_notes : list of str
-        Sentences that say which totals the rows of the column sum to, or which rows sum to it.
+        Sentences that say which totals the rows sum to.
     total_columns : list of ColumnFinding
-        The columns that hold these totals, if they are columns of an enclosing table.
+        The columns of these totals.
     across : set of str
-        The columns of the key over which the column is proved to add up.
+        The columns of the key over which the column adds up.
     siblings : tuple of str
-        The columns, this one included, that sum to ``siblings_sum`` (1 or 100) on every row.
+        The columns that sum to ``siblings_sum`` (1 or 100) on every row.
     """
 
     ratios: list[Any] = field(default_factory=list)
@@ -89,41 +77,32 @@ class Evidence:
 
     @property
     def is_additive(self) -> bool:
-        """Whether the responses prove that the column may be summed.
-
-        They do if its rows sum to a total in the responses, or its numbers for single engines to
-        the number for all engines.
-        """
+        """Whether the responses prove that the column may be summed."""
         return bool(self.sum_notes) or self.engine_outcome == "adds"
 
 
 @dataclass(eq=False)
 class ColumnFinding:
-    """A column of a table that was found in responses: its values and the findings about it.
+    """A column of a table found in responses: its values and the findings about it.
 
     Attributes
     ----------
-    name : str
-        The name of the column, made from names in the response.
     source, path : str
-        The path to the values: ``source`` from the row, as in `Column.source`, and ``path`` from
-        the top of the response, to be shown to people.
-    values : list
-        One value for each row; `MISSING` for rows without a value.
+        The path to the values, from the row and from the top of the response.
     is_label : bool
-        Whether the values name the rows, as keys of a map or texts of another list do.
+        Whether the values name the rows, such as keys of an object.
     is_inherited : bool
         Whether the values come from the enclosing rows.
     reading : FieldReading
         How the values are parsed.
     unit, rule : Finding
-        The unit of the numbers, and the rule by which rows are aggregated.
+        The unit, and how rows are aggregated.
     scale : float
         The factor that the numbers are multiplied by.
     valid : str, optional
-        The path to a boolean that says whether the value of the row is valid; see `Column.valid`.
+        The path to a boolean for valid values, as in `Column.valid`.
     doc : str
-        The description that a person has given to the column; empty by default.
+        The description by a person.
     facts : Evidence
         What the responses show about the numbers.
     """
@@ -165,24 +144,17 @@ class ColumnFinding:
 
     @property
     def numbers(self) -> Numbers:
-        """The parsed numbers of the column, one per row, not yet multiplied by `scale`; or NaN."""
+        """The parsed numbers of the column, before scaling; NaN for rows without a number."""
         return self.reading.numbers
 
     @property
     def half_unit(self) -> float:
-        """The largest rounding error of the numbers: half a unit of their last decimal.
-
-        It is 0 for whole numbers.
-        """
+        """The largest rounding error of the numbers: half a unit of their last decimal."""
         return 0.5 * 10.0**-self.reading.decimals if self.reading.decimals else 0.0
 
     @property
     def meaning(self) -> Meaning:
-        """The meaning of the column's name; of a name such as ``value``, with the parent's name.
-
-        A field of whole numbers that is named like a count (``hits``) remains a count, even if its
-        parent (``visibility``) is named like a share.
-        """
+        """What kind of values the column's name announces."""
         field_meaning = meaning_of(self.field)
         name_meaning = meaning_of(qualify_generic_name(self.name, self.path))
         is_share = name_meaning.kind == "share" and not name_meaning.percent
@@ -205,7 +177,7 @@ class ColumnFinding:
 
     @property
     def may_be_counts(self) -> bool:
-        """Whether the column holds only whole numbers from 0 up, which may be counts."""
+        """Whether the column holds only whole numbers from 0 up."""
         reading = self.reading
         is_integer = reading.dtype == "Int64" and reading.parse in (None, "number")
         return is_integer and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
@@ -218,7 +190,7 @@ class ColumnFinding:
 
     @property
     def aggregate(self) -> Aggregation:
-        """The rule by which the column is aggregated; `NONE` (not at all) if none is likely yet."""
+        """The rule by which the column is aggregated; `NONE` (not at all) if the rule is open."""
         rule = self.rule.value
         return NONE if rule is None or self.rule.confidence == OPEN else rule
 
@@ -237,11 +209,7 @@ class ColumnFinding:
 
     @property
     def confidence(self) -> str:
-        """The confidence in the findings about the column.
-
-        For numbers it is the lower confidence of the unit and the rule; for other columns it is the
-        confidence in how the values are parsed.
-        """
+        """The lower confidence of the unit and the rule; for texts that of the parsing."""
         if self.is_key or not self.reading.is_number:
             evidence = self.reading.evidence
             is_open = evidence == NO_VALUE or "may be" in evidence
@@ -265,28 +233,24 @@ class Relation:
 
     Attributes
     ----------
-    name : str
-        The name of the table.
     steps : tuple of Step
         The path to the rows.
     holder : tuple of Step
-        The path to the list or record that holds the rows; the table is named after it.
+        The path to the list that holds the rows.
     rows : Rows
         The declaration of the rows.
-    columns : list of ColumnFinding
-        The columns, labels first.
     response_positions : array of int
-        For each row, the position of its response in the list of responses.
+        The position of the response of each row.
     parent : Relation, optional
         The table whose rows enclose these rows.
     parent_rows : array of int
-        For each row, the position in ``parent`` of the row that encloses it.
+        The position in ``parent`` of the row around each row.
     key : tuple of str
         The names of the columns that identify a row.
     without : dict of str to tuple
-        Maps the name of a column to the texts, such as ``all``, that mark a row as a total.
+        Maps a column to the texts, such as ``all``, that mark total rows.
     total_rows : array of int
-        The positions of the rows that are totals.
+        The positions of the total rows.
     """
 
     name: str
@@ -331,15 +295,14 @@ class Relation:
 
     @property
     def kept_mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """A mask that is False for the rows that are totals of other rows, else True."""
+        """A mask that is False for total rows."""
         mask = np.ones(len(self), bool)
         mask[self.total_rows] = False
         return mask
 
     def with_ancestors(self) -> Iterator[tuple[Relation, RowPositions]]:
-        """Yield this table and its enclosing tables, each with an array of positions.
-
-        The array has, for each row of this table, the position of its row in the enclosing table.
+        """Yield this table and its enclosing tables, each with the positions of the rows around
+        each row.
         """
         relation: Relation | None = self
         ancestor_rows: RowPositions = np.arange(len(self))
@@ -350,5 +313,5 @@ class Relation:
             relation = relation.parent
 
     def rows_in_response(self, response_position: int) -> RowPositions:
-        """Return the positions of the rows in one response, except rows that are totals."""
+        """Return the positions of the rows in one response, without total rows."""
         return np.flatnonzero((self.response_positions == response_position) & self.kept_mask)

@@ -25,15 +25,6 @@ def find_relations(
 ) -> list[Relation]:
     """Return all tables in the responses of a section, enclosing tables before nested ones.
 
-    Parameters
-    ----------
-    documents : sequence
-        Decoded responses of one section; more of them show more fields.
-    section : str
-        The name of the section; the names of its tables begin with it.
-    vocabulary : Vocabulary
-        The known engines, topics and so on: an object with such keys is taken for a map.
-
     Examples
     --------
     >>> response = {"rows": [{"host": "a.example", "hits": 3}], "at": 1}
@@ -74,10 +65,7 @@ def find_relations(
 def _create_relation(
     row_set: RowSet, relations: dict[RowSet, Relation], vocabulary: Vocabulary
 ) -> Relation:
-    """Create the table (`Relation`) for a row set.
-
-    Its first columns hold the keys of the maps on the path to the rows.
-    """
+    """Create the table for some rows; its first columns hold the keys of the maps around them."""
     label_columns: list[ColumnFinding] = []
     for ancestor in reversed([*row_set.with_ancestors()]):
         if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
@@ -112,13 +100,7 @@ def _create_relation(
 
 
 def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
-    """Return a name for the column that holds the keys of a map.
-
-    The rows of ``row_set`` are the entries of the map. If the map is in a field such as
-    ``byEngine``, the name is ``engine``. Otherwise it is what the keys are known to be, such as
-    ``topic``, else the name of another field whose values are the keys, else the singular of the
-    field that holds the map, else ``key``.
-    """
+    """Return a name for the column with the keys of a map, such as ``engine`` for ``byEngine``."""
     word = next(
         (snake(step.name) for step in reversed(row_set.steps) if isinstance(step, Field)), ""
     )
@@ -168,11 +150,7 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
 
 
 def _declare_header(relation: Relation, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
-    """Declare in ``relation.rows`` which header names the columns of rows that are lists.
-
-    A header is another list in the response, with a name for each position in the rows. Nothing is
-    changed if the rows are not lists, or if no single header names all columns.
-    """
+    """Declare the list that names the columns of rows that are lists, if there is a single list."""
     steps_in_row = [raw_column.steps[len(row_set.steps) :] for raw_column in raw_columns]
     are_own_values = all(
         raw_column.steps[: len(row_set.steps)] == row_set.steps for raw_column in raw_columns
@@ -206,11 +184,7 @@ def _word_of_step(step: Step) -> str:
 
 
 def _name_nameless_columns(relation: Relation) -> None:
-    """Name the columns of rows that are lists or scalars, as these have no fields to name them.
-
-    The first column has the name of the field that holds the rows, such as ``points``. Each further
-    column also has its number, as in ``points_2``.
-    """
+    """Name the columns of rows that have no fields, such as ``points`` and ``points_2``."""
     bland_words = words_of("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
     list_name = next(
@@ -223,10 +197,7 @@ def _name_nameless_columns(relation: Relation) -> None:
 
 
 def _name_table(relation: Relation, section: str, used_names: set[str]) -> str:
-    """Return an unused name for a table, such as ``crawl_hosts``: the section, and a field.
-
-    The field is the last one on the path to the rows. Rows without a path give ``crawl_facts``.
-    """
+    """Return an unused name for a table, such as ``crawl_hosts``: the section, and a field."""
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
     specific_words = [word for word in words if word not in words_of("shell") and word != section]
     name = "_".join([section, *specific_words[-1:]]) if relation.steps else f"{section}_facts"

@@ -1,8 +1,4 @@
-"""Find the units and aggregation rules of columns, by their names, ranges and evidence.
-
-A unit is applied if it is likely. A rule that adds or averages numbers is applied only if the
-evidence proves it.
-"""
+"""Find the units and aggregation rules of columns, by their names, ranges and evidence."""
 
 from __future__ import annotations
 
@@ -53,7 +49,7 @@ _UNITS_BY_NAME = [
 
 
 def set_units(relations: list[Relation]) -> None:
-    """Set the unit of each column of numbers, and the factor (``scale``) that converts to it."""
+    """Set the unit of each numeric column, and the factor that converts to this unit."""
     measures_by_table = [
         [column for column in relation.columns if column.is_measure] for relation in relations
     ]
@@ -76,7 +72,7 @@ def set_units(relations: list[Relation]) -> None:
 
 
 def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
-    """Return the unit of a column of numbers, and the factor that converts them to this unit."""
+    """Return the unit of a numeric column, and the factor that converts to this unit."""
     number_format, evidence, name_meaning = column.reading, column.facts, column.meaning
     numbers = column.numbers[~np.isnan(column.numbers)]
     if number_format.parse in ("money", "duration"):
@@ -126,11 +122,8 @@ def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
 
 
 def _set_likely_counts(columns: list[ColumnFinding]) -> None:
-    """Set the unit ``count`` of the columns whose whole numbers are likely counts.
-
-    Whole numbers that add up may still be cents, bytes or milliseconds. They are likely counts if
-    they are the numerator or denominator of a proved fraction, or similar in size to a known count.
-    """
+    """Set the unit ``count`` of the columns whose whole numbers are likely counts."""
+    # Whole numbers that add up may still be cents, bytes or milliseconds.
     fraction_part_names = {
         operand.name
         for column in columns
@@ -154,7 +147,7 @@ def _set_likely_counts(columns: list[ColumnFinding]) -> None:
 
 
 def _find_similar_count(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
-    """Return the name of a count that is similar in size to ``column`` in all rows, or ""."""
+    """Return the name of a count column with numbers of similar size, or ""."""
     for other in columns:
         is_positive = (column.numbers > 0) & (other.numbers > 0)
         if other is not column and other.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
@@ -173,7 +166,7 @@ _WEIGHTED_KINDS = ("share", "position", "score", "milliseconds", "seconds")
 
 
 def set_rule(column: ColumnFinding) -> None:
-    """Set the rule by which a column is aggregated, unless the column already has a rule."""
+    """Set the rule by which a column is aggregated, unless there already is one."""
     words = {*tokens(column.name)}
     if column.is_key or column.is_label or column.rule.value is not None:
         return
@@ -186,7 +179,7 @@ def set_rule(column: ColumnFinding) -> None:
 
 
 def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
-    """Return the aggregation rule of a column of numbers; ``words`` are the words of its name."""
+    """Return the aggregation rule of a numeric column; ``words`` are the words of its name."""
     name_meaning, evidence = column.meaning, column.facts
     kind = "share" if evidence.siblings else name_meaning.kind
     test_note = f"over engine on {evidence.tested_rows} rows"
@@ -227,12 +220,7 @@ def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
 
 
 def _find_across(column: ColumnFinding) -> tuple[str, ...]:
-    """Return the key columns over which a column is proved to add up, for `Aggregation.across`.
-
-    ``engine`` is one of them if the numbers of the single engines add up. An empty result means
-    that the column adds up over all rows: over the whole key, with nothing against adding over
-    engines.
-    """
+    """Return the key columns over which a column is proved to add up; empty for all."""
     key, engines = (
         column.relation.key,
         {"engine"} if column.facts.engine_outcome == "adds" else set(),
@@ -260,11 +248,7 @@ def _find_currency_column(column: ColumnFinding) -> str | None:
 
 
 def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> RuleFinding:
-    """Return the rule for a rate or mean, as a finding: a ratio of columns or a weighted mean.
-
-    The finding is proved if exactly one ratio or weight fits the numbers. Otherwise it is open, or
-    a rule that refuses to combine rows. ``words`` are the words of the column's name.
-    """
+    """Return the rule for a rate or mean: a ratio of columns or a weighted mean."""
     evidence = column.facts
     if evidence.ratios:
         denominators = {candidate.operand_names[1] for candidate in evidence.ratios}
@@ -292,14 +276,9 @@ def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) 
 
 
 def _find_ratio_rule(column: ColumnFinding, denominators: set[str]) -> RuleFinding:
-    """Return the rule for a column that equals a ratio of two columns, as a finding.
-
-    If several ratios fit, the one whose denominator is the only member of ``denominators`` is
-    taken. If no ratio can be chosen, the finding is open, or a rule that refuses to combine rows.
-    Ratios were tested on the numbers before scaling. So the two columns must have the same scale,
-    and the scale of ``column`` must undo the factor of the ratio.
-    """
+    """Return the rule for a column that equals a ratio of two columns."""
     ratios = column.facts.ratios
+    # Ratios were tested before scaling, so the scales must not change them.
     scales = {other.name: other.scale for other in column.relation.columns}
     own_ratios = [
         candidate
@@ -334,11 +313,7 @@ def _find_ratio_rule(column: ColumnFinding, denominators: set[str]) -> RuleFindi
 
 
 def _find_possible_denominators(column: ColumnFinding, *name_sets: set[str]) -> set[str]:
-    """Return the names of the counts that may be the denominator or weight of a column.
-
-    They are the names in all of these sets that are not empty: the denominators and the weights in
-    the evidence of the column. They must also be in each set of ``name_sets``.
-    """
+    """Return the names of the counts that may be the denominator or weight of a column."""
     candidate_sets = [
         *name_sets,
         *filter(None, ({*column.facts.denominators}, {*column.facts.weights})),

@@ -1,11 +1,4 @@
-"""Judge by the words in a name what its numbers are, and whether the keys of an object are data.
-
-The lexicon lists the words that announce a count, a share and so on. Names alone prove nothing: a
-unit is likely if the words of the name and the range of the values agree, and open otherwise. Keys
-are data if they are days, weeks, hosts or addresses, or values that the scope options list. The
-scope options are the service's response with the values of filters: the engines, topics, categories
-and brands of a project. So an object whose keys are ids of engines is a table by engine.
-"""
+"""Judge by a name what its values are, and whether the keys of an object are data."""
 
 from __future__ import annotations
 
@@ -34,18 +27,16 @@ FACTORS = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """What kind of values a name announces, judged by the words in the name.
+    """What kind of values a name announces.
 
     Attributes
     ----------
     kind : str
-        ``count``, ``share``, ``probability``, ``position``, ``rank``, ``score``, ``money``,
-        ``seconds``, ``milliseconds``, ``bytes``, ``change``, ``status``, ``id``, ``time`` or empty.
+        Such as ``count``, ``share``, ``rank``, ``money`` or ``time``; empty if unknown.
     mean, percent, points, places : bool
-        Whether a word in the name means an average (``mean``), per cent (``percent``), percentage
-        points (``points``) or ranks (``places``).
+        Whether a word in the name means an average, per cent, percentage points or ranks.
     factor : float
-        The factor of the unit in the name: 0.01 for cents, 1e-6 for ppm; 1 for other names.
+        The factor of the unit in the name: 0.01 for cents, else mostly 1.
     has_counted_noun : bool
         Whether the name has a noun for countable items, such as ``citations``.
     """
@@ -166,7 +157,7 @@ def meaning_of(name: str) -> Meaning:
 
 
 def qualify_generic_name(name: str, path: str) -> str:
-    """Return a field's name, with the parent's name before it if it is generic, such as ``value``.
+    """Return a field's name, with the parent's name before a generic name such as ``value``.
 
     Examples
     --------
@@ -252,7 +243,7 @@ def _is_time(words: list[str]) -> bool:
 
 
 def singular(word: str) -> str:
-    """Return the singular of a noun, judged by its ending; other words are returned unchanged.
+    """Return the singular of a noun, judged by its ending.
 
     Examples
     --------
@@ -274,8 +265,7 @@ class Vocabulary:
     values_by_dimension : mapping of str to iterable of str
         The values of each dimension, such as the ids of engines.
     field_by_text : mapping of str to str
-        Maps each text in the responses to the name of its field. An object whose keys are such
-        texts is taken for a map, and the column of its keys is named after the field.
+        Maps each text in the responses to the name of its field.
 
     Examples
     --------
@@ -303,7 +293,7 @@ class Vocabulary:
 
     @classmethod
     def from_responses(cls, options: Any, responses: Iterable[Any]) -> Vocabulary:
-        """Create a vocabulary from decoded scope options and the texts of decoded responses."""
+        """Create a vocabulary from the scope options and the texts of responses."""
         values_by_dimension: dict[str, set[str]] = defaultdict(set)
         for name, value in iter_named_values(options):
             dimension = next(
@@ -322,11 +312,7 @@ class Vocabulary:
         )
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
-        """Return the dimension of an object's keys, such as ``engine`` or ``date``; else None.
-
-        Most keys must be known values of the dimension, or be written like its values. Keys without
-        a dimension may be names of fields.
-        """
+        """Return the dimension of an object's keys, such as ``engine`` or ``date``, or None."""
         unique_keys = list(dict.fromkeys(keys))
         if not unique_keys:
             return None
@@ -347,10 +333,7 @@ def iter_named_values(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]
 
 
 def _find_labels(value: Any) -> set[str]:
-    """Return the texts that may name the items of a list or map in the scope options.
-
-    In a list of engines, for example, they are the ids and names of the engines.
-    """
+    """Return the ids and names of the items of a list or map in the scope options."""
     if isinstance(value, dict):
         if value and all(isinstance(item, dict) for item in value.values()):
             return {key for key in value if len(key) <= _MAX_LENGTH}
@@ -372,7 +355,7 @@ def _find_labels(value: Any) -> set[str]:
 
 
 def iter_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each short text in a JSON value, also nested ones, with the name of its field."""
+    """Yield each short text in a JSON value with the name of its field."""
     if type(value) is str and len(value) <= _MAX_LENGTH:
         yield value, name
     elif isinstance(value, dict):
