@@ -382,8 +382,7 @@ def _difference_of_groups(
 
 
 def change_within(panel: PromptDays, day: float) -> GroupChange:
-    """Return the mean change within prompts, from the days before ``day`` to the days since then.
-    """
+    """Return the mean change within prompts, from before ``day`` to the days since then."""
     periods = [panel.select(panel.days >= day), panel.select(panel.days < day)]
     sums = [period.by_prompt(values) for period in periods for values in (period.y, period.n)]
     has_late, has_early = (plain_value(sums[i]) > 0 for i in (1, 3))
