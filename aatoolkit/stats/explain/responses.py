@@ -110,9 +110,7 @@ class ResponseFinder:
         return self._response_by_source[source]
 
     def _find_in_stores(self, source: Source) -> ReadResponse:
-        """Return the response of a source from any store, read again; raise `TrailEnd` if none has
-        it.
-        """
+        """Search all stores for the response of a source, and return it, read again."""
         reason, fallback = "", None
         for store in (*self._stores, self._responses_in_memory):
             try:
@@ -295,8 +293,7 @@ class TableCells:
         )
 
     def add_column_facts(self, explanation: Explanation) -> Explanation:
-        """Return an explanation with the response and the column's unit, meaning and availability.
-        """
+        """Add the response, and the column's unit, meaning and availability, to an explanation."""
         cells = self.cells_of_column(explanation.column)
         return replace(
             explanation,
@@ -329,8 +326,7 @@ class TableCells:
     def _find_statements(
         self, position: int | None, cells: _ColumnCells, place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
-        """Return a response's statements about the availability of a cell or of the whole column.
-        """
+        """Return what the response states about the availability of a cell or of its column."""
         return tuple(
             _convert_to_statement(signal)
             for signal, extent in cells.signals
