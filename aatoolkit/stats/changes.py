@@ -39,9 +39,9 @@ _PERMUTATIONS = 499
 _EPSILON = 1e-9
 _MIN_DISPERSION = 0.3
 _CERTAIN_P = 0.0045
-"""Autocorrelation of days alone hardly ever gives a p-value as low as this."""
+"""Autocorrelation of days alone hardly ever gives such a low p-value."""
 _SHORT_SERIES, _SHORT_P, _SHORT_AUTOCORRELATION = 150, 0.015, -0.05
-"""In series with fewer days, p-value and autocorrelation must be below the other two numbers."""
+"""Below this number of days, p-value and autocorrelation must be below the other two numbers."""
 
 
 @statistic("changes", "frame")
@@ -144,7 +144,7 @@ def _cost(y: Numbers, n: Numbers, family: str) -> Numbers:
 def _find_best_split(
     y: Numbers, n: Numbers, starts: Integers, family: str
 ) -> tuple[Numbers, Integers]:
-    """Return for each series the gain of its best further split, and the first day after it.
+    """Split each series of days once more; return the gain in likelihood and the first day after.
 
     The rows of ``y`` and ``n`` are series, already split at ``starts``.
     """
@@ -186,7 +186,7 @@ def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 
 def _find_best_splits(y: Numbers, n: Numbers, family: str) -> list[tuple[Numbers, Numbers]]:
-    """Return the gains and the levels of each series, for its best two and best three segments."""
+    """Return the gain in likelihood and the daily levels of the best two and three segments."""
     gains1, days1 = _find_best_split(y, n, np.zeros(len(y), np.int64), family)
     gains2, days2 = _find_best_split(y, n, days1, family)
     levels2 = _levels_between(y, n, days1, np.where(gains2 > 0, days2, days1))
@@ -295,7 +295,7 @@ def _change_points(
 
 
 def _segmentations(y: Numbers, n: Numbers, family: str) -> Iterator[tuple[list[int], float]]:
-    """Yield the best segmentation in two segments, in three, and so on: first days and cost."""
+    """Yield the first days and the cost of the best split in two segments, in three, and so on."""
     # It is exact (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
     cumulative_y, cumulative_n = (np.concatenate([[0.0], np.cumsum(values)]) for values in (y, n))
     day_count, boundaries = len(y), np.arange(len(y) + 1)

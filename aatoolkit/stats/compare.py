@@ -121,7 +121,7 @@ def compare(
 def _naming_column_and_names(
     frames: Sequence[pd.DataFrame], metadata: Sequence[FrameMetadata], by: Sequence[str]
 ) -> tuple[str, tuple[str, str]]:
-    """Return what the two frames differ in, e.g. ``("brand", ("Acme", "Globex"))``."""
+    """Return the column in which two frames differ, and its values: ``("brand", ("A", "B"))``."""
     # The host, the columns of the key and the filters are tried in this order.
     reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
     source_fields = [
@@ -158,7 +158,7 @@ def compare_measure(
 ) -> Iterator[ComparedRow]:
     """Yield the comparison of one column in each group, with unadjusted p-values.
 
-    ``effect_and_df``: a design effect and its degrees of freedom, used without clusters.
+    ``effect_and_df``, a design effect with its degrees of freedom, is used without clusters.
     """
     before, before_rules, refusal = window_before(now, before, measure, rules)
     pair, cluster = pairing(now, before, by, pair, cluster, prompt_column)
@@ -255,7 +255,7 @@ def _compare_group(
     level: float,
     effect_and_df: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
-    """Return a group's change, the test's method, why there is no verdict (else ""), and notes."""
+    """Return a group's change, the test's method, why there is no verdict (or ""), and notes."""
     pairs = [side.pairs(group) for side, group in zip(sides, positions, strict=True)]
     notes: tuple[str, ...] = ()
     is_rate, is_by_day = all(side.is_rate for side in sides), False
@@ -341,7 +341,7 @@ def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CL
 def _limitations(
     sides: Sequence[ClusterSums], positions: Sequence[int | None], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return why a group cannot be compared ("" if it can), and notes on sides measured in part."""
+    """Return why a group cannot be compared (or ""), and notes on frames measured only in part."""
     reason = ""
     names_by_state: dict[str, list[str]] = {}
     for side, position, name in zip(sides, positions, names, strict=True):

@@ -122,7 +122,7 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
 def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
     """Estimate the rate or mean of each group from its clusters' numerators y and denominators n.
 
-    ``panel`` says whether the clusters are a sample ("sampled") or the population ("fixed").
+    ``panel`` says whether clusters, such as prompts, are a sample or the whole population.
     """
     size, clusters = groups.total(n), groups.count(n)
     value = groups.total(y) / size
@@ -257,7 +257,7 @@ def _variances(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
 def paired_change(
     y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = False
 ) -> Change:
-    """Compute the change of a rate or mean over the clusters that both samples have."""
+    """Compute the change of a rate or mean over the clusters, such as prompts, in both samples."""
     # On each side, R = Σy/Σn, and a cluster i has the residual (yᵢ - Rnᵢ)/Σn. With the differences
     # zᵢ of these residuals between the two sides, the variance is V = k/(k-1)·Σzᵢ²: the linearised
     # variance of a difference of ratios on one sample of clusters (Kish 1965, 14.4).
@@ -290,7 +290,7 @@ def paired_change(
 
 
 def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
-    """Compute the change of a count over the clusters that both samples have."""
+    """Compute the change of a count over the clusters, such as prompts, in both samples."""
     # It is the mean change per cluster times the number of clusters.
     differences = y1 - y0
     name_variables()
@@ -363,7 +363,7 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
 
 
 def degrees_of_freedom(m: Any, z: Any) -> Any:
-    """Return the degrees of freedom of a variance over clusters; NaN if one cluster dominates."""
+    """Return the degrees of freedom of a variance over clusters; NaN if one has most answers."""
     # The smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers (x = m, the
     # sizes), less 1, and by variance (x = z², the squared residuals; Satterthwaite). If clusters
     # have very unequal numbers of runs, a test at 5 % raises up to 11 % false alarms with k-1

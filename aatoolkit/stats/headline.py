@@ -37,7 +37,7 @@ _ROLES: dict[str, tuple[str, list[str], list[str]]] = _DATA["roles"]
 
 
 class HeadlineQuestion(NamedTuple):
-    """One comparison in the result of `Dataset.compare`: a measure of a table, by groups."""
+    """One question of `Dataset.compare`: which measure, from which table, for which groups."""
 
     subject: str
     measure: str
@@ -51,7 +51,7 @@ class HeadlineQuestion(NamedTuple):
 _PLANNED_QUESTIONS, _QUESTIONS = (
     [HeadlineQuestion(**row) for row in _DATA[kind]] for kind in ("planned", "others")
 )
-"""The planned comparison and its substitute; the other questions, in order."""
+"""The planned comparison with its substitute, and the other questions in order."""
 
 _KEY_FIGURES = HeadlineQuestion("key figure", "value", "figures", "metric")
 
@@ -73,7 +73,7 @@ def headline(
 
 
 def _tables_of_role(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
-    """Return the tables of a dataset that fit a role, such as ``engines``."""
+    """Return the tables with the columns and the key that a role, such as ``engines``, needs."""
     # By section, columns and key.
     section, required_columns, required_key = _ROLES[role]
     if section not in data:
@@ -218,7 +218,7 @@ def _answer_question(
 
 
 def _select_own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Return the frames' rows of the project's own brands, as far as all frames have them."""
+    """Keep in each frame the rows of the project's own brands that all frames have."""
     brand_sets = [{*frame["brand"]} for frame in frames]
     for side in WINDOWS[: len(frames)]:
         leaders = tables.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
@@ -247,7 +247,7 @@ def design_of(change: Change) -> tuple[Any, Any]:
 def _figures_not_compared(
     figures: Sequence[ComparedRow], rows: Sequence[ComparedRow]
 ) -> list[ComparedRow]:
-    """Return the key figures that ``rows`` does not compare yet, without a test."""
+    """Return the key figures that are not in ``rows`` yet, without a test."""
     compared = {
         row.measure
         for row in rows

@@ -149,7 +149,7 @@ def rank(
 
 
 def _contributions(sums: ClusterSums) -> Numbers:
-    """Return by how much each cluster moves each member's value: an array of clusters × members."""
+    """Return by how much each cluster (e.g. prompt) moves the value of each member (e.g. brand)."""
     # The variances of the differences between members are computed from it; the columns have mean
     # 0.
     y, n = np.zeros((2, len(sums.labels), len(sums.groups)))
@@ -165,7 +165,7 @@ def _contributions(sums: ClusterSums) -> Numbers:
 def _scaled_differences(
     contributions: Numbers, values: Numbers, is_ranked: Any, level: float
 ) -> tuple[Numbers, float]:
-    """Return each pair's difference divided by its critical value, and the critical p-value.
+    """Return members' differences divided by their critical values, and the critical p-value.
 
     A scaled difference above 1 is significant.
     """
@@ -389,7 +389,7 @@ def _compare_answers(
     rows = []
 
     def by_prompt(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
-        """Return the values of the prompts in a mask, each linked to its rows for explanations."""
+        """Return the values of the selected prompts, each linked to its rows for explanations."""
         prompt_positions = np.flatnonzero(mask)
 
         def origin_of(position: int) -> Any:

@@ -21,37 +21,38 @@ Change points
     1987).
 Ranks
     Confidence sets come from simultaneous pairwise differences (Mogstad et al. 2024). A multiplier
-    bootstrap over prompts gives the critical p-value, at which Student's t tests each difference.
+    bootstrap over prompts gives the critical p-value. Each difference is tested at this p-value
+    by Student's t.
 Overlaps
-    The Jaccard index of pairs of answers of two engines is compared with that of pairs of answers
-    of one engine, by Student's t over prompts.
+    The Jaccard index of answers of two engines is compared with that of answers of one engine. The
+    test is Student's t over prompts.
 Decomposition
     A change is split into parts by the method of Kitagawa 1955.
 Concentration
-    It is measured by the indices of Simpson 1949 and Hill 1973.
+    The indices are those of Simpson 1949 and Hill 1973.
 Agreement
-    It is the intra-class correlation by analysis of variance (Ridout et al. 1999); its error is
-    found by the jackknife.
+    The intra-class correlation is estimated by analysis of variance (Ridout et al. 1999), its error
+    by the jackknife.
 Association
-    It is the ratio of Mantel & Haenszel 1959, with the variance of Robins, Breslow & Greenland
-    1986.
+    The odds ratio is that of Mantel & Haenszel 1959, with the variance of Robins, Breslow &
+    Greenland 1986.
 
 Assumptions
 -----------
 Prompts are independent of each other: paraphrases of one question count as one prompt. The prompts
-that were put to the engines are like the prompts that matter; nothing here corrects for how they
-were chosen. Both samples of a comparison were made in the same way. If a function assumes more,
-such as independent answers, its ``method`` column and its documentation say so. The documentation
-also says when not to use it.
+put to the engines are like the prompts that matter; nothing corrects for how they were chosen. Both
+samples of a comparison were made in the same way. If a function assumes more, such as independent
+answers, its ``method`` column and its documentation say so. The documentation also says when not to
+use it.
 
 Checks
 ------
 These results are compared with statsmodels and SciPy, to 1e-9: clustered variances of rates, means
 and changes, paired and unpaired; Wilson's and Newcombe's intervals; adjusted p-values; the
 fixed-effects regression of effects and trends; means over prompts and their paired test; Student's
-t; the Mantel-Haenszel ratio. Where there is no such reference, simulations check the coverage of
-intervals and rank sets, and the false alarms and power of comparisons, effects and change points.
-They simulate processes that fit the assumptions, and some that do not.
+t; the Mantel-Haenszel ratio. For the others, simulations check the coverage of intervals and rank
+sets, and the false alarms and power of comparisons, effects and change points. They simulate
+processes that fit the assumptions, and some that do not.
 """
 
 from __future__ import annotations
@@ -254,9 +255,9 @@ funnel
     verdict              string  -           Which stages were not measured, and why.
     method               string  -           How the stages were joined.
 """  # noqa: E501
-"""The columns of each result, a line each: name, dtype, unit and meaning, with placeholders.
+"""The columns of each result, a line each: name, dtype, unit and meaning.
 
-``{x}`` is the measure, ``{unit}`` its unit and ``{change}`` that of a change of it.
+``{x}`` stands for the measure, ``{unit}`` for its unit, ``{change}`` for the unit of its change.
 """
 
 

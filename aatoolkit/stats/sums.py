@@ -69,7 +69,7 @@ class ClusterSums:
 
     @property
     def column(self) -> Column | None:
-        """The declaration of the column; None if it has none."""
+        """The column's declaration, with dtype, unit and aggregation rule; None if it has none."""
         return declared(self.metadata.columns[self.plan.column])
 
     @property
@@ -127,7 +127,7 @@ class ClusterSums:
 
 
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Return, for each of two sides, the positions of the clusters that both sides have."""
+    """Return, for both of two frames, the positions of the clusters (e.g. prompts) they share."""
     return [[pairs[label] for label in sides[0] if label in sides[1]] for pairs in sides]
 
 
@@ -140,7 +140,7 @@ def cluster_sums(
     *,
     allow_counts: bool = False,
 ) -> ClusterSums:
-    """Sum the numerators and denominators of a column by group and by cluster.
+    """Sum a column's numerators and denominators by group and by cluster, such as prompt.
 
     Without ``cluster``, each row is its own cluster.
     """
@@ -242,7 +242,7 @@ SEVERAL = "one answer can hold several of what it is a share of, so nothing says
 
 
 def without_counts(rule: Aggregation) -> str:
-    """Return a text that says that a rule names no numerator and denominator."""
+    """Return the text that an aggregation rule has no numerator and denominator."""
     return f"its rule ({rule}) has no numerator and denominator"
 
 
@@ -299,7 +299,7 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
 def window_before(
     now: pd.DataFrame, before: pd.DataFrame | None, measure: str, rules: Rules | None
 ) -> tuple[pd.DataFrame, Rules | None, str]:
-    """Return the frame to compare ``now`` with, its rules, and why a comparison is impossible ("").
+    """Return the frame to compare ``now`` with, its rules, and why they cannot be compared (or "").
 
     Without ``before``, the frame is made of columns of ``now`` such as ``previous_rank``.
     """

@@ -109,7 +109,7 @@ def number(value: Any) -> float:
 
 
 def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of numbers: its result is `Traced` if an argument is `Traced`."""
+    """Decorate a function of numbers to accept `Traced` ones, which remember their formula."""
 
     @wraps(function)
     def call(*args: Any) -> Any:
@@ -131,37 +131,37 @@ def named(result: T, suffix: str = "") -> T:
 
 
 def name_all(**values: Any) -> None:
-    """Name the unnamed `Traced` numbers by the keywords with which they are passed."""
+    """Name the unnamed `Traced` numbers, which remember their formula, by their keywords."""
     for name, value in values.items():
         if isinstance(value, Traced) and not value.name:
             value.name = name
 
 
 def name_variables() -> None:
-    """Name the caller's `Traced` numbers after the variables that hold them."""
+    """Name the caller's `Traced` numbers, which remember their formula, after their variables."""
     if TRACER.get() is not None:
         name_all(**sys._getframe(1).f_locals)
 
 
 def setting(name: str, value: Any) -> Any:
-    """Return an argument of a statistic; `Traced` under ``name`` while a result is explained."""
+    """Return an argument of a statistic; it carries its name while formulas are recorded."""
     return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 
 def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Return a value made from random numbers; `Traced` while a result is explained."""
+    """Return a random number; it carries its description while formulas are recorded."""
     if TRACER.get() is None:
         return value
     return Traced(value, DRAWN, inputs, name, description=description)
 
 
 def alias(name: str, value: Any) -> Any:
-    """Return a `Traced` number under another name; return a plain number unchanged."""
+    """Return a number under another name, if it is `Traced`, i.e. remembers its formula."""
     return Traced(value.value, ALIAS, (value,), name) if isinstance(value, Traced) else value
 
 
 def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
-    """Return input numbers, such as cells; `Traced` while a result is explained."""
+    """Return input numbers; they carry their explanation while formulas are recorded."""
     tracer = TRACER.get()
     if tracer is None:
         return values
@@ -175,10 +175,7 @@ def traced_to_rows(
     columns: Sequence[str],
     origin_of: Callable[[int], tuple[Any, ...]],
 ) -> Any:
-    """Return ``values``; `Traced` to rows of a frame while a result is explained.
-
-    ``origin_of(position)`` returns rows, a text and a key.
-    """
+    """Return numbers; they carry the rows that they come from while formulas are recorded."""
 
     def explain(tracer: Any, position: int) -> Any:
         return tracer.rows(name, values[position], frame, columns, *origin_of(position))
@@ -187,7 +184,7 @@ def traced_to_rows(
 
 
 def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
-    """Return the cells of a column in ``rows`` as floats; `Traced` while a result is explained."""
+    """Return cells of a column as floats; they carry their position while formulas are recorded."""
     values = as_floats(frame[column])[rows]
     return traced_to_rows(
         name, values, frame, (column,), lambda position: ([int(rows[position])], column)
@@ -214,14 +211,14 @@ def plain_columns(values: Mapping[str, Any], order: Any = None) -> Mapping[str, 
 
 
 def take(values: Any, index: Any) -> Any:
-    """Return ``values[index]``; `Traced` if ``values`` is."""
+    """Return ``values[index]``, also of a `Traced` array, which remembers its formula."""
     if not isinstance(values, Traced):
         return values[index]
     return Traced(values.value[index], TAKEN, (values,), index=np.atleast_1d(index))
 
 
 def total_of(values: Any) -> Any:
-    """Return the sum of ``values``, the numbers of one group's clusters."""
+    """Return the sum of numbers of the clusters, such as prompts, in one group."""
     plain_values = np.atleast_1d(plain_value(values))
     is_finite = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
     total = np.float64(math.fsum(plain_values.tolist()) if is_finite else plain_values.sum())
@@ -229,13 +226,13 @@ def total_of(values: Any) -> Any:
 
 
 def count_of(values: Any) -> Any:
-    """Return the number of clusters in one group, i.e. the length of ``values``, as a float."""
+    """Return the length of ``values``, i.e. the number of clusters in one group, as a float."""
     size = np.float64(np.size(plain_value(values)))  # as one less may be 0, and a divisor
     return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
 
 
 class SingleGroup:
-    """Sums over the clusters of a single group, with the methods of `GroupSums`."""
+    """Sums over the clusters, such as prompts, of a single group; methods as in `GroupSums`."""
 
     total = staticmethod(total_of)
     count = staticmethod(count_of)
@@ -248,7 +245,7 @@ class SingleGroup:
 
 @dataclass(frozen=True)
 class GroupSums:
-    """Sums over the clusters of each group."""
+    """Sums over the clusters, such as prompts, of each group."""
 
     group: Integers
     size: int
@@ -275,7 +272,7 @@ class GroupSums:
 
 
 def named_parts(node: Traced, position: int | None = None) -> Iterator[tuple[Traced, int | None]]:
-    """Yield the named numbers in a formula, each once, with the position of the used element."""
+    """Yield the named numbers in a formula, each once, with the positions of used elements."""
     seen_keys = set()
     pending_operands = [*reversed(_operands(node, position))]
     while pending_operands:
@@ -331,7 +328,8 @@ def _short_text(value: Any) -> str:
 def _write_formula(
     node: Any, position: int | None, *, in_numbers: bool, is_outermost: bool = False
 ) -> tuple[str, int]:
-    """Return a formula as text, and the precedence of its outermost operator, for brackets."""
+    """Return a formula as text, with the precedence of its outermost operator."""
+    # An operand is put in brackets if its precedence is too low.
     op = node.op if isinstance(node, Traced) else ""
     is_sum = op in (TOTAL, COUNT, STACKED, COUNTED)
     is_atom = not op or (node.name and not is_outermost)

@@ -296,7 +296,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun_files(self) -> FolderFiles | None:
-        """The files with the results of the rerun in this process; None without a rerun."""
+        """The files of results in this process if it is a rerun; else None."""
         study_path, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
         if not study_path or not folder or open_files(study_path).read(SEAL) != self._study._seal():
             return None

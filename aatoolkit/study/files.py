@@ -254,7 +254,7 @@ def parse_seal(data: bytes) -> dict[str, str]:
 
 
 def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
-    """Return the error that the study at ``path`` cannot be used because of ``problem``."""
+    """Return an error which says that a study cannot be used because of ``problem``."""
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
         path=path,
@@ -504,7 +504,7 @@ def parse_lines(
 
 
 def _manifest_error(problem: str) -> StudyError:
-    """Return the error that the manifest is damaged, and how."""
+    """Return an error which says that the manifest is damaged, and how."""
     return StudyError(f"the manifest is damaged: {problem}", problems=(f"{MANIFEST}: {problem}",))
 
 
@@ -576,7 +576,7 @@ class Writer:
 
 
 def unseal(folder: Path) -> None:
-    """Delete ``SHA256SUMS`` and ``tables.json``, before the study changes."""
+    """Delete ``SHA256SUMS`` and ``tables.json`` of a study that is about to change."""
     for name in (SEAL, TABLES):
         (folder / name).unlink(missing_ok=True)
 

@@ -110,7 +110,7 @@ class About:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table of a publication."""
+    """One table of a publication: name, description, rows and section."""
 
     name: str
     doc: str
@@ -208,7 +208,7 @@ def publish(
 
 
 def _check_folder(out: Path) -> None:
-    """Raise `NotWritten` if the folder has files that are not from an earlier publication."""
+    """Raise `NotWritten` if the folder has files that no earlier publication wrote."""
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     sums = (out / SEAL).read_text("utf-8") if SEAL in files else ""
     other_files = files - {SEAL if sums else ""} - {line[66:] for line in sums.splitlines()}
@@ -341,7 +341,7 @@ def _response_row(
 
 
 def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
-    """Return rows as the table ``responses`` or ``availability``."""
+    """Return rows as the table ``name``: ``responses`` or ``availability``."""
     columns = _OWN_COLUMNS[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(

@@ -59,7 +59,7 @@ def path_of_rerun(variable: str = RERUN_STUDY) -> Path | None:
 
 
 class StudyResponses:
-    """A store that records each response in a study."""
+    """Stores each response of a client in a study."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -73,7 +73,7 @@ class StudyResponses:
 
 
 class Recorder:
-    """A source of responses for a client that stores each response before it returns it."""
+    """Fetches responses for a client, and stores each before it returns it."""
 
     def __init__(self, fetcher: Any, store: StudyResponses) -> None:
         self._fetcher, self._store = fetcher, store
@@ -135,7 +135,7 @@ def _body_of(error: FetchError) -> bytes | None:
 
 
 class Replay:
-    """A source of responses for a client that reads them from a study, offline."""
+    """Gives a client the responses that a study has recorded, offline."""
 
     offline, has_token = True, False
 
@@ -302,7 +302,7 @@ class StoredResponse:
 
     @property
     def body(self) -> bytes | None:
-        """The bytes of the response, or of the source's section in a response with all sections."""
+        """The bytes of the response, or of one section in a response with all sections."""
         payload = self.read_payload()
         if self.source.sha256 in (None, payload.sha256):
             return payload.body
@@ -310,13 +310,13 @@ class StoredResponse:
         return None if tables is None or tables.payload is None else tables.payload.body
 
     def tables(self) -> Tables | None:
-        """Return the tables of the source's section, or None if the response lacks it."""
+        """Return the tables of one section; None if the response lacks it."""
         dataset = quietly(tables_of, self.read_payload(), self.options)
         return dataset.get(self.source.section or "")
 
 
 def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
-    """Yield the recorded responses that a frame's `Source` may describe."""
+    """Yield the recorded responses that a frame with this `Source` may have been read from."""
     # They have its hash or, without a hash, its host, section and filters. Responses with all
     # sections come last: their tables must be derived to compare the hash of a section.
     combined_responses = []

@@ -168,7 +168,7 @@ def _read_notebook(path: Path) -> Any:
 def _execute(
     book: Any, folder: Path, study_path: Path, results_folder: str, seconds: float
 ) -> tuple[str | None, int | None]:
-    """Execute a notebook in a new kernel; return the error and the number of its code cell."""
+    """Execute a notebook in a new kernel; return the error and the number of the failed cell."""
     # Code cells are counted from 1; both are None if the notebook ran to its end.
     import nbclient
     import nbformat
@@ -237,7 +237,7 @@ def _execute(
 
 
 def _enter() -> None:
-    """Let all clients in this process, the kernel of a rerun, replay the study."""
+    """Let all clients in this process read from the study that is rerun."""
     from aatoolkit.study.study import Study
 
     study = Study(os.environ[RERUN_STUDY])

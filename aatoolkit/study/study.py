@@ -294,7 +294,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _current(self) -> tuple[Record, ...]:
-        """The records that a replay uses, one per request, in a fixed order."""
+        """The records whose responses a replay returns, one per request."""
         # The last usable response to a request or, if there is none, the last error.
         return self._parse_once("latest", self.records, _latest_records)
 
@@ -363,7 +363,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _is_rerun(self) -> bool:
-        """Whether a rerun of a notebook from this study runs in this process."""
+        """Whether this process reruns a notebook from this study."""
         return self._writer is None and path_of_rerun() is not None
 
     def record(self, source: Recorded) -> Recorded:
@@ -973,7 +973,7 @@ class Study(metaclass=Chaptered):
         return table_hashes(readable_tables(self, record))
 
     def _unusable_error(self, problem: str) -> StudyError:
-        """Return the error that this study cannot be used because of ``problem``."""
+        """Return an error which says that this study cannot be used because of ``problem``."""
         return unusable_study(self.path, problem)
 
     def __enter__(self) -> Study:
@@ -1000,7 +1000,7 @@ class Study(metaclass=Chaptered):
 
 
 def _latest_records(records: Iterable[Record]) -> tuple[Record, ...]:
-    """Return one record per request, sorted: the last usable one, or else the last one."""
+    """Return the last usable record of each request or, if there is none, its last record."""
     latest_by_key: dict[tuple[str, ...], Record] = {}
     for record in records:
         latest_record = latest_by_key.get(record.request.key)

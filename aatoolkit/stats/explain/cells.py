@@ -149,7 +149,7 @@ class Result:
 
     @cached_property
     def merge_sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
-        """For both sides of a merge: name, frame, row positions, and the original column names."""
+        """The two frames of a merge, each with name, row positions and original column names."""
         # By row of the result, the position of the row in the side; missing without a match.
         options = {
             name: value for name, value in self.arguments.items() if name not in ("left", "right")

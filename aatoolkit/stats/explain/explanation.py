@@ -93,7 +93,7 @@ def equal_cells_mask(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
 
 
 def sum_in_words(values: list[object]) -> str:
-    """Write numbers as a sum; from the ninth number on, some are left out.
+    """Write numbers as a sum; a long sum leaves out its middle.
 
     Examples
     --------

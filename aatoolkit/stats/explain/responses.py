@@ -86,7 +86,7 @@ class ReadResponse:
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
-        """Maps the JSON path of each value without a column to its JSON text and the reason."""
+        """Maps the JSON paths of values that are in no column to their JSON text and the reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, reason) for path, value, reason in rows}
 
@@ -164,7 +164,7 @@ def _stores(within: Any) -> Iterator[Any]:
 
 
 def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield the responses in ``store`` that may have this source, each after the place in words."""
+    """Yield pairs of a place in words and a response in it that may be the source's."""
     if hasattr(store, "_stored_responses"):
         for response in store._stored_responses(source):
             yield f"in {store._store_name}", response
@@ -184,7 +184,7 @@ _WHY_NOT_TAKEN = {
     "null": "",
     "no value": ", which is no {dtype}",
 }
-"""Why a value of a response is not in its column: the text by the reason in ``tables.extra``."""
+"""Texts that say why a response's value is not in its column, by reason in ``tables.extra``."""
 _REASON_COLUMNS = re.compile(
     r"(?:^|_)(?:state|status|reason|cause|why|because)(?:_|$)", re.IGNORECASE
 )
@@ -192,7 +192,7 @@ _REASON_COLUMNS = re.compile(
 
 
 class _ColumnCells:
-    """The cells of one column: values, units, JSON paths, and statements on their availability."""
+    """The cells of one column: values, units, JSON paths, and the response's statements on them."""
 
     def __init__(self, table: TableCells, name: str) -> None:
         table_rows = table.response.tables._parts.built[table.name].rows

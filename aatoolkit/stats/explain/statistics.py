@@ -78,7 +78,7 @@ class Tracer:
         }
 
     def number(self, position: int, column: str) -> Explanation | None:
-        """Explain the number in a row and column of the result; None if it is not `Traced`."""
+        """Explain the number in a row and column of the result; None if no formula was recorded."""
         node = self._traced_columns.get(column)
         row = int(position if self._row_order is None else self._row_order[position])
         if isinstance(node, list | tuple):
@@ -190,7 +190,7 @@ class StatisticCells(Result):
 
 
 class TracedExplainer:
-    """Explains `Traced` numbers, each once; repeats have only name and value."""
+    """Explains `Traced` numbers, which remember their formula; each number only once."""
 
     def __init__(self) -> None:
         self._explained_parts: set[tuple[int, int | None]] = set()
@@ -237,7 +237,7 @@ class TracedExplainer:
 
 
 def _find_key(node: Traced, position: int) -> dict[str, Any]:
-    """Return the key of an array's element at a position, as a dict from column to value."""
+    """Return the dict from column to value that identifies an element of an array."""
     if node.cells is not None:
         cell = node.cells(position)
         return dict(cell.row) if node.op == LEAF else to_json_value(cell)
