@@ -54,35 +54,41 @@ _TABLES = {
 
 
 def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.DataFrame:
-    """Return one row per answer: whether it mentions a brand and whether it cites an own page.
+    """Return one row per answer: does it mention the brand and cite an own page?
 
-    An own page is a page of the project's own sites. Runs that gave no answer are left out, so that
-    they do not count in the denominator of a rate. The service limits the number of ``chats``, so
-    that a long window is a sample of its latest answers. If the service states this, the
-    availability of the columns is partial.
+    An own page is a page of the project's own sites. Runs without an answer are left out. The
+    service limits the number of ``chats``: a long window has only its latest answers. If the
+    service states this, the availability of the columns is partial, i.e. they were measured in
+    part.
 
     Parameters
     ----------
     chats : Tables
         The section ``chats``.
     brand : str, optional
-        The brand to look for. By default it is the brand of the filter ``brand=`` that the answers
-        were read with. If they were read without this filter, any own brand of the project counts.
+        The brand to look for. By default it is the brand of the filter ``brand=`` in the read call.
+        Without this filter, any own brand of the project counts.
 
     Returns
     -------
     pandas.DataFrame
-        ``chat_id``, ``prompt_id``, ``engine``, ``ran_at``, ``date``, ``mentioned``, ``brand``
-        (which brand was looked for), ``position`` (where in the answer it is mentioned), and
-        ``cited`` (whether an own page is cited; missing if nothing says which sites are owned). To
-        compare two brands in the same answers, make a frame for each of them:
-        ``mine.aa.compare(theirs, "mentioned")`` pairs the two by prompt.
+        ``chat_id``, ``prompt_id``, ``engine``, ``ran_at``, ``date``, ``mentioned``, ``brand`` (the
+        brand looked for), ``position`` (where in the answer it is mentioned) and ``cited`` (whether
+        an own page is cited; missing if the service does not say which sites are owned).
 
     Raises
     ------
     AvailabilityError
-        If tables or columns are missing, if no answer mentions the brand, or if no ``brand`` is
-        given and the answers were read with several filters ``brand=``.
+        If tables or columns are missing.
+    AvailabilityError
+        If no answer mentions the brand.
+    AvailabilityError
+        If ``brand`` is not given, and the answers were read with several filters ``brand=``.
+
+    Notes
+    -----
+    To compare two brands in the same answers, make a frame for each: ``mine.aa.compare(theirs,
+    "mentioned")`` pairs them by prompt.
 
     Examples
     --------
@@ -117,7 +123,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
 def answers_of(
     chats: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
 ) -> pd.DataFrame:
-    """Return the result of `answers`, made of the three tables of the section ``chats``."""
+    """Return the result of `answers` from the three tables of the section ``chats``."""
     is_answered = equals_text(chats["outcome"], "answered")
     result = chats.loc[is_answered, [*_CHAT_COLUMNS]].reset_index(drop=True)
     is_of_brand = mentions["own"] if brand is None else mentions["brand"].eq(brand)
@@ -161,22 +167,23 @@ def answers_of(
 def cited_and_mentioned(
     chats: Mapping[str, pd.DataFrame], brand: str | None = None, level: float = 0.95
 ) -> pd.DataFrame:
-    """Test whether answers that cite own pages mention the brand more often, within prompts.
+    """Test whether answers that cite own pages mention the brand more often.
 
-    Each answer of a prompt i is of one of four kinds, with the numbers aᵢ (page cited and brand
-    mentioned), bᵢ (only cited), cᵢ (only mentioned) and dᵢ (neither), and nᵢ in all. The
-    Mantel-Haenszel odds ratio compares answers to the same prompt only. So prompts that invite both
-    mentions and citations do not by themselves make the two look connected: OR = Σaᵢdᵢ/nᵢ /
-    Σbᵢcᵢ/nᵢ (Mantel & Haenszel, *JNCI* 22, 1959), with the variance of its logarithm by Robins,
-    Breslow & Greenland (*Biometrics* 42, 1986) and a z interval.
+    The test compares answers to the same prompt only. Prompts that invite both mentions and
+    citations do not make the two look connected. For each prompt i, count the answers with both
+    (aᵢ), with only a citation (bᵢ), with only a mention (cᵢ), with neither (dᵢ), and all (nᵢ). The
+    Mantel-Haenszel odds ratio is (Mantel & Haenszel, *JNCI* 22, 1959):
 
-    Answers to one prompt are assumed to be independent of each other. If runs of the same day
-    resemble each other, the interval is too narrow.
+        OR = Σaᵢdᵢ/nᵢ / Σbᵢcᵢ/nᵢ
+
+    The interval is a z interval, with the variance of log OR by Robins, Breslow & Greenland
+    (*Biometrics* 42, 1986). It assumes that answers to one prompt are independent. If runs of the
+    same day resemble each other, it is too narrow.
 
     The result is an association, not an effect: an answer may cite a page because it speaks of the
-    brand. Only those prompts count of which some answers cite own pages and others do not, and some
-    mention the brand and others do not. ``clusters`` is their number. Do not use the test if most
-    prompts do not count.
+    brand. ``clusters`` is the number of prompts that count. A prompt counts only if some of its
+    answers cite own pages and others do not, and if some mention the brand and others do not. Do
+    not use the test if most prompts do not count.
 
     Parameters
     ----------
@@ -215,7 +222,7 @@ def cited_and_mentioned(
 
 @statistic("cited_and_mentioned", "rows")
 def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Return the result of `cited_and_mentioned` for ``rows``, which has one row per answer."""
+    """Return the result of `cited_and_mentioned` from a frame with one row per answer."""
     usable_rows = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
     prompt_codes, prompts = pd.factorize(rows["prompt_id"].iloc[usable_rows])
     cited_mask, mentioned_mask = (
@@ -223,7 +230,7 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     )
 
     def count_by_prompt(kind: str) -> Any:
-        """Return how many answers of ``kind``, such as ``cited_only``, there are to each prompt."""
+        """Return the number of answers of a kind, such as ``cited_only``, to each prompt."""
         is_cited, is_mentioned = _KINDS[kind]
         mask = (cited_mask == is_cited) & (mentioned_mask == is_mentioned)
         counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""``df.aa.changes``: the days on which a rate, count or mean changed, as change points."""
+"""``df.aa.changes``: the days on which a rate, count or mean changed its level."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _PERMUTATIONS = 499
 _EPSILON = 1e-9
 _MIN_DISPERSION = 0.3
 _CERTAIN_P = 0.0045
-"""Autocorrelation of days alone hardly ever gives a p-value as low as this."""
+"""Autocorrelation of days alone hardly ever gives such a low p-value."""
 _SHORT_SERIES, _SHORT_P, _SHORT_AUTOCORRELATION = 150, 0.015, -0.05
-"""In series with fewer days, p-value and autocorrelation must be below the other two numbers."""
+"""Below this number of days, p-value and autocorrelation must be below the other two numbers."""
 
 
 @statistic("changes", "frame")
@@ -112,11 +112,8 @@ def changes(
 
 
 def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool) -> dict[str, Any]:
-    """Return the columns of one change: the levels before and after it, and ``up`` or ``down``.
-
-    The level before is that of the days from ``begin`` until the day before ``split``; the level
-    after is that of the days from ``split`` until the day before ``end``.
-    """
+    """Return a dict of result columns for one change, from the level before to the level after."""
+    # The days before are ``begin`` to ``split`` - 1, the days after ``split`` to ``end`` - 1.
     segments = [np.arange(begin, split), np.arange(split, end)]
     (y0, y1), (n0, n1) = ([take(values, segment) for segment in segments] for values in (y, n))
     before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
@@ -133,11 +130,8 @@ def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool)
 
 
 def _cost(y: Numbers, n: Numbers, family: str) -> Numbers:
-    """Return -2 log likelihood of segments that each have one level, up to a constant.
-
-    ``y`` and ``n`` are the sums of numerators and denominators in each segment. ``family`` is the
-    distribution, such as ``binomial``.
-    """
+    """Return -2 log likelihood of segments of days, each with one constant level."""
+    # Up to a constant; ``y`` and ``n`` are sums over each segment.
     miss_count = n - y
     if family == MEANS:
         return -np.where(n > 0, y**2 / n, 0.0)
@@ -150,12 +144,11 @@ def _cost(y: Numbers, n: Numbers, family: str) -> Numbers:
 def _find_best_split(
     y: Numbers, n: Numbers, starts: Integers, family: str
 ) -> tuple[Numbers, Integers]:
-    """Return how much the best further split of each series improves its fit, and the day of it.
+    """Split each series of days once more; return the gain in likelihood and the first day after.
 
-    The rows of ``y`` and ``n`` are series, the columns are days. A series is already split in two
-    at its ``starts`` (0 for a series in one piece), and the new split may be in either of the two
-    segments. The improvement is the decrease of -2 log likelihood.
+    The rows of ``y`` and ``n`` are series, already split at ``starts``.
     """
+    # The gain is the decrease of -2 log likelihood.
     day_count = y.shape[1]
     cumulative_y, cumulative_n = (
         np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0))) for values in (y, n)
@@ -182,11 +175,7 @@ def _find_best_split(
 
 
 def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
-    """Return the level of each day: the mean of the segment that the day is in.
-
-    The rows of ``y`` and ``n`` are series, the columns are days. Each of ``starts`` has, by series,
-    the first day of a further segment.
-    """
+    """Return the level of each day, i.e. the mean of its segment; segments begin at ``starts``."""
     segment_numbers = sum(np.arange(y.shape[1]) >= start[:, None] for start in starts)
     levels = np.zeros_like(y)
     for segment_number in range(len(starts) + 1):
@@ -197,11 +186,7 @@ def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 
 def _find_best_splits(y: Numbers, n: Numbers, family: str) -> list[tuple[Numbers, Numbers]]:
-    """Return two pairs: for the best split of each series in two segments, and in three.
-
-    A pair has the decrease of -2 log likelihood and the level of each day. The third segment is
-    made by splitting one of the first two.
-    """
+    """Return the gain in likelihood and the daily levels of the best two and three segments."""
     gains1, days1 = _find_best_split(y, n, np.zeros(len(y), np.int64), family)
     gains2, days2 = _find_best_split(y, n, days1, family)
     levels2 = _levels_between(y, n, days1, np.where(gains2 > 0, days2, days1))
@@ -209,11 +194,7 @@ def _find_best_splits(y: Numbers, n: Numbers, family: str) -> list[tuple[Numbers
 
 
 def _reason_of_doubt(y: Numbers, n: Numbers, p: float, family: str) -> str:
-    """Return why the changes found may be mere autocorrelation of days; "" if that is unlikely.
-
-    ``y`` and ``n`` are the numerator and the denominator of each day, ``p`` is the p-value of no
-    change, and ``family`` says whether the series has rates, counts or means.
-    """
+    """Return why a change may be mere autocorrelation between days; "" if that is unlikely."""
     if p <= _CERTAIN_P:
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.
@@ -239,13 +220,11 @@ def _reason_of_doubt(y: Numbers, n: Numbers, p: float, family: str) -> str:
 
 
 def _dispersion(y: Numbers, n: Numbers, levels: Numbers, family: str) -> Numbers:
-    """Return how much larger the long-run variance of each series is than with independent answers.
-
-    It is Pearson's dispersion about ``levels``, times 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the
-    autocorrelation of the residuals at lag l, up to a lag L (Newey & West, *Econometrica* 55,
-    1987). This factor is needed because a flat series whose neighbouring days are alike looks as if
-    it had changed.
-    """
+    """Return each series' long-run variance, divided by the variance of independent answers."""
+    # Pearson's dispersion about ``levels``, times 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the
+    # autocorrelation of the residuals at lag l, up to a lag L (Newey & West, *Econometrica* 55,
+    # 1987). Without this factor, a flat series whose neighbouring days are alike looks as if it had
+    # changed.
     residuals = y - n * levels
     sum_of_squares = np.maximum((residuals**2).sum(1), _EPSILON)
     variance = {RATES: levels * (1 - levels), COUNTS: levels, MEANS: np.ones_like(levels)}[family]
@@ -256,7 +235,7 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, family: str) -> Numbers
 
 @lru_cache(maxsize=4)
 def _shuffled_days(day_count: int) -> Integers:
-    """Return permutations of the days, one per row; neighbouring days move together in blocks."""
+    """Return permutations of the days, one per row; blocks of neighbouring days stay together."""
     rng = np.random.default_rng(0)
     block_length = max(2, round(day_count ** (1 / 3)))
     permutations = np.empty((_PERMUTATIONS, day_count), np.int64)
@@ -275,16 +254,12 @@ def _shuffled_days(day_count: int) -> Integers:
 def _change_points(
     y: Numbers, n: Numbers, level: float, family: str
 ) -> tuple[list[int], float, float]:
-    """Return the first day of each new segment, the p-value of "no change", and the dispersion.
-
-    Two statistics are computed: the gain in likelihood of the best split in two segments, and in
-    three, each divided by the long-run dispersion of the days about these segments. Each is ranked
-    among the same statistics of series whose days are shuffled in blocks. The better of the two
-    ranks gives the p-value. If it is significant, further segments are accepted as long as each
-    gains enough: more than the remaining dispersion times the ``level`` quantile of the first
-    statistic over the shuffled series. For each number of segments, the best segmentation is found
-    exactly (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
-    """
+    """Return the first day of each new segment, the p-value of "no change", and the dispersion."""
+    # Two statistics are computed: the gain in likelihood of the best split in two segments, and in
+    # three, each divided by the long-run dispersion of the days. Each is ranked among the same
+    # statistics of series whose days are shuffled in blocks. The better rank gives the p-value. If
+    # it is significant, further segments are accepted as long as each gains more than the remaining
+    # dispersion times the ``level`` quantile of the first statistic over the shuffled series.
     permutations = _shuffled_days(len(y))
     numerators, denominators = (
         np.concatenate([values[None], values[permutations]]) for values in (y, n)
@@ -320,10 +295,8 @@ def _change_points(
 
 
 def _segmentations(y: Numbers, n: Numbers, family: str) -> Iterator[tuple[list[int], float]]:
-    """Yield the best segmentation in two segments, then in three, and so on: first days and cost.
-
-    The first days are those of all segments but the first. The cost is -2 log likelihood.
-    """
+    """Yield the first days and the cost of the best split in two segments, in three, and so on."""
+    # It is exact (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
     cumulative_y, cumulative_n = (np.concatenate([[0.0], np.cumsum(values)]) for values in (y, n))
     day_count, boundaries = len(y), np.arange(len(y) + 1)
     costs = _cost(
@@ -345,12 +318,9 @@ def _segmentations(y: Numbers, n: Numbers, family: str) -> Iterator[tuple[list[i
 def _day_interval(
     y: Numbers, n: Numbers, begin: int, end: int, dispersion: float, level: float, family: str
 ) -> tuple[int, int]:
-    """Return the first and the last day of the credible interval of a day of change.
-
-    The prior is flat. ``begin`` is the day of the change before (or 0), ``end`` that of the change
-    after (or the number of days). The log likelihood is divided by ``dispersion``, as days differ
-    more than independent answers would. The coverage of the interval was checked only roughly.
-    """
+    """Return the first and the last day of the credible interval of a change's day."""
+    # With a flat prior. The log likelihood is divided by ``dispersion``, as days differ more than
+    # independent answers would. The coverage was checked only roughly.
     y, n = y[begin:end], n[begin:end]
     head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
     costs = _cost(head_y, head_n, family) + _cost(y.sum() - head_y, n.sum() - head_n, family)

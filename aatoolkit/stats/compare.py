@@ -75,24 +75,12 @@ _NO_COUNTS_REASON = "nothing says how it varies: the service gives no counts of 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedRow(Comparison):
-    """The comparison of one measure in one group, before it is written as a row of the result.
-
-    Parameters
-    ----------
-    measure : str
-        The column that is compared.
-    key : tuple
-        The key of the group.
-    unit : str or None
-        The unit of the values.
-    notes : tuple of str
-        Texts that are appended to ``why``, such as that a frame was measured in part.
-    """
+    """The comparison of one column in one group, before it becomes a row of the result."""
 
     measure: str
     key: tuple[Any, ...]
     unit: str | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # appended to `why`
 
 
 @statistic("compare", "now", "before")
@@ -133,12 +121,8 @@ def compare(
 def _naming_column_and_names(
     frames: Sequence[pd.DataFrame], metadata: Sequence[FrameMetadata], by: Sequence[str]
 ) -> tuple[str, tuple[str, str]]:
-    """Return the column or filter in which two frames differ, and its value in each of them.
-
-    An example is ``("brand", ("Acme", "Globex"))``. The host, the columns of the key and the
-    filters are tried in this order. If none of them has one text in each frame, ``("host",
-    WINDOWS)`` is returned, and the frames are called by their windows.
-    """
+    """Return the column in which two frames differ, and its values: ``("brand", ("A", "B"))``."""
+    # The host, the columns of the key and the filters are tried in this order.
     reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
     source_fields = [
         [vars(source) | dict(parse_qsl(source.scope or "")) for source in side_metadata.sources]
@@ -172,12 +156,9 @@ def compare_measure(
     effect_and_df: tuple[Any, Any] = INDEPENDENT,
     prompt_column: str = PROMPT,
 ) -> Iterator[ComparedRow]:
-    """Yield the comparison of one measure in each group, with unadjusted p-values.
+    """Yield the comparison of one column in each group, with unadjusted p-values.
 
-    ``names`` are the names of the two frames in texts, ``prompt_column`` is the column of prompts.
-    ``effect_and_df`` is used if there are no clusters: it is an assumed design effect and the
-    degrees of freedom with which this was estimated. The other parameters are those of
-    ``df.aa.compare``.
+    ``effect_and_df``, a design effect with its degrees of freedom, is used without clusters.
     """
     before, before_rules, refusal = window_before(now, before, measure, rules)
     pair, cluster = pairing(now, before, by, pair, cluster, prompt_column)
@@ -213,10 +194,7 @@ def compare_measure(
 
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
-    """Return the key column over whose values ``measure`` must not be combined; "" if none.
-
-    An example is the column ``metric`` of a table with one row per metric.
-    """
+    """Return the key column, such as ``metric``, whose values must not be pooled; "" if none."""
     if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
         return ""
     rule = rule_of(metadata, measure)[0]
@@ -231,16 +209,7 @@ def _compare_rows(
     refusal: str,
     error: AvailabilityError,
 ) -> Iterator[ComparedRow]:
-    """Yield comparisons of single rows, without a test, for a measure that has no counts.
-
-    ``error`` says why it has no counts. ``refusal`` says why the frames cannot be compared; it is
-    empty if they can.
-
-    Raises
-    ------
-    AvailabilityError
-        ``error`` itself, if a group has several rows, or the column is missing or was changed.
-    """
+    """Yield the differences between single rows, without a test, for a column without counts."""
     flat_frames = [trace_frame(flattened(frame), frame) for frame in frames]
     position_maps = []
     units: dict[Any, Any] = {}
@@ -286,11 +255,7 @@ def _compare_group(
     level: float,
     effect_and_df: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
-    """Return the change in a group, the method of its test, why there is no verdict, and notes.
-
-    The reason is an empty text if there is a verdict. ``positions`` has the position of the group
-    in each of the two ``sides``.
-    """
+    """Return a group's change, the test's method, why there is no verdict (or ""), and notes."""
     pairs = [side.pairs(group) for side, group in zip(sides, positions, strict=True)]
     notes: tuple[str, ...] = ()
     is_rate, is_by_day = all(side.is_rate for side in sides), False
@@ -359,10 +324,7 @@ def _compare_group(
 
 
 def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CLUSTERS) -> str:
-    """Return why a change has no interval and p-value; an empty text if it has both.
-
-    ``count`` is the number of clusters, which are called ``name`` in the text.
-    """
+    """Return why a change has no p-value; "" if it has one."""
     if count < min_count:
         return (
             f"{count} {name} on one side or both; at least {min_count} are needed to test a change"
@@ -379,7 +341,7 @@ def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CL
 def _limitations(
     sides: Sequence[ClusterSums], positions: Sequence[int | None], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return why a group cannot be compared ("" if it can), and notes on partly measured sides."""
+    """Return why a group cannot be compared (or ""), and notes on frames measured only in part."""
     reason = ""
     names_by_state: dict[str, list[str]] = {}
     for side, position, name in zip(sides, positions, names, strict=True):
@@ -406,11 +368,7 @@ def comparison_result(
     names: tuple[str, str],
     naming_column: str = "host",
 ) -> pd.DataFrame:
-    """Return comparisons as a frame with verdicts; p-values are adjusted for the number of tests.
-
-    The p-value of a planned comparison (``is_planned``) is not adjusted. If there is a planned
-    comparison, it comes first, and the others are sorted by verdict and by the size of the change.
-    """
+    """Return comparisons as the result frame, with adjusted p-values and verdicts."""
     are_windows = names == WINDOWS
     after_key, before_key, n_key = (
         ("after", "before", "n_before") if are_windows else (*names, "n_baseline")

@@ -1,26 +1,26 @@
-"""Estimate rates and means over clusters and their changes; adjust p-values.
+"""Estimate rates, means and their changes over clusters, and adjust p-values.
 
-This is the arithmetic of ``df.aa.interval`` and ``compare``. A cluster is a set of answers that
-resemble each other, such as the answers to one prompt. With the numerators yᵢ and the denominators
-nᵢ of the *k* clusters of a group:
+A cluster is a set of similar answers, such as the answers to one prompt. With the numerators yᵢ and
+the denominators nᵢ of the *k* clusters of a group:
 
     ŷ = Σyᵢ / Σnᵢ,     V = k/(k-1) · Σ(yᵢ - ŷnᵢ)² / (Σnᵢ)²,     deff = V / (ŷ(1-ŷ)/Σnᵢ)
 
-(the linearised variance of a ratio: Kish, *Survey Sampling*, 1965). The interval of a rate is
-Wilson's on the effective sample size Σn/deff (Kott & Carr, *Journal of Official Statistics* 13,
-1997), with a quantile of Student's t. Franco, Little, Louis & Slud (*Journal of Survey Statistics
-and Methodology* 7, 2019) compare it with others and recommend it, but find it too narrow with few
-clusters and a normal quantile. Korn & Graubard (*Survey Methodology* 24, 1998) use the effective
-sample size in Clopper and Pearson's interval in the same way.
-
-The degrees of freedom of Student's t are k-1 at most. With k-1 throughout, the coverage of 95 %
-intervals falls to 82 % if rates are near 0 or clusters have very unequal numbers of runs, as then
-few clusters carry the result. So the degrees of freedom are the smallest of four effective numbers
-of clusters, each (Σx)²/Σx²: by answers (x = n; less 1), by variance (x = (y - ŷn)², Satterthwaite's
-approximation), by hits (x = y) and by misses (x = n - y): Carter, Schnepel & Steigerwald,
-"Asymptotic behavior of a t-test robust to cluster heterogeneity", *Review of Economics and
-Statistics* 99, 2017. The use of the last three is our own, checked by simulation.
+V is the linearised variance of a ratio (Kish, *Survey Sampling*, 1965). The interval of a rate is
+Wilson's, with the effective sample size Σn/deff and Student's t.
 """
+
+# Sources: Kott & Carr (*Journal of Official Statistics* 13, 1997) for this interval. Franco,
+# Little, Louis & Slud (*Journal of Survey Statistics and Methodology* 7, 2019) recommend it among
+# others, but find it too narrow with few clusters and a normal quantile. Korn & Graubard (*Survey
+# Methodology* 24, 1998) use the effective sample size in Clopper and Pearson's interval.
+#
+# Degrees of freedom: k-1 at most. With k-1 throughout, the coverage of 95 % intervals falls to 82 %
+# if rates are near 0 or clusters have very unequal numbers of runs, as few clusters then carry the
+# result. So they are the smallest of four effective numbers of clusters, each (Σx)²/Σx²: by answers
+# (x = n; less 1), by variance (x = (y - ŷn)², Satterthwaite's approximation), by hits (x = y) and
+# by misses (x = n - y): Carter, Schnepel & Steigerwald, "Asymptotic behavior of a t-test robust to
+# cluster heterogeneity", *Review of Economics and Statistics* 99, 2017. The use of the last three
+# is our own, checked by simulation.
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CORRECTIONS = {"holm": "Holm's", "bh": "Benjamini and Hochberg's", None: "no"}
 POWER = 0.8
 NAN = float("nan")
 MIN_CLUSTERS = 5
-"""The minimum number of clusters from which the variance between clusters is estimated."""
+"""The minimum number of clusters for an estimate of their variance."""
 
 _ROUNDING = 1e-12
 """A standard error below this fraction of its estimate is a rounding error."""
@@ -64,13 +64,7 @@ _MIN_HOMOGENEITY = 1e-3
 
 
 def check_level(level: float) -> None:
-    """Raise unless a confidence level is between 0 and 1.
-
-    Raises
-    ------
-    ArgumentError
-        If the level is 0 or less, or 1 or more.
-    """
+    """Raise `ArgumentError` unless a confidence level is between 0 and 1."""
     if not 0 < level < 1:
         raise ArgumentError(f"level={level!r} is not between 0 and 1")
 
@@ -78,14 +72,13 @@ def check_level(level: float) -> None:
 def varies(error: Any, value: Any) -> Any:
     """Return whether a standard error is finite, and larger than a rounding error of ``value``.
 
-    Clusters that do not differ at all give a standard error of 0. That does not make the value
-    certain: there is too little to estimate an error from.
-
     Examples
     --------
     >>> varies(1e-2, 0.4), varies(1e-17, 0.4), varies(math.inf, 0.4)
     (True, False, False)
     """
+    # Clusters that do not differ at all give a standard error of 0. That does not make the value
+    # certain: there is too little to estimate an error from.
     return (error > _ROUNDING * abs(value)) & (error < math.inf)
 
 
@@ -94,27 +87,21 @@ def varies(error: Any, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimate of one group, or arrays with one estimate per group; NaN where there is none.
-
-    ``deff`` is the design effect, ``df`` the degrees of freedom and ``q`` the quantile of Student's
-    t. The texts of formulas also name numbers that are not kept here: ``z``, the residuals of
-    clusters; ``answers``, the effective sample size; and for ``panel="fixed"`` ``p``, the rate of
-    each cluster with one answer at the overall rate added, and ``within``, its variance.
-    """
+    """The estimated rate or mean of one group, or arrays with an element per group."""
 
     value: Any
     size: Any
     clusters: Any
     variance: Any
-    deff: Any
+    deff: Any  # design effect
     df: Any
-    q: Any
+    q: Any  # quantile of Student's t
     low: Any
     high: Any
 
 
 def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
-    """Return the two ends of Wilson's score interval (1927) of rates, for given sample sizes.
+    """Return the lower and the upper end of Wilson's score interval (1927) of rates.
 
     Examples
     --------
@@ -133,14 +120,9 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
 
 
 def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
-    """Estimate the rate or mean of each group from the numerators y and denominators n of clusters.
+    """Estimate the rate or mean of each group from its clusters' numerators y and denominators n.
 
-    ``groups`` sums over the clusters of each group (`GroupSums`). If clusters are a sample
-    (``panel="sampled"``), their differences are part of the error. If they are the population
-    (``panel="fixed"``), only the answers within each are a sample, and clusters are strata: the
-    variance is Σ(nᵢ/Σn)²·p̃(1-p̃)/nᵢ, where p̃ is the cluster's rate with one answer at the overall
-    rate added. Without this answer, a prompt whose answers always, or never, mention the brand
-    would have a variance of 0.
+    ``panel`` says whether clusters, such as prompts, are a sample or the whole population.
     """
     size, clusters = groups.total(n), groups.count(n)
     value = groups.total(y) / size
@@ -156,6 +138,8 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
             df = np.minimum(df, effective_count)
         fallback_answers, is_enough = df + 1, is_enough & (clusters >= MIN_CLUSTERS)
     else:
+        # Clusters are strata: the variance is Σ(nᵢ/Σn)²·p(1-p)/nᵢ, with one answer at the overall
+        # rate added. Without it, a prompt whose answers all mention the brand would have none.
         p = (y + groups.spread(value)) / (n + 1)
         within = p * (1 - p) / n
         name_variables()
@@ -183,16 +167,7 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
 
 @dataclass(frozen=True)
 class Change:
-    """A change with its standard error, interval and p-value, and the values after and before it.
-
-    ``jackknife`` is the standard error by the jackknife, which leaves out each cluster in turn.
-    ``heterogeneity`` says how much clusters differ in their changes: a change d adds
-    (d·``heterogeneity``)² to the variance. Formulas call the fields by their names. They also name
-    numbers that are not kept here: ``z``, the residuals of clusters; ``leave_one_out``, by how much
-    the change differs without each cluster; ``m``, the sizes of clusters. If there are no clusters,
-    ``answers1`` and ``answers0`` are the effective sample sizes, ``q`` is the quantile and
-    ``pooled_error`` the standard error of the test.
-    """
+    """A change with its standard error, interval and p-value."""
 
     change: Any = NAN
     error: Any = NAN
@@ -205,7 +180,8 @@ class Change:
     size_after: Any = NAN
     size_before: Any = NAN
     clusters: Any = NAN
-    jackknife: Any = NAN
+    jackknife: Any = NAN  # the standard error, by leaving out each cluster in turn
+    # How much clusters differ in their changes: a change d adds (d·heterogeneity)² to the variance.
     heterogeneity: Any = 0.0
 
 
@@ -214,42 +190,20 @@ UNKNOWN_CHANGE = Change()
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A change, and what `judge` needs to write the verdict on it, such as the method of the test.
-
-    Parameters
-    ----------
-    change : Change
-        The change, with its standard error and p-value.
-    text : str
-        The change in words.
-    method : str
-        How it was tested.
-    why : str
-        The reason why the verdict is "cannot say"; empty if the change could be tested.
-    is_rate : bool
-        Whether it is a change of a rate, which is written in percentage points.
-    is_planned : bool
-        Whether the comparison was planned in advance, so that its p-value is not adjusted.
-    words : tuple of str
-        The verdicts for an increase and for a decrease.
-    """
+    """A change, and what `judge` needs to write the verdict on it."""
 
     change: Change = UNKNOWN_CHANGE
-    text: str = ""
+    text: str = ""  # the change in words
     method: str = ""
-    why: str = ""
+    why: str = ""  # why the verdict is "cannot say"
     is_rate: bool = True
-    is_planned: bool = False
+    is_planned: bool = False  # in advance: its p-value is not adjusted
     words: tuple[str, str] = ("up", "down")
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The rate or mean of one sample of clusters, its variances and degrees of freedom.
-
-    ``variance`` is the linearised variance, ``jackknife`` the variance by the jackknife. For each
-    cluster, ``z`` has its residual, and ``leave_one_out`` the value less the value without it.
-    """
+    """The rate or mean of one sample of clusters, with its variance and degrees of freedom."""
 
     value: Any = NAN
     size: Any = NAN
@@ -257,15 +211,12 @@ class Sample:
     df: Any = NAN
     clusters: Any = 0
     jackknife: Any = NAN
-    z: Any = None
-    leave_one_out: Any = None
+    z: Any = None  # the residual of each cluster
+    leave_one_out: Any = None  # for each cluster, the value less the value without it
 
 
 def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: Any) -> Change:
-    """Return ``change`` with its interval and p-value, by Student's t distribution.
-
-    ``fields`` are further fields of the returned `Change`.
-    """
+    """Return a change with its interval and p-value by Student's t."""
     name_variables()
     half_width = t_quantile((1 + level) / 2, df) * error
     p = two_sided(change / error, df)
@@ -276,10 +227,7 @@ def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: 
 def _change_between(
     after: Sample, before: Sample, error: Any, df: Any, level: Any, **fields: Any
 ) -> Change:
-    """Return the change from sample ``before`` to ``after``, by Student's t distribution.
-
-    ``fields`` are further fields of the returned `Change`.
-    """
+    """Return the change between two samples, with its interval and p-value by Student's t."""
     return change_by_student_t(
         after.value - before.value,
         error,
@@ -294,7 +242,7 @@ def _change_between(
 
 
 def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
-    """Return the rate or mean Σy/Σn, which formulas call ``name``, and the sample size Σn."""
+    """Return the rate or mean Σy/Σn and the sample size Σn."""
     size = total_of(n)
     value = total_of(y) / size
     name_all(**{name: value, f"size_{name}": size})
@@ -302,23 +250,17 @@ def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
 
 
 def _variances(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
-    """Return the linearised variance and the jackknife variance over ``k`` clusters.
-
-    ``z`` are the residuals of the clusters, ``leave_one_out`` the differences without each cluster.
-    """
+    """Return the linearised variance and the jackknife variance over ``k`` clusters."""
     return k / (k - 1) * total_of(z**2), (k - 1) / k * total_of(leave_one_out**2)
 
 
 def paired_change(
     y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = False
 ) -> Change:
-    """Compute the change of a rate or mean over the clusters that both samples have.
-
-    On each side, R = Σy/Σn, and a cluster i has the residual (yᵢ - Rnᵢ)/Σn. With the differences zᵢ
-    of these residuals between the two sides, the variance is V = k/(k-1)·Σzᵢ²: the linearised
-    variance of a difference of ratios on one sample of clusters (Kish 1965, 14.4). The test is
-    Student's t with `degrees_of_freedom`.
-    """
+    """Compute the change of a rate or mean over the clusters, such as prompts, in both samples."""
+    # On each side, R = Σy/Σn, and a cluster i has the residual (yᵢ - Rnᵢ)/Σn. With the differences
+    # zᵢ of these residuals between the two sides, the variance is V = k/(k-1)·Σzᵢ²: the linearised
+    # variance of a difference of ratios on one sample of clusters (Kish 1965, 14.4).
     after, before = estimate_sample(y1, n1, "after"), estimate_sample(y0, n0, "before")
     z, leave_one_out = after.z - before.z, after.leave_one_out - before.leave_one_out
     m, clusters = n1 + n0, count_of(n1)
@@ -348,10 +290,8 @@ def paired_change(
 
 
 def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
-    """Compute the change of a count over the clusters that both samples have.
-
-    The change is the mean change per cluster times the number of clusters.
-    """
+    """Compute the change of a count over the clusters, such as prompts, in both samples."""
+    # It is the mean change per cluster times the number of clusters.
     differences = y1 - y0
     name_variables()
     mean_sample = estimate_sample(differences, differences * 0 + 1, "mean")
@@ -364,10 +304,9 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
 
 
 def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
-    """Estimate the rate or mean Σy/Σn of a sample of clusters; formulas call it ``name``.
+    """Estimate the rate or mean Σy/Σn of a sample of clusters.
 
-    If the clusters are the days of a time series (``is_series``), the variance is the long-run
-    variance, as neighbouring days may be alike; otherwise it is the linearised variance.
+    ``is_series`` says that the clusters are successive days, which may be alike.
     """
     (value, size), k = _ratio(y, n, name), count_of(n)
     residual = y - value * n
@@ -381,10 +320,7 @@ def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sampl
 
 
 def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
-    """Compute the change between two independent samples of clusters, with Welch's t test.
-
-    The test has at least 1 degree of freedom.
-    """
+    """Compute the change between two independent samples of clusters, with Welch's t test."""
     variance = after.variance + before.variance
     df_divisor = after.variance**2 / after.df + before.variance**2 / before.df
     smaller_df = np.minimum(after.df, before.df)
@@ -401,13 +337,12 @@ def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
 
 
 def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df: Any) -> Change:
-    """Compute the change between two rates, from totals without clusters.
+    """Compute the change between two rates from their totals, with Newcombe's interval.
 
-    The interval is Newcombe's (*Statistics in Medicine* 17, 1998, method 10); the test is that of
-    two proportions with their pooled variance. Both divide the sample sizes by the design effect
-    ``deff`` (Kish 1965), and use Student's t with ``df``, the degrees of freedom with which
-    ``deff`` was estimated.
+    ``deff`` is a design effect that divides the sample sizes, ``df`` its degrees of freedom.
     """
+    # Newcombe, *Statistics in Medicine* 17, 1998, method 10; the test is that of two proportions
+    # with their pooled variance, by Student's t. On the design effect: Kish 1965.
     (after, size1), (before, size0) = _ratio(y1, n1, "after"), _ratio(y0, n0, "before")
     answers1, answers0 = size1 / deff, size0 / deff
     q = t_quantile((1 + level) / 2, df)
@@ -428,15 +363,13 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
 
 
 def degrees_of_freedom(m: Any, z: Any) -> Any:
-    """Return the degrees of freedom of a variance over clusters, at least 1; NaN if one dominates.
-
-    ``m`` are the sizes and ``z`` the residuals of the clusters. The result is the smaller of two
-    effective numbers of clusters, each (Σx)²/Σx²: by answers (x = m), less 1, and by variance (x =
-    z²; Satterthwaite). If the k clusters have very unequal numbers of runs, a test at 5 % raises up
-    to 11 % false alarms with k-1 degrees of freedom, and 5 % at most with these. If one cluster has
-    most of the answers, its residual is near 0, and with 1 degree of freedom a test would raise up
-    to 92 % false alarms; so the result is NaN.
-    """
+    """Return the degrees of freedom of a variance over clusters; NaN if one has most answers."""
+    # The smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers (x = m, the
+    # sizes), less 1, and by variance (x = z², the squared residuals; Satterthwaite). If clusters
+    # have very unequal numbers of runs, a test at 5 % raises up to 11 % false alarms with k-1
+    # degrees of freedom, and 5 % at most with these. If one cluster has most of the answers, its
+    # residual is near 0, and with 1 degree of freedom a test would raise up to 92 % false alarms:
+    # hence NaN.
     fourth_power_sum = total_of(z**4)
     df_by_answers = total_of(m) ** 2 / total_of(m**2) - 1
     df_by_variance = np.where(
@@ -448,11 +381,9 @@ def degrees_of_freedom(m: Any, z: Any) -> Any:
 
 
 def long_run_factor(residual: Numbers) -> Numbers:
-    """Return the factor by which dependence between days raises a variance: 1 + 2Σ(1-l/(L+1))·r_l.
-
-    Each row of ``residual`` is a series of days in order of time, and r_l is its autocorrelation at
-    lag l; L is the largest lag (Newey & West, *Econometrica* 55, 1987).
-    """
+    """Return by how much autocorrelation raises the variance of each row, a series of days."""
+    # It is 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the autocorrelation at lag l, and L the largest lag
+    # (Newey & West, *Econometrica* 55, 1987).
     day_count = residual.shape[1]
     sum_of_squares = np.maximum((residual**2).sum(1), 1e-300)
     max_lag = max(round(1.5 * day_count ** (1 / 3)), 2)
@@ -467,32 +398,31 @@ def long_run_factor(residual: Numbers) -> Numbers:
 
 
 def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity: Any = 0.0) -> Any:
-    """Return the smallest change, up or down, that 80 % of such samples would show.
+    """Return the smallest change that a test finds in 80 % of samples of this size.
 
-    It is k times ``error``, the standard error by the jackknife (Efron & Stein, *Annals of
-    Statistics* 9, 1981); the linearised one is too small if cluster sizes differ. ``tests`` is the
-    number of tests that share the level. If the standard error were known, k would be the
-    noncentrality at which Student's t has a power of 80 % (``distance``; by the normal
-    approximation of Johnson & Welch, *Biometrika* 31, 1940). As the next sample will estimate its
-    own standard error, k is larger, such that
-
-        P((Z + k·S₁)/S₂ > t) = 0.8,     Z normal, S₁² and S₂² of χ²/df, all independent:
-
-    The solution is about k = distance/typical⁴ with typical = 1 - 2/(9·``df``). Its error is at
-    most 4 % from 3 degrees of freedom on (levels 0.9 to 0.9999), and larger below. A change d that
-    clusters do not share alike adds (d·``heterogeneity``)² to the variance. If there are so few
-    clusters that the standard error grows as fast as the change, no change would show, and the
-    result is larger than any possible change.
-
-    Simulations (rates of 0.35 to 0.5, correlation 0 to 0.5) tested how often a sample shows a
-    change of the size that was computed from it. With 12 clusters or more, whose sizes are alike
-    or differ by a factor of up to 1.6, 79 to 89 % of the samples show it, also if clusters are
-    drawn anew on either side; with a correlation of 0.1, 6 clusters suffice. If sizes differ by a
-    factor of up to 2.7, only 70 to 82 % show it, as few clusters then carry both errors; a change
-    of the median computed size is shown by 82 to 91 % (12 to 60 clusters). With 5 to 8 uneven
-    clusters, the result is larger than any possible change for half of the samples or more, and
-    some 70 % of the others show their change.
+    ``error`` is the change's standard error by the jackknife, ``tests`` the number of tests.
     """
+    # The result is k times ``error``, the jackknife's standard error (Efron & Stein, *Annals of
+    # Statistics* 9, 1981); the linearised one is too small if cluster sizes differ. If the standard
+    # error were known, k would be ``distance``: the noncentrality at which Student's t has a power
+    # of 80 %, by the normal approximation of Johnson & Welch (*Biometrika* 31, 1940). As the next
+    # sample estimates its own standard error, k is larger, such that
+    #
+    #   P((Z + k·S₁)/S₂ > t) = 0.8,     Z normal, S₁² and S₂² of χ²/df, all independent.
+    #
+    # About, k = distance/typical⁴ with typical = 1 - 2/(9·df). Its error is at most 4 % from 3
+    # degrees of freedom on (levels 0.9 to 0.9999), and larger below. A change d that clusters do
+    # not share alike adds (d·``heterogeneity``)² to the variance. If there are so few clusters that
+    # the standard error grows as fast as the change, the result is larger than any possible change.
+    #
+    # Simulations (rates of 0.35 to 0.5, correlation 0 to 0.5) tested how often a sample shows a
+    # change of the size that was computed from it. With 12 clusters or more, whose sizes are alike
+    # or differ by a factor of up to 1.6, 79 to 89 % of the samples show it, also if clusters are
+    # drawn anew on either side; with a correlation of 0.1, 6 clusters suffice. If sizes differ by a
+    # factor of up to 2.7, only 70 to 82 % show it, as few clusters then carry both errors; a change
+    # of the median computed size is shown by 82 to 91 % (12 to 60 clusters). With 5 to 8 uneven
+    # clusters, the result is larger than any possible change for half of the samples or more, and
+    # some 70 % of the others show their change.
     t = t_quantile(1 - (1 - level) / tests / 2, df)
     distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
     typical = 1 - 2 / (9 * df)
@@ -502,22 +432,16 @@ def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity
 
 
 def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
-    """Return p-values adjusted for the number of tests, i.e. of p-values that are not missing.
-
-    Parameters
-    ----------
-    p : sequence of float
-        The p-values; NaN where there is none.
-    method : {"holm", "bh", None}
-        Holm's step-down method, which bounds the probability of any false alarm (*Scandinavian
-        Journal of Statistics* 6, 1979); Benjamini and Hochberg's, which bounds the expected share
-        of false alarms among all alarms (*JRSS B* 57, 1995); or None for no adjustment.
+    """Return p-values adjusted for the number of tests, by the method "holm", "bh" or None.
 
     Examples
     --------
     >>> np.round(adjust_p_values([0.01, 0.04, float("nan"), 0.03], "holm"), 3)
     array([0.03, 0.06,  nan, 0.06])
     """
+    # Holm's method bounds the probability of any false alarm (*Scandinavian Journal of Statistics*
+    # 6, 1979). Benjamini and Hochberg's bounds the expected share of false alarms among all alarms
+    # (*JRSS B* 57, 1995).
     plain_p_values = np.array([number(p_value) for p_value in p], np.float64)
     positions_by_p = np.argsort(plain_p_values, kind="stable")[
         : int(np.isfinite(plain_p_values).sum())
@@ -536,11 +460,7 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
 
 
 def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", "down")) -> str:
-    """Return the verdict on a change, in words.
-
-    For a significant change it is the first of ``words`` if the change is an increase, the second
-    if it is a decrease. Otherwise it is "no evidence", or "cannot say" if there is no p-value.
-    """
+    """Return the verdict on a change: "up", "down", "no evidence" or "cannot say"."""
     if not np.isfinite(p):
         return "cannot say"
     if p >= 1 - level or change == 0:
@@ -551,19 +471,7 @@ def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", 
 def judge(
     rows: Sequence[Comparison], level: float, correct: str | None = "holm", noun: str = "change"
 ) -> list[dict[str, Any]]:
-    """Return for each comparison a dict of result columns, from the change to the verdict.
-
-    Parameters
-    ----------
-    rows : sequence of Comparison
-        The comparisons.
-    level : float
-        The confidence level.
-    correct : {"holm", "bh", None}
-        As for `adjust_p_values`.
-    noun : str
-        The word for a change in texts, such as ``"gap"``.
-    """
+    """Return for each comparison a dict of result columns, with verdict and adjusted p-value."""
     confidence = setting("level", level)
     threshold = 1 - confidence
     name_variables()

@@ -1,7 +1,6 @@
-"""``Dataset.funnel``: the stages from crawled to converted, joined by the path of a page.
+"""``Dataset.funnel``: how often each page was crawled, cited, visited and converted."""
 
-For each stage, the column with its counts is recognised by name, in a table with a row per page.
-"""
+# For each stage, the column with its counts is found by its name in a table with a row per page.
 
 from __future__ import annotations
 
@@ -49,10 +48,7 @@ _MISSING_PART_REASON = "a part of it has no number, so that the sum is not known
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the funnel: its count for each path, and the availability of the counts.
-
-    ``why`` says why the stage has no counts at all; it is empty if the stage has counts.
-    """
+    """One stage of the funnel, such as visits: its count for each path."""
 
     paths: pd.Index
     numbers: Any
@@ -94,10 +90,7 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
-    """Return the column of numbers that is called like one of ``names``; None if there is none.
-
-    The names are tried in order, in any spelling. Columns about the window before are left out.
-    """
+    """Return the first number column whose name matches one of ``names``; None if there is none."""
     columns = metadata_of(frame).columns
     names_by_stem: dict[tuple[str, ...], str] = {}
     for name in frame.select_dtypes("number").columns:
@@ -112,10 +105,7 @@ def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
 def funnel_of(
     frames: Sequence[pd.DataFrame], names: Sequence[str], errors: Mapping[str, str], level: float
 ) -> pd.DataFrame:
-    """Return the funnel, with one row per path, from the tables that were read.
-
-    ``names`` are the sections of these tables. ``errors`` says why other sections give no table.
-    """
+    """Return the funnel with one row per path, from the tables by section."""
     tables = dict(zip(names, frames, strict=True))
     stages = {
         stage: _combine_stages(
@@ -178,13 +168,7 @@ def funnel_of(
 
 
 def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
-    """Raise unless the tables are of the same host, window and filters.
-
-    Raises
-    ------
-    AvailabilityError
-        If a host, window or filter differs.
-    """
+    """Raise `AvailabilityError` if the tables differ in host, window or filters."""
     windows = {
         (source.host, source.scope, source.window_start, source.window_end): source.section
         for frame in frames
@@ -203,11 +187,7 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
 def _verdict(
     path: object, counts: Mapping[str, float], rate: float, stages: Mapping[str, Stage]
 ) -> str:
-    """Return a text that says which stages of a page were not measured, and why.
-
-    If all stages were measured, the text says so. ``counts`` has the page's count in each stage,
-    and ``rate`` its conversion rate.
-    """
+    """Return a text that says which stages of a page were not measured, and why."""
     stages_by_reason: dict[str, list[str]] = {}
     for name, count in counts.items():
         if np.isnan(count):
@@ -233,10 +213,7 @@ def _stage_of_section(
     section: str,
     names: Sequence[str],
 ) -> Stage:
-    """Return a stage with the sum of its counts by path; a sum is NaN if a count is missing.
-
-    The counts are in the column of the table of ``section`` that is called like one of ``names``.
-    """
+    """Return a stage from a section's table: the sums of its counts by path."""
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
@@ -263,7 +240,7 @@ def _stage_of_section(
 
 
 def _combine_stages(stages: Sequence[Stage]) -> Stage:
-    """Return one stage made of several; a path that several of them have keeps its first count."""
+    """Return several stages as one; each path keeps its first count."""
     combined, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
     for other_stage in other_stages:
         paths = combined.paths.append(other_stage.paths).unique()
@@ -293,15 +270,6 @@ _SAFE = "/-._~!$&'()*+,;=:@"
 def normal_path(address: str) -> str:
     """Return the normalised path of a URL or path.
 
-    Scheme, host, query and fragment are left out. Percent escapes are decoded and encoded anew
-    (RFC 3986, 6.2.2 and 6.2.3). Repeated and trailing slashes are dropped, and so is an index file.
-    The case of letters is kept, as it may matter in paths.
-
-    Parameters
-    ----------
-    address : str
-        A URL, or its path.
-
     Examples
     --------
     >>> normal_path("https://acme.example/caf%c3%a9//?ref=top#end"), normal_path("/a/index.html")
@@ -309,6 +277,8 @@ def normal_path(address: str) -> str:
     >>> normal_path("/caf\\u00e9"), normal_path(""), normal_path("(not set)")
     ('/café', '/', '(not set)')
     """
+    # Percent escapes are decoded and encoded anew (RFC 3986, 6.2.2 and 6.2.3). The case of letters
+    # is kept, as it may matter in paths.
     if address.strip() == NOT_SET:
         return NOT_SET
     try:

@@ -1,9 +1,7 @@
-"""``Dataset.compare``: the changes of the headline measures, paired by prompt where possible.
+"""``Dataset.compare``: the changes of mention rate, average position and share of voice."""
 
-The headline measures are the mention rate, the average position and the share of voice. A service
-may have other names for these columns. So they are found by their standard names or by the counts
-that they are computed from. The column of prompts is the key of the section ``prompts``.
-"""
+# Services name these columns differently. They are found by their standard names or by the counts
+# that they are computed from.
 
 from __future__ import annotations
 
@@ -39,11 +37,7 @@ _ROLES: dict[str, tuple[str, list[str], list[str]]] = _DATA["roles"]
 
 
 class HeadlineQuestion(NamedTuple):
-    """One comparison of `Dataset.compare`: which measure, from which table, for which groups.
-
-    ``subject`` is the word for the groups in the result, such as ``engine``. ``role`` is a key of
-    `_ROLES`, which tells how to find the table.
-    """
+    """One question of `Dataset.compare`: which measure, from which table, for which groups."""
 
     subject: str
     measure: str
@@ -51,16 +45,13 @@ class HeadlineQuestion(NamedTuple):
     by: str | None = None
     cluster: str | None = None
     is_total: bool = False
-    """Whether the measure is a total of the window, without numbers by prompt.
-
-    Its variance is that of independent answers times the design effect of the planned comparison.
-    """
+    """Whether the measure is a total of the window, without numbers by prompt."""
 
 
 _PLANNED_QUESTIONS, _QUESTIONS = (
     [HeadlineQuestion(**row) for row in _DATA[kind]] for kind in ("planned", "others")
 )
-"""The planned comparison and its substitute; the other questions, in order."""
+"""The planned comparison with its substitute, and the other questions in order."""
 
 _KEY_FIGURES = HeadlineQuestion("key figure", "value", "figures", "metric")
 
@@ -82,10 +73,8 @@ def headline(
 
 
 def _tables_of_role(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
-    """Return the tables of a dataset that have the section, columns and key of a role.
-
-    ``role`` is a key of `_ROLES`, such as ``engines``.
-    """
+    """Return the tables with the columns and the key that a role, such as ``engines``, needs."""
+    # By section, columns and key.
     section, required_columns, required_key = _ROLES[role]
     if section not in data:
         return []
@@ -104,10 +93,7 @@ def _tables_of_role(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
 
 
 def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with recognised columns under standard names, such as ``mention_rate``.
-
-    Other columns keep their names.
-    """
+    """Return a frame whose known columns have their standard names, such as ``mention_rate``."""
     names_by_standard: dict[str, list[str]] = {}
     for name, column in metadata_of(frame).columns.items():
         names_by_standard.setdefault(_standard_name(name, declared(column)), []).append(name)
@@ -120,7 +106,7 @@ def _rename_to_standard(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _standard_name(name: str, column: Column | None) -> str:
-    """Return the standard name of a column recognised by its counts or words; else ``name``."""
+    """Return the standard name of a known column, such as ``mention_rate``; else ``name``."""
     rule = column.aggregate if column else NONE
     stem, total_stem = (
         stem_of(count_name)[1] for count_name in rule.over or rule.counts or (rule.by or "", "")
@@ -135,7 +121,7 @@ def _standard_name(name: str, column: Column | None) -> str:
 def headline_of(
     frames: Sequence[pd.DataFrame], names: Sequence[str], has_before: bool, level: float
 ) -> pd.DataFrame:
-    """Return the comparison of the headline measures, from the tables that were read."""
+    """Return the comparison of the headline measures from the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
     metadata_of_sides = [
         [metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{side}.")]
@@ -191,12 +177,7 @@ def _answer_question(
     effect_and_df: tuple[Any, Any],
     names: Sequence[str],
 ) -> list[ComparedRow] | str:
-    """Return the comparisons that a question asks for, or a text that says why there are none.
-
-    ``tables`` are named such as ``now.prompts``. ``effect_and_df`` is the design effect for totals
-    without numbers by prompt, with its degrees of freedom. ``names`` are the names of the two
-    sides.
-    """
+    """Return the comparisons that a question asks for, or a text that says why there are none."""
     subject, measure, role, by, cluster, is_total = question
     section = _ROLES[role][0]
     frames = []
@@ -237,7 +218,7 @@ def _answer_question(
 
 
 def _select_own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Return each frame with the rows of those own brands of the project that all frames have."""
+    """Keep in each frame the rows of the project's own brands that all frames have."""
     brand_sets = [{*frame["brand"]} for frame in frames]
     for side in WINDOWS[: len(frames)]:
         leaders = tables.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
@@ -252,11 +233,8 @@ def _select_own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[p
 
 
 def design_of(change: Change) -> tuple[Any, Any]:
-    """Return the design effect of a change between two rates, and its degrees of freedom.
-
-    The design effect is the variance of the change, divided by that of as many independent answers;
-    it is at least 1.
-    """
+    """Return the design effect of a change between two rates, and its degrees of freedom."""
+    # The variance of the change, divided by that of as many independent answers; at least 1.
     sizes = change.size_before, change.size_after
     pooled = (change.before * sizes[0] + change.after * sizes[1]) / (sizes[0] + sizes[1])
     simple = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])
@@ -269,10 +247,7 @@ def design_of(change: Change) -> tuple[Any, Any]:
 def _figures_not_compared(
     figures: Sequence[ComparedRow], rows: Sequence[ComparedRow]
 ) -> list[ComparedRow]:
-    """Return comparisons, without a test, of the key figures that ``rows`` does not compare yet.
-
-    ``figures`` are the comparisons of all key figures.
-    """
+    """Return the key figures that are not in ``rows`` yet, without a test."""
     compared = {
         row.measure
         for row in rows

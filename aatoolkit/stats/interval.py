@@ -1,8 +1,4 @@
-"""Confidence intervals: ``df.aa.interval``, and the error bars of pictures.
-
-Also ``df.aa.stability``, the agreement of repeated answers, and ``aa.stats.samples``, the sample
-size that is needed for a margin of error.
-"""
+"""Confidence intervals of frames and pictures, agreement of repeats, and sample sizes."""
 
 from __future__ import annotations
 
@@ -132,7 +128,7 @@ def interval(
 
 
 def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd.DataFrame:
-    """Return a frame with the ends of Wilson's score interval of each row."""
+    """Return the ends of Wilson's score interval of each row, as a frame."""
     check_columns(frame, [column])
     metadata = metadata_of(frame)
     rule, parts = rule_of(metadata, column)
@@ -185,17 +181,7 @@ FROM_TABLE = "the interval of the rate, as the table has it"
 
 @dataclass(frozen=True)
 class Bounds:
-    """The confidence interval of each row of a frame.
-
-    Parameters
-    ----------
-    low, high : array of float
-        The ends of the intervals, NaN where there is none.
-    method : str
-        The kind of interval, in words; empty if there is none.
-    result : pandas.DataFrame, optional
-        The result of `interval` from which the ends were taken.
-    """
+    """The ends and the method of the confidence interval of each row of a frame."""
 
     low: Numbers
     high: Numbers
@@ -206,25 +192,9 @@ class Bounds:
 def bounds(
     frame: pd.DataFrame, column: str, rows: pd.DataFrame | None = None, by: Sequence[str] = ()
 ) -> Bounds:
-    """Return the confidence interval of each row of a frame, for its error bar.
+    """Return the confidence interval of each row of a frame, for error bars.
 
-    If the frame already has intervals (columns ``x_low`` and ``x_high``), these are returned.
-    Otherwise, if ``rows`` has prompts, the interval treats prompts as clusters. Without prompts it
-    is Wilson's, which assumes that answers are independent. ``method`` of the result says which it
-    is.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per bar or point of a picture.
-    column : str
-        The column of the numbers.
-    rows : pandas.DataFrame, optional
-        The rows that ``frame`` was aggregated from, or another table with the same counts by
-        prompt. If the counts of the prompts do not add up to the numbers of ``frame``, these get
-        Wilson's interval.
-    by : sequence of str
-        The columns of both frames that identify a row of ``frame``; empty if it has only one row.
+    With ``rows``, which have the same counts by prompt, the interval takes prompts as clusters.
 
     Examples
     --------
@@ -262,11 +232,7 @@ def bounds(
 def _prompt_bounds(
     frame: pd.DataFrame, column: str, rows: pd.DataFrame, by: list[str]
 ) -> Bounds | None:
-    """Return an interval for each value of a column of ``frame``, with prompts as the clusters.
-
-    ``rows`` has the values of the column for single prompts. If these values, combined over prompts
-    for each combination of the columns ``by``, differ from those in ``frame``, return None.
-    """
+    """Return intervals with prompts as clusters; None if ``rows`` do not add up to ``frame``."""
     intervals = interval(rows, column, by=by or None, cluster=PROMPT)
     merged_frame = frame[by].merge(intervals, how="left" if by else "cross", on=by or None)
     pooled_values, frame_values = as_floats(merged_frame[column]), as_floats(frame[column])
@@ -352,11 +318,8 @@ def stability(
 
 
 def _icc(y: Any, n: Any) -> Any:
-    """Return the intra-class correlation of answers to one combination, such as prompt × engine.
-
-    Each element of ``y`` and ``n`` is a combination that was asked repeatedly. The estimator is by
-    analysis of variance (Ridout, Demétrio & Firth, *Biometrics* 55, 1999).
-    """
+    """Return the intra-class correlation of repeated answers, e.g. to one prompt by one engine."""
+    # The estimator is by analysis of variance (Ridout, Demétrio & Firth, *Biometrics* 55, 1999).
     k, size = count_of(n), total_of(n)
     mean = total_of(y) / size
     between = (total_of(n * (y / n) ** 2) - size * mean**2) / (k - 1)
@@ -367,13 +330,11 @@ def _icc(y: Any, n: Any) -> Any:
 
 
 def _icc_interval(y: Numbers, n: Numbers, cluster_codes: Integers, level: float) -> list[float]:
-    """Return the two ends of the interval of the intra-class correlation ρ, by jackknife.
-
-    The jackknife leaves out each cluster in turn. It works on the scale of
-    ½·log((1+(m-1)ρ)/(1-ρ)), for m answers to a combination (Fisher 1925, §38), with Student's t: on
-    this scale the standard error does not depend on ρ. A bootstrap over clusters, with percentiles,
-    would be too narrow.
-    """
+    """Return the two ends of the jackknife interval of the intra-class correlation."""
+    # The jackknife leaves out each cluster in turn. It works on the scale of
+    # ½·log((1+(m-1)ρ)/(1-ρ)), for the correlation ρ and m answers to a combination (Fisher 1925,
+    # §38), with Student's t: on this scale the standard error does not depend on ρ. A bootstrap
+    # over clusters would be too narrow.
     cluster_size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
     masks = (cluster_codes != cluster for cluster in range(cluster_codes.max() + 1))
     iccs = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks)])
@@ -397,25 +358,26 @@ def samples(
     runs: int | Iterable[int] = (1, 2, 3, 5, 10, 20, 30),
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Compute how many prompts a margin of error takes, for different numbers of runs per prompt.
+    """Compute how many prompts are needed for a margin of error.
 
-    With the design effect deff = 1 + (runs-1)·icc (Kish, *Survey Sampling*, 1965), the half width
-    of the interval from k prompts is t·√(rate(1-rate)·deff/(k·runs)), where t has k-1 degrees of
-    freedom. More runs of the same prompts help less and less: the half width never falls below √icc
-    times that of k independent answers. The result holds for a rate over prompts like these. For
-    changes, which compare each prompt with itself, see ``df.aa.compare``.
-    ``answers.aa.stability(by=["prompt_id"])`` estimates the correlation of answers to one prompt,
-    whatever the engine, with an interval: try both ends of this interval as ``icc``.
+    The design effect, i.e. the loss by similar answers to one prompt, is deff = 1 + (runs-1)·icc
+    (Kish, *Survey Sampling*, 1965). The half width of the interval from k prompts is
+    t·√(rate(1-rate)·deff/(k·runs)), where t has k-1 degrees of freedom. More runs of the same
+    prompts help less and less: the half width never falls below √icc times that of k independent
+    answers.
 
-    Do not use it for rates near 0 or 1 with few expected hits (k·runs·rate below 10), for
-    which no half width of this form holds.
+    The result holds for a rate over prompts like these. Changes compare each prompt with itself:
+    see ``df.aa.compare``. ``answers.aa.stability(by=["prompt_id"])`` estimates the correlation
+    ``icc`` with an interval; try both of its ends.
+
+    Do not use it for rates near 0 or 1 if fewer than 10 hits (k·runs·rate) are expected.
 
     Parameters
     ----------
     rate : float
-        The rate expected, between 0 and 1.
+        The expected rate, between 0 and 1.
     margin : float
-        The half width wanted, as a fraction: 0.05 for 5 percentage points.
+        The desired half width, as a fraction: 0.05 for 5 percentage points.
     icc : float
         The intra-class correlation of answers to one prompt, from 0 to 1.
     runs : int or iterable of int
@@ -426,8 +388,8 @@ def samples(
     Returns
     -------
     pandas.DataFrame
-        One row per number of runs: ``runs``, ``prompts`` (the smallest number that suffices, at
-        least 5), ``answers``, ``deff``, ``margin`` (the half width with so many prompts) and
+        One row per number of runs: ``runs``, ``prompts`` (the smallest sufficient number, at least
+        5), ``answers``, ``deff``, ``margin`` (the half width with this many prompts) and
         ``verdict``.
 
     Raises

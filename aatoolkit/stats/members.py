@@ -1,9 +1,4 @@
-"""Comparisons of the members of a group, such as brands: ranks, concentration and overlap.
-
-``df.aa.overlap`` asks whether two engines list the same things. It compares the overlap of their
-answers with the overlap of repeated answers of one engine. Each is the mean over prompts of the
-Jaccard index of all pairs of answers.
-"""
+"""Ranks of members such as brands, the concentration of a count, and the overlap of lists."""
 
 from __future__ import annotations
 
@@ -154,12 +149,9 @@ def rank(
 
 
 def _contributions(sums: ClusterSums) -> Numbers:
-    """Return the residuals by which each cluster moves the value of each member, as an array.
-
-    A member is one group that is compared, such as a brand. The array has a row per cluster and a
-    column per member; each column has a mean of 0. The variances of the differences between members
-    are computed from it.
-    """
+    """Return by how much each cluster (e.g. prompt) moves the value of each member (e.g. brand)."""
+    # The variances of the differences between members are computed from it; the columns have mean
+    # 0.
     y, n = np.zeros((2, len(sums.labels), len(sums.groups)))
     y[sums.cluster, sums.group], n[sums.cluster, sums.group] = sums.y, sums.n
     has_number = n.any(axis=1)  # clusters without any number are left out
@@ -173,15 +165,15 @@ def _contributions(sums: ClusterSums) -> Numbers:
 def _scaled_differences(
     contributions: Numbers, values: Numbers, is_ranked: Any, level: float
 ) -> tuple[Numbers, float]:
-    """Return the difference of each pair of members divided by its critical value, and a p-value.
+    """Return members' differences divided by their critical values, and the critical p-value.
 
-    A scaled difference over 1 is significant. The p-value is the critical one, which allows for all
-    pairs: it is that of the largest standardised difference in a multiplier bootstrap over
-    clusters. Each difference is then tested by Student's t with the degrees of freedom of its own
-    variance (Satterthwaite), which a few clusters may dominate. With k-1 degrees of freedom for all
-    differences, where k is the number of clusters, the confidence sets of ten tied members over 8
-    to 20 prompts would have a coverage of only 84 to 88 %.
+    A scaled difference above 1 is significant.
     """
+    # The critical p-value allows for all pairs: it is that of the largest standardised difference
+    # in a multiplier bootstrap over clusters. Each difference is tested by Student's t with the
+    # degrees of freedom of its own variance (Satterthwaite), which a few clusters may dominate.
+    # With k-1 degrees of freedom for all (k clusters), the confidence sets of ten tied members over
+    # 8 to 20 prompts would have a coverage of only 84 to 88 %.
     k, member_count = contributions.shape
     drawn_values = np.random.default_rng(0).standard_normal((DRAWS, k)) @ contributions
     # The sums over clusters of the second and fourth powers of all pairs' differences.
@@ -210,10 +202,10 @@ def _scaled_differences(
 # --- concentration ----------------------------------------------------------------------------
 
 MIN_COUNT, _MAX_COUNT = 20, 2**53
-"""The smallest count whose concentration is estimated; the largest that a float holds exactly."""
+"""The smallest and the largest total whose concentration is estimated."""
 
 _RESAMPLES, _MAX_HALVES, _MAX_CELLS = 499, 49, 500_000
-"""The number of bootstrap samples; the maximum number of random halves, and of their cells."""
+"""The number of bootstrap samples; the maximum numbers of random halves and of their cells."""
 
 
 @statistic("concentration", "frame")
@@ -286,10 +278,7 @@ _SUFFIXES = ("", "_low", "_high")
 
 
 def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
-    """Return the concentration of the counts ``c``, whose sum is ``n``, as a dict by result column.
-
-    The intervals are from random multinomial samples, made with the seed 0.
-    """
+    """Return the concentration of counts, with bootstrap intervals, as a dict by result column."""
     counts, size = plain_value(c), int(number(n))
     largest = take(c, np.argsort(counts, kind="stable")[-top:])
     hhi, top_share = (total_of(c**2) - n) / (n * (n - 1)), total_of(largest) / n
@@ -325,12 +314,10 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
 def _top_share_lower_bound(
     counts: Numbers, top: int, rng: np.random.Generator, level: float
 ) -> float:
-    """Return the lower bound of the share that the ``top`` largest members have of the sum.
-
-    The largest members of a sample are partly the largest by chance, the more so the closer their
-    counts are. So the largest members are found in a random half of the sample, and their share is
-    taken in the other half, where chance does not favour them. This is repeated for many halves.
-    """
+    """Return the lower bound of the share that the ``top`` largest members have of the total."""
+    # In a sample the largest members are partly the largest by chance. So they are found in a
+    # random half of the sample, and their share is taken in the other half. This is repeated for
+    # many halves.
     repeat_count = min(max(_MAX_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
     halves = rng.binomial(counts.astype(np.int64), 0.5, (repeat_count, len(counts)))
     other_halves = counts - halves
@@ -387,12 +374,7 @@ def overlap(
 def _compare_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
 ) -> list[dict[str, Any]]:
-    """Return one row of the result for each pair of members: the overlap of their answers.
-
-    A member is one value of the column ``between``, such as an engine. A row has the overlap of
-    answers of the two members; the overlap of repeated answers of the same member, averaged over
-    the two members; and the gap between these overlaps. All three are means over prompts.
-    """
+    """Return one row per pair of members, such as engines: how much their answers overlap."""
     coded_answers, members, prompts = _encode_answers(flat_frame, column, between, cluster, repeat)
     if len(members) > MAX_LISTS:
         reason = f"{len(members)} different ones; {MAX_LISTS} are the most: choose some first"
@@ -407,10 +389,7 @@ def _compare_answers(
     rows = []
 
     def by_prompt(name: str, values: Any, mask: Any, noun: str, pair: Any) -> Any:
-        """Return the values of the prompts in a mask, each traced to the rows of its prompt.
-
-        ``pair`` are the two members, and ``noun`` says in words what the values are.
-        """
+        """Return the values of the selected prompts, each linked to its rows for explanations."""
         prompt_positions = np.flatnonzero(mask)
 
         def origin_of(position: int) -> Any:
@@ -476,10 +455,7 @@ def _compare_answers(
 
 
 def mean_of(values: Any, level: Any, name: str) -> Change:
-    """Return the mean over k prompts as a `Change`, with Student's t and k-1 degrees of freedom.
-
-    If the prompts are too few or do not differ, the mean has no standard error and no p-value.
-    """
+    """Return the mean over prompts as a `Change`, with its interval and p-value by Student's t."""
     sample, plain_values = estimate_sample(values, values * 0 + 1, name), plain_value(values)
     error, k = np.sqrt(sample.variance), sample.clusters
     if len(plain_values) < MIN_CLUSTERS or not varies(error, np.abs(plain_values).max()):
@@ -490,11 +466,7 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
 def _encode_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
-    """Return the answers as a frame of integer codes, the list of members, and the list of prompts.
-
-    A member is one value of the column ``between``, such as an engine. The frame has one row for
-    each value that an answer lists; a value that an answer repeats is kept once.
-    """
+    """Return answers as integer codes, and the names of the members (e.g. engines) and prompts."""
     rows = flat_frame.loc[flat_frame[column].notna(), [cluster, between, repeat, column]]
     for name in (between, cluster, repeat):
         refuse_missing(name, rows[name].isna())
@@ -510,12 +482,7 @@ def _encode_answers(
 def _overlap_of_prompt(
     answer: pd.Series, member: pd.Series, value: pd.Series, member_count: int
 ) -> tuple[Numbers, Integers]:
-    """Return the mean Jaccard index of answers to one prompt by pair of members, and answer counts.
-
-    ``answer``, ``member`` and ``value`` are codes by row; each row is a value that an answer lists.
-    The indices are a square array, with a row and a column per member, such as an engine. The
-    counts are the numbers of compared answers of each member.
-    """
+    """Return the mean Jaccard index of each pair of members in a prompt, and answers per member."""
     _, first_rows, row_positions = np.unique(answer, return_index=True, return_inverse=True)
     distinct_values, column_positions = np.unique(value, return_inverse=True)
     has_value = np.zeros(

@@ -21,37 +21,38 @@ Change points
     1987).
 Ranks
     Confidence sets come from simultaneous pairwise differences (Mogstad et al. 2024). A multiplier
-    bootstrap over prompts gives the critical p-value, at which Student's t tests each difference.
+    bootstrap over prompts gives the critical p-value. Each difference is tested at this p-value
+    by Student's t.
 Overlaps
-    The Jaccard index of pairs of answers of two engines is compared with that of pairs of answers
-    of one engine, by Student's t over prompts.
+    The Jaccard index of answers of two engines is compared with that of answers of one engine. The
+    test is Student's t over prompts.
 Decomposition
     A change is split into parts by the method of Kitagawa 1955.
 Concentration
-    It is measured by the indices of Simpson 1949 and Hill 1973.
+    The indices are those of Simpson 1949 and Hill 1973.
 Agreement
-    It is the intra-class correlation by analysis of variance (Ridout et al. 1999); its error is
-    found by the jackknife.
+    The intra-class correlation is estimated by analysis of variance (Ridout et al. 1999), its error
+    by the jackknife.
 Association
-    It is the ratio of Mantel & Haenszel 1959, with the variance of Robins, Breslow & Greenland
-    1986.
+    The odds ratio is that of Mantel & Haenszel 1959, with the variance of Robins, Breslow &
+    Greenland 1986.
 
 Assumptions
 -----------
 Prompts are independent of each other: paraphrases of one question count as one prompt. The prompts
-that were put to the engines are like the prompts that matter; nothing here corrects for how they
-were chosen. Both samples of a comparison were made in the same way. If a function assumes more,
-such as independent answers, its ``method`` column and its documentation say so. The documentation
-also says when not to use it.
+put to the engines are like the prompts that matter; nothing corrects for how they were chosen. Both
+samples of a comparison were made in the same way. If a function assumes more, such as independent
+answers, its ``method`` column and its documentation say so. The documentation also says when not to
+use it.
 
 Checks
 ------
 These results are compared with statsmodels and SciPy, to 1e-9: clustered variances of rates, means
 and changes, paired and unpaired; Wilson's and Newcombe's intervals; adjusted p-values; the
 fixed-effects regression of effects and trends; means over prompts and their paired test; Student's
-t; the Mantel-Haenszel ratio. Where there is no such reference, simulations check the coverage of
-intervals and rank sets, and the false alarms and power of comparisons, effects and change points.
-They simulate processes that fit the assumptions, and some that do not.
+t; the Mantel-Haenszel ratio. For the others, simulations check the coverage of intervals and rank
+sets, and the false alarms and power of comparisons, effects and change points. They simulate
+processes that fit the assumptions, and some that do not.
 """
 
 from __future__ import annotations
@@ -254,9 +255,9 @@ funnel
     verdict              string  -           Which stages were not measured, and why.
     method               string  -           How the stages were joined.
 """  # noqa: E501
-"""The columns of each result, a line each: name, dtype, unit and meaning, with placeholders.
+"""The columns of each result, a line each: name, dtype, unit and meaning.
 
-``{x}`` is the measure, ``{unit}`` its unit and ``{change}`` that of a change of it.
+``{x}`` stands for the measure, ``{unit}`` for its unit, ``{change}`` for the unit of its change.
 """
 
 
@@ -279,36 +280,9 @@ def result(
     order: Any = None,
     **texts: Any,
 ) -> pd.DataFrame:
-    """Return the frame of a result: the columns of the key, then those declared for the statistic.
+    """Return the frame of a result, with the columns that `TABLES` declares for the statistic.
 
-    Parameters
-    ----------
-    verb : str
-        The name of the statistic; `TABLES` declares the columns of its result.
-    values : mapping, or sequence of mapping
-        Either a dict of columns, each a list of values or one value for all rows; or a list of
-        rows, each a dict by column. From rows, the frame gets the columns that at least one of
-        them has; without any row, all declared columns.
-    inputs : sequence of FrameMetadata
-        The metadata of the frames that the result was computed from. The first describes the
-        columns of the key.
-    state : Availability
-        The availability of the numbers that the result was computed from.
-    key : sequence of str
-        The columns that identify a row.
-    unit : str, optional
-        The unit of the measure.
-    level : float
-        The confidence level.
-    states : mapping of str to Availability, optional
-        The availability of some columns, where it differs from ``state``. If given, missing
-        numbers have the cause ``NO_ROW`` instead of ``INSUFFICIENT_SAMPLE``, unless their
-        availability has a cause already.
-    order : sequence of int, optional
-        For sorting: the position in ``values`` of each row of the result. By default rows are not
-        sorted.
-    **texts
-        The texts that replace the placeholders in the declared names and meanings.
+    ``values`` has columns or rows; ``texts`` fill the placeholders in `TABLES`.
     """
     change_unit = _UNITS["points"] if unit == FRACTION else unit
     texts |= {"unit": unit or "-", "change": change_unit or "-", "level": f"{level:.0%}"}
@@ -371,10 +345,7 @@ _MAX_REASONS = 4
 
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
-    """Return the display options of a result.
-
-    They say which columns come first and last, and which remarks stand below the table.
-    """
+    """Return how a result is displayed: the order of its columns, and the remarks below it."""
     column_names = [*map(str, frame.columns)]
     endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
     verdict_columns = [name for name in column_names if f"_{name}".endswith("_verdict")]
@@ -389,10 +360,7 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return the marks of cells (always none) and the remarks below the table of a result.
-
-    A remark says why rows have the verdict "cannot say".
-    """
+    """Return marks (none) and remarks below a result: the reasons for verdicts "cannot say"."""
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
         is_unanswered = equals_text(frame["verdict"], "cannot say")
@@ -408,7 +376,7 @@ def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks
 
 
 def equals_text(values: pd.Series, text: str) -> np.ndarray:
-    """Return the mask of the values that equal ``text``; a missing value does not."""
+    """Return the mask of the values that equal ``text``."""
     return values.eq(text).fillna(False).to_numpy(bool)
 
 
@@ -426,7 +394,7 @@ def _to_key_column(values: Any) -> Any:
 
 
 def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
-    """Return values as a column of ``dtype``, one of the dtypes in `TABLES`."""
+    """Return values as a Series of ``dtype``."""
     if dtype == "date":
         day_column = pd.Series(pd.to_datetime(list(values)))
         return day_column.dt.tz_localize(None).astype("datetime64[us]")
@@ -436,12 +404,7 @@ def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
 
 
 def _column_state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
-    """Return the availability of a result's column, whose cells are ``values``.
-
-    It is unavailable if all values are missing, and partial if some are; ``cause`` is then the
-    cause, unless ``state``, the availability of the input, has one. If no value is missing, the
-    column is partial if ``state`` is, and otherwise available.
-    """
+    """Return the availability of a result's column, i.e. whether its values were measured."""
     has_value = values.notna()
     if not len(values) or has_value.all():
         return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED
@@ -455,7 +418,7 @@ def refusal(column: str, verb: str, why: str) -> AvailabilityError:
 
 
 def percent(value: Any) -> str:
-    """Return a fraction as a percentage in text; a small fraction has more digits.
+    """Return a fraction as a percentage in text.
 
     Examples
     --------
@@ -467,12 +430,12 @@ def percent(value: Any) -> str:
 
 
 def amount(value: Any, is_fraction: bool) -> str:
-    """Return a value as text: a fraction as a percentage, any other number with three digits."""
+    """Return a fraction as a percentage, any other number with three digits, as text."""
     return percent(value) if is_fraction else f"{value:.3g}"
 
 
 def points(value: Any, is_fraction: bool) -> str:
-    """Return a change as text with its sign; a change of a fraction in percentage points.
+    """Return a change as text with its sign, e.g. in percentage points.
 
     Examples
     --------

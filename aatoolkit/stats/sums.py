@@ -1,8 +1,6 @@
-"""Numerators and denominators by group and cluster, of one frame or of both sides of a change.
+"""Numerators and denominators by group and by cluster, for one frame or for both sides of a change.
 
-A cluster is a set of rows that resemble each other, such as the answers to one prompt. The two
-sides of a change are two frames, or one frame that also has columns about the window before, such
-as ``previous_rank``.
+A cluster is a set of similar rows, such as the answers to one prompt.
 """
 
 from __future__ import annotations
@@ -42,67 +40,41 @@ Rules = Mapping[str, Aggregation | str]
 
 PROMPT = "prompt_id"
 WINDOWS = ("now", "before")
-"""The names of the two sides of a change, unless their hosts name them: see `side_names`."""
+"""The names of the two sides of a change, unless they are named by their hosts."""
 
 
 @dataclass(frozen=True)
 class ClusterSums:
-    """The numerators and denominators of one column by group and cluster.
+    """The numerators and denominators of one column, summed by group and by cluster.
 
-    A pair is a group and one of its clusters; pairs are in the order of their groups.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The frame, with named index levels as columns.
-    metadata : FrameMetadata
-        The metadata of ``frame``.
-    groups : Groups
-        The groups, and the group of each row of the frame.
-    labels : pandas.Index
-        The values that name the clusters, such as prompt ids.
-    cluster_column : str or None
-        The column of the clusters; None if each row is a cluster of its own.
-    group, cluster : array of int
-        For each pair, the positions of its group in ``groups`` and of its cluster in ``labels``.
-    y, n : array of float
-        The numerator and the denominator of each pair.
-    is_rate : bool
-        Whether the numerator is a part of the denominator.
-    used_rows : array of int
-        For each group, how many of its rows have a number.
-    states : list of Availability
-        The availability of the column in each group.
-    rows, pair : array of int
-        The positions of the rows with a number, and for each of them the position of its pair.
-    plan : Plan
-        How the column is aggregated: its rule, and the columns that the rule needs.
+    A cluster is a set of similar rows, such as the answers to one prompt.
     """
 
     frame: pd.DataFrame
     metadata: FrameMetadata
     groups: Groups
-    labels: pd.Index
+    labels: pd.Index  # of the clusters, such as prompt ids
     cluster_column: str | None
-    group: Integers
-    cluster: Integers
+    # The next four have an element per pair of group and cluster, in the order of the groups.
+    group: Integers  # its position in `groups`
+    cluster: Integers  # its position in `labels`
     y: Numbers
     n: Numbers
     is_rate: bool
-    used_rows: Integers
-    states: list[Availability]
-    rows: Integers
-    pair: Integers
+    used_rows: Integers  # by group, the number of rows with a number
+    states: list[Availability]  # by group
+    rows: Integers  # the positions of the rows with a number
+    pair: Integers  # for each of these rows, its position in `y` and `n`
     plan: Plan
 
     @property
     def column(self) -> Column | None:
-        """The declaration of the column; None if it has none."""
+        """The column's declaration, with dtype, unit and aggregation rule; None if it has none."""
         return declared(self.metadata.columns[self.plan.column])
 
     @property
     def unit(self) -> str | None:
-        """The declared unit of the column; a rate without a declared unit is a fraction."""
+        """The unit of the column."""
         unit = self.column.unit if self.column else None
         return unit or (FRACTION if self.is_rate else None)
 
@@ -113,7 +85,7 @@ class ClusterSums:
 
     @cached_property
     def keys(self) -> dict[tuple[Any, ...], int]:
-        """Maps the key of each group to its position; a missing value in a key is None."""
+        """Maps the key of each group to its position."""
         rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
         return {
             tuple(row): position
@@ -121,36 +93,28 @@ class ClusterSums:
         }
 
     def row(self, pair: int) -> dict[str, Any]:
-        """Return a dict of the values that identify a pair.
-
-        It has the value of the pair's cluster or, without clusters, the key of the pair's group.
-        """
+        """Return the label of the cluster as a dict; without clusters, the key of the group."""
         if self.cluster_column:
             return {self.cluster_column: self.labels[self.cluster[pair]]}
         return self.group_row(self.group[pair])
 
     def group_row(self, group: int) -> dict[str, Any]:
-        """Return the key of a group as a dict of column names and values."""
+        """Return the key of a group as a dict from column to value."""
         return {str(name): value for name, value in self.groups.keys.iloc[group].items()}
 
     @property
     def by_group(self) -> GroupSums:
-        """An object that sums an array with a value per pair, such as the numerators, by group."""
+        """A `GroupSums` object, which sums numbers over the clusters of each group."""
         return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
-        """Return a dict from each cluster of a group, by label, to the position of its pair."""
+        """Map the label of each cluster in a group to its position in ``y`` and ``n``."""
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
         labels = self.labels[self.cluster[start:end]].tolist()
         return dict(zip(labels, range(start, end), strict=True))
 
     def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
-        """Return two arrays: the numerators and the denominators of pairs of group and cluster.
-
-        ``pairs`` has the positions of the pairs; by default, all pairs are returned. If a tracer is
-        recording the formulas, to explain them, the arrays are `Traced` and named y and n, with
-        ``suffix`` appended.
-        """
+        """Return the numerators and the denominators at the positions ``pairs``, by default all."""
         positions = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 
         def traced_part(values: Numbers, name: str, is_denominator: bool) -> Any:
@@ -163,11 +127,7 @@ class ClusterSums:
 
 
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Return for each of two sides the positions of the pairs whose clusters both sides have.
-
-    A pair is a group and one of its clusters. ``sides`` has for each side a mapping from the label
-    of each cluster to the position of its pair.
-    """
+    """Return, for both of two frames, the positions of the clusters (e.g. prompts) they share."""
     return [[pairs[label] for label in sides[0] if label in sides[1]] for pairs in sides]
 
 
@@ -180,17 +140,9 @@ def cluster_sums(
     *,
     allow_counts: bool = False,
 ) -> ClusterSums:
-    """Return the sums of the numerator and denominator of a column, by group and cluster.
+    """Sum a column's numerators and denominators by group and by cluster, such as prompt.
 
-    Without ``cluster`` each row is a cluster. With ``allow_counts=True`` the column may also be a
-    count: its sums by group and cluster (by group alone without ``cluster``) are then the
-    numerators, and all denominators are 1. A sum of counts is left out if the count of one of its
-    rows is missing.
-
-    Raises
-    ------
-    AvailabilityError
-        If the column is no rate, mean or allowed count, or a row with a number has no cluster.
+    Without ``cluster``, each row is its own cluster.
     """
     flat_frame = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat_frame)
@@ -229,7 +181,7 @@ def cluster_sums(
         refuse_missing(cluster, (codes < 0) & is_used)
     cluster_count = max(len(labels), 1)
     pair_ids = groups.ids * cluster_count + codes
-    if is_count:
+    if is_count:  # a sum is left out if the count of one of its rows is missing
         is_used = is_used & ~np.isin(pair_ids, pair_ids[cells.applicable & ~is_used])
     if response_totals is not None:
         is_used = is_used & (response_totals.lacking_count == 0)[groups.ids]
@@ -258,15 +210,7 @@ def cluster_sums(
 
 
 def refuse_missing(column: str, is_missing: Any) -> None:
-    """Raise if some rows with a value cannot be grouped by ``column``, since it is missing in them.
-
-    ``is_missing`` is the mask of these rows.
-
-    Raises
-    ------
-    AvailabilityError
-        If the mask selects any row.
-    """
+    """Raise `AvailabilityError` if a row with a value has no value in ``column``."""
     if count := int(is_missing.sum()):
         reason = f"{count} rows with a value have no {column}; drop them, or name another column"
         raise AvailabilityError(
@@ -277,11 +221,7 @@ def refuse_missing(column: str, is_missing: Any) -> None:
 def _group_states(
     cells: Any, groups: Groups, is_used: Any, totals: ResponseTotals | None
 ) -> list[Availability]:
-    """Return the availability of each group: partial if some of its rows have no number.
-
-    ``is_used`` selects the used rows. ``totals`` are given if the column is a rate or share
-    over several responses: a group that has no row in one of these responses is then unavailable.
-    """
+    """Return the availability of each group, i.e. whether its numbers were measured."""
     state_codes, states = groups.combined(cells)
     used_rows, expected_rows = groups.count(is_used), groups.count(cells.applicable)
     group_states = []
@@ -302,7 +242,7 @@ SEVERAL = "one answer can hold several of what it is a share of, so nothing says
 
 
 def without_counts(rule: Aggregation) -> str:
-    """Return a text that says why a column with this rule has no interval: it has no counts."""
+    """Return the text that an aggregation rule has no numerator and denominator."""
     return f"its rule ({rule}) has no numerator and denominator"
 
 
@@ -312,10 +252,7 @@ _IGNORED_WORDS = frozenset(("count", "number", "num", "total", "after", "now", "
 
 
 def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a column name is about the previous window, and the stem of the name.
-
-    The stem is a tuple of the words in the name, without a final s. Words for a window or for
-    counting, such as ``previous`` and ``count``, are left out.
+    """Return whether a column is about the previous window, and the main words of its name.
 
     Examples
     --------
@@ -330,9 +267,7 @@ def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def previous_names(frame: pd.DataFrame) -> dict[str, str]:
-    """Return a dict from each column about the window before to its counterpart about this window.
-
-    The columns are recognised by the words in their declared names, in any language of the lexicon.
+    """Map each column about the previous window to its counterpart about this window.
 
     Examples
     --------
@@ -364,19 +299,9 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
 def window_before(
     now: pd.DataFrame, before: pd.DataFrame | None, measure: str, rules: Rules | None
 ) -> tuple[pd.DataFrame, Rules | None, str]:
-    """Return the frame of the window before, its rules, and why the sides cannot be compared.
+    """Return the frame to compare ``now`` with, its rules, and why they cannot be compared (or "").
 
-    The reason is an empty text if they can be compared. If ``before`` is given, it is the frame.
-    Otherwise the frame is made of the columns of ``now`` that hold values of the window before,
-    such as ``previous_rank``. A count among them gets the rule of its counterpart in ``now``, even
-    if another rule is declared for it: the responses that a profile was drafted from may have
-    proved more about one of the two. A rate without a column for the window before is computed from
-    its counts.
-
-    Raises
-    ------
-    ItemNotFound
-        If the response gives neither the measure nor its counts for the window before.
+    Without ``before``, the frame is made of columns of ``now`` such as ``previous_rank``.
     """
     flat_frame = flattened(now)
     check_columns(flat_frame, [measure])
@@ -417,11 +342,7 @@ def window_before(
 
 
 def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
-    """Return the declared aggregation rule of a column, and the frame's columns with its counts.
-
-    The counts are the numerator and the denominator. If the rule names no counts, or the frame
-    lacks one of them, the second result is ``("",)``.
-    """
+    """Return a column's aggregation rule and the columns of its numerator and denominator."""
     declaration, table = declared(metadata.columns[measure]), metadata.columns[measure].table
     rule = declaration.aggregate if declaration else NONE
     name_by_declared = {
@@ -435,13 +356,7 @@ def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[s
 
 
 def grouping_columns(by: By) -> list[str]:
-    """Return the names of the columns to group by as a list.
-
-    Raises
-    ------
-    ArgumentError
-        If ``by`` has a `pandas.Grouper`.
-    """
+    """Return ``by`` as a list of column names."""
     groupers = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
     names = [name for name in groupers if isinstance(name, str)]
     if len(names) < len(groupers):
@@ -457,12 +372,8 @@ def pairing(
     cluster: str | None,
     prompt: str,
 ) -> tuple[str | None, str | None]:
-    """Return the column that pairs the rows of both frames, and the column of clusters.
-
-    At least one of them is None. If ``pair`` or ``cluster`` is given, they are returned. By default
-    the frames are paired by ``prompt``, the column of prompts, if they share prompts; otherwise
-    prompts are the clusters, if both frames have the column.
-    """
+    """Return the column of pairs and the column of clusters; at least one of them is None."""
+    # By default prompts: pairs if the frames share prompts, else clusters.
     frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
     for frame in frames:
         check_columns(frame, [column] if column else [])
@@ -476,11 +387,7 @@ def pairing(
 
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
-    """Return the names of the two sides of a comparison, whose metadata are ``now`` and ``before``.
-
-    The names are two hosts if all frames of a side are from one host, and the other side is from
-    another host. Otherwise they are ``"now"`` and ``"before"``.
-    """
+    """Return the two hosts that are compared, or else ``now`` and ``before``."""
     hosts, hosts_before = (
         {source.host for metadata in side for source in metadata.sources} for side in (now, before)
     )
@@ -494,10 +401,7 @@ def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) ->
 
 
 def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
-    """Return a text that says which answers two frames share, so that they cannot be compared.
-
-    The text is empty if they share no answers.
-    """
+    """Return a text that says which answers two frames share; empty if they share none."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
     is_same_in_rows = _is_of_same_answers(sides[0], measure)
     overlaps = [
@@ -534,7 +438,7 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
 
 
 def _is_of_same_answers(metadata: FrameMetadata, measure: str) -> bool:
-    """Return whether all rows of a rate are about the same answers, as the rows of brands are."""
+    """Return whether all rows of a rate are about the same answers, as in a table of brands."""
     if measure not in metadata.columns:
         return False
     denominator = metadata.columns.get(rule_of(metadata, measure)[1][-1], ColumnMetadata())

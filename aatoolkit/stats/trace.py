@@ -1,14 +1,7 @@
-"""Numbers that remember how they were computed, and the distributions that formulas need.
+"""Numbers that remember their formula (`Traced`), and the distributions that formulas need.
 
-Formulas are functions of arrays. To explain a result, its statistic runs once more while a tracer,
-an object that records numbers, is set as `TRACER`. Then `leaf`, `column_values` and `setting`
-return `Traced` numbers, which stand for cells of a frame or for arguments. Formulas of such numbers
-return `Traced` numbers, too, each of which knows its operands; and `plain_columns` hands the
-columns of the result to the tracer. Without a tracer, all these functions return plain numbers.
-
-A formula of one group sums over its clusters with `total_of` and `count_of`. A formula that may
-also run on many groups at once has a parameter for the object that sums: `GroupSums`, or
-`SingleGroup`.
+To explain a result, its statistic runs once more with a tracer, an object that records numbers, in
+`TRACER`. Then the functions below return `Traced` numbers; otherwise they return plain numbers.
 """
 
 from __future__ import annotations
@@ -42,48 +35,20 @@ _SIGNS = {
 _NAMES = {"absolute": "abs", "minimum": "min", "maximum": "max"}
 SETTING, DRAWN, LEAF, TOTAL, COUNT = "setting", "drawn", "leaf", "sum", "len"
 ALIAS, TAKEN, STACKED, COUNTED = "same", "taken", "stacked", "counted"
-"""The operations that give a number another name, take elements, sum by group, count by group."""
+"""The operations: give another name, take elements, sum by group, count by group."""
 
 TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
-"""The object that records the numbers of a statistic which is run to be explained; else None."""
+"""The object that records the numbers of a result while it is explained; else None."""
 
 
 def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorate a statistic, so that its results record how they were made; see `recorded`.
-
-    While it runs, 0 / 0 is NaN without a warning.
-
-    Parameters
-    ----------
-    verb, *inputs : str
-        As for `recorded`.
-    """
+    """Decorate a statistic so that its results record the call that made them."""
     return lambda function: recorded(verb, *inputs)(np.errstate(all="ignore")(function))
 
 
 @dataclass(eq=False, repr=False)
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
-    """A number, or an array with a number per cluster, with the operation that computed it.
-
-    Parameters
-    ----------
-    value : float or array
-        The number, or numbers.
-    op : str
-        The operation that computed the value.
-    args : tuple
-        The operands.
-    name : str
-        The name of the value in formulas that use it.
-    cells : callable, optional
-        A function of a position. For a number that no formula computes (a leaf), it explains the
-        element at this position, or the number if it is a single one. For sums by group it returns
-        the key of the group.
-    description : str
-        For a random number: how it was drawn.
-    index : array of int, optional
-        For elements taken from an array: their positions in it. For sums by group: the group of
-        each cluster.
+    """A number or array that remembers the operation that computed it.
 
     Examples
     --------
@@ -97,8 +62,10 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     op: str = LEAF
     args: tuple[Any, ...] = ()
     name: str = ""
+    # Of an input, explains the element at a position; of sums by group, returns a group's key.
     cells: Callable[[int], Any] | None = None
-    description: str = ""
+    description: str = ""  # of a random number, how it was drawn
+    # Of elements taken from an array, their positions; of sums by group, the group of each cluster.
     index: Any = None
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Traced:
@@ -127,7 +94,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def is_vector(self) -> bool:
-        """Whether the value is an array, with one number per cluster, and not a single number."""
+        """Whether the value is an array, not a single number."""
         return np.ndim(self.value) > 0
 
 
@@ -142,7 +109,7 @@ def number(value: Any) -> float:
 
 
 def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of numbers so that its result is `Traced` if an argument is `Traced`."""
+    """Decorate a function of numbers to accept `Traced` ones, which remember their formula."""
 
     @wraps(function)
     def call(*args: Any) -> Any:
@@ -158,57 +125,43 @@ def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def named(result: T, suffix: str = "") -> T:
-    """Name the `Traced` numbers in a dataclass after its fields, and return the dataclass.
-
-    Numbers that have a name keep it. Each new name ends with ``suffix``.
-    """
+    """Name a dataclass's unnamed `Traced` numbers after its fields, and return the dataclass."""
     name_all(**{f"{name}{suffix}": value for name, value in vars(result).items()})
     return result
 
 
 def name_all(**values: Any) -> None:
-    """Name each `Traced` number that has no name yet by the keyword with which it is passed."""
+    """Name the unnamed `Traced` numbers, which remember their formula, by their keywords."""
     for name, value in values.items():
         if isinstance(value, Traced) and not value.name:
             value.name = name
 
 
 def name_variables() -> None:
-    """Name the `Traced` numbers of the calling function after the variables that hold them."""
+    """Name the caller's `Traced` numbers, which remember their formula, after their variables."""
     if TRACER.get() is not None:
         name_all(**sys._getframe(1).f_locals)
 
 
 def setting(name: str, value: Any) -> Any:
-    """Return ``value``, an argument or constant of a statistic; as `Traced` if there is a tracer.
-
-    So the explanation of a result shows the value under ``name`` in the formulas that use it.
-    """
+    """Return an argument of a statistic; it carries its name while formulas are recorded."""
     return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 
 def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Return ``value``, computed from random numbers; as `Traced` if there is a tracer.
-
-    ``description`` says how the random numbers were made, and with which seed; ``inputs`` are the
-    other numbers that ``value`` depends on.
-    """
+    """Return a random number; it carries its description while formulas are recorded."""
     if TRACER.get() is None:
         return value
     return Traced(value, DRAWN, inputs, name, description=description)
 
 
 def alias(name: str, value: Any) -> Any:
-    """Return a `Traced` number under another name; return a plain number unchanged."""
+    """Return a number under another name, if it is `Traced`, i.e. remembers its formula."""
     return Traced(value.value, ALIAS, (value,), name) if isinstance(value, Traced) else value
 
 
 def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
-    """Return ``values``, numbers that no formula computes; as `Traced` if there is a tracer.
-
-    The cells of a frame are such numbers. ``explain(tracer, position)`` returns the explanation of
-    the number at a position.
-    """
+    """Return input numbers; they carry their explanation while formulas are recorded."""
     tracer = TRACER.get()
     if tracer is None:
         return values
@@ -222,11 +175,7 @@ def traced_to_rows(
     columns: Sequence[str],
     origin_of: Callable[[int], tuple[Any, ...]],
 ) -> Any:
-    """Return ``values``; if there is a tracer, as `Traced` to rows and columns of a frame.
-
-    ``rows_of(position)`` returns three things about the value at a position: the positions of the
-    rows that it was computed from, a text that says how, and a dict of the values that identify it.
-    """
+    """Return numbers; they carry the rows that they come from while formulas are recorded."""
 
     def explain(tracer: Any, position: int) -> Any:
         return tracer.rows(name, values[position], frame, columns, *origin_of(position))
@@ -235,10 +184,7 @@ def traced_to_rows(
 
 
 def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
-    """Return the numbers of a column in the rows at the positions ``rows``.
-
-    If there is a tracer, they are `Traced` to these cells.
-    """
+    """Return cells of a column as floats; they carry their position while formulas are recorded."""
     values = as_floats(frame[column])[rows]
     return traced_to_rows(
         name, values, frame, (column,), lambda position: ([int(rows[position])], column)
@@ -251,11 +197,7 @@ def trace_frame(
     rows: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return ``frame``, and tell the tracer, if any, that its cells come from ``source``.
-
-    ``rows`` are the positions in ``source`` of the rows of ``frame``. ``names`` maps column names
-    in ``frame`` to column names in ``source``.
-    """
+    """Return ``frame``, after recording for explanations that its cells come from ``source``."""
     tracer = TRACER.get()
     if tracer is not None:
         tracer.derive(frame, source, rows, names or {})
@@ -263,23 +205,20 @@ def trace_frame(
 
 
 def plain_columns(values: Mapping[str, Any], order: Any = None) -> Mapping[str, Any]:
-    """Hand the columns of a result to the tracer, if any, and return them as plain numbers.
-
-    If the rows will be sorted, ``order`` has for each row of the result its position in ``values``.
-    """
+    """Return the columns of a result as plain numbers, after recording them for explanations."""
     tracer = TRACER.get()
     return values if tracer is None else tracer.keep(values, order)
 
 
 def take(values: Any, index: Any) -> Any:
-    """Return ``values[index]``, as `Traced` if ``values`` is."""
+    """Return ``values[index]``, also of a `Traced` array, which remembers its formula."""
     if not isinstance(values, Traced):
         return values[index]
     return Traced(values.value[index], TAKEN, (values,), index=np.atleast_1d(index))
 
 
 def total_of(values: Any) -> Any:
-    """Return the sum of ``values``, the numbers of the clusters of one group."""
+    """Return the sum of numbers of the clusters, such as prompts, in one group."""
     plain_values = np.atleast_1d(plain_value(values))
     is_finite = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
     total = np.float64(math.fsum(plain_values.tolist()) if is_finite else plain_values.sum())
@@ -287,59 +226,43 @@ def total_of(values: Any) -> Any:
 
 
 def count_of(values: Any) -> Any:
-    """Return the number of clusters of one group as a float: the length of ``values``."""
+    """Return the length of ``values``, i.e. the number of clusters in one group, as a float."""
     size = np.float64(np.size(plain_value(values)))  # as one less may be 0, and a divisor
     return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
 
 
 class SingleGroup:
-    """Sums over the clusters of a single group, with the methods of `GroupSums`."""
+    """Sums over the clusters, such as prompts, of a single group; methods as in `GroupSums`."""
 
     total = staticmethod(total_of)
     count = staticmethod(count_of)
 
     @staticmethod
     def spread(value: Any) -> Any:
-        """Return ``value``, a number such as the mean of the group: it holds for all clusters."""
+        """Return ``value`` unchanged: the single group's value applies to all its clusters."""
         return value
 
 
 @dataclass(frozen=True)
 class GroupSums:
-    """Sums over the clusters of each group.
-
-    Parameters
-    ----------
-    group : array of int
-        For each cluster, the position of its group.
-    size : int
-        The number of groups.
-    key_of : callable, optional
-        A function that returns the key of the group at a position, as a dict.
-    """
+    """Sums over the clusters, such as prompts, of each group."""
 
     group: Integers
     size: int
     key_of: Callable[[int], dict[str, Any]] | None = None
 
     def total(self, values: Any) -> Any:
-        """Return the sums of ``values`` over the clusters of each group, as an array by group.
-
-        ``values`` has a value for each cluster.
-        """
+        """Return the sum of ``values`` over the clusters of each group."""
         sums = np.bincount(self.group, plain_value(values), self.size).astype(np.float64)
         return self._trace(values, sums, STACKED)
 
     def count(self, values: Any) -> Any:
-        """Return the number of clusters of each group, as an array by group.
-
-        ``values`` is used only for its formula: the count is `Traced` if ``values`` is.
-        """
+        """Return the number of clusters of each group."""
         counts = np.bincount(self.group, minlength=self.size).astype(np.float64)
         return self._trace(values, counts, COUNTED)
 
     def spread(self, values: Any) -> Any:
-        """Return for each cluster the value of its group, such as the mean of the group."""
+        """Return for each cluster the value of its group."""
         return take(values, self.group)
 
     def _trace(self, values: Any, sums: Numbers, op: str) -> Any:
@@ -349,12 +272,7 @@ class GroupSums:
 
 
 def named_parts(node: Traced, position: int | None = None) -> Iterator[tuple[Traced, int | None]]:
-    """Yield the named numbers in the formula of ``node``, each only once, with their positions.
-
-    ``node`` is a single number, or the element of an array at ``position``. The position of a
-    number that is yielded says which element of it is used; it is None for a single number or all
-    elements.
-    """
+    """Yield the named numbers in a formula, each once, with the positions of used elements."""
     seen_keys = set()
     pending_operands = [*reversed(_operands(node, position))]
     while pending_operands:
@@ -372,10 +290,6 @@ def named_parts(node: Traced, position: int | None = None) -> Iterator[tuple[Tra
 
 
 def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]]:
-    """Return the operands of a number, each with the position of the element that is used, or None.
-
-    None means that the operand is a single number, or that all its elements are used.
-    """
     if node.op == TAKEN:
         index = node.index if position is None else [node.index[position]]
         return [(node.args[0], int(element)) for element in index]
@@ -388,7 +302,7 @@ def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]
 
 
 def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
-    """Return the operands of a number; for ``where`` only the one that the condition chose."""
+    # Of ``where``, only the operand that the condition chose.
     if node.op != "where":
         return node.args
     condition = np.asarray(plain_value(node.args[0]))
@@ -397,16 +311,15 @@ def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
 
 
 def formula_text(node: Traced, position: int | None = None, *, in_numbers: bool = False) -> str:
-    """Return the formula of a number as text, with the names of its operands or with their values.
+    """Return the formula of a number as text, e.g.
 
-    With values (``in_numbers``), a sum is written as its total. ``position`` is that of an element,
-    if ``node`` is an array.
+    ``sum(y) / sum(n)`` or, in numbers, ``4 / 8``.
     """
     return _write_formula(node, position, in_numbers=in_numbers, is_outermost=True)[0]
 
 
 def _short_text(value: Any) -> str:
-    """Return a number as text with at most twelve digits, which hides rounding errors of sums."""
+    """Return a number as text with at most twelve digits, which hides rounding errors."""
     rounded_value = float(f"{float(value):.12g}")
     is_whole = rounded_value.is_integer() and abs(rounded_value) < 1e15
     return str(int(rounded_value)) if is_whole else str(rounded_value)
@@ -415,11 +328,8 @@ def _short_text(value: Any) -> str:
 def _write_formula(
     node: Any, position: int | None, *, in_numbers: bool, is_outermost: bool = False
 ) -> tuple[str, int]:
-    """Return a formula as text, and the precedence of its outermost operator.
-
-    An operand is put in brackets if its precedence is too low. ``is_outermost`` writes the formula
-    of ``node`` even if ``node`` has a name.
-    """
+    """Return a formula as text, with the precedence of its outermost operator."""
+    # An operand is put in brackets if its precedence is too low.
     op = node.op if isinstance(node, Traced) else ""
     is_sum = op in (TOTAL, COUNT, STACKED, COUNTED)
     is_atom = not op or (node.name and not is_outermost)
@@ -456,19 +366,17 @@ def _write_formula(
 
 _NORMAL_DIST = NormalDist()
 _NORMAL_DF = 1e15
-"""The degrees of freedom above which Student's t is taken for the normal distribution."""
+"""Above these degrees of freedom, Student's t counts as normal."""
 
 _DECAY = 40.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(56)
 
 
 def _tail_and_density(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
-    """Compute P(T > t) for Student's t and t ≥ 0, and the density at t.
-
-    With x = √df·sinh(v) the density is cosh(v)⁻ᵈᶠ, up to a constant, which is found by the same
-    integral from 0. The function is smooth and falls to 0 so soon that Gauss-Legendre quadrature
-    gives fifteen digits.
-    """
+    """Compute P(T > t) of Student's t for t ≥ 0, and the density at t."""
+    # With x = √df·sinh(v) the density is cosh(v)⁻ᵈᶠ, up to a constant, which is found by the same
+    # integral from 0. The function is smooth and falls to 0 so soon that Gauss-Legendre quadrature
+    # gives fifteen digits.
 
     def integral(v: Numbers) -> Numbers:
         start = np.log1p(np.sinh(v) ** 2) / 2
@@ -485,7 +393,7 @@ def _tail_and_density(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
 
 @traceable
 def normal_quantile(probability: float) -> float:
-    """Return the quantile of the standard normal distribution at ``probability``."""
+    """Return the quantile of the standard normal distribution."""
     return _NORMAL_DIST.inv_cdf(probability)
 
 
@@ -506,7 +414,7 @@ def two_sided(t: float, df: float) -> float:
 
 
 def _compute_quantiles(probability: float, df: Numbers) -> Numbers:
-    """Return the quantile of Student's t at ``probability``, above 0.5, for each of ``df``."""
+    """Return the quantile of Student's t for each of ``df``; ``probability`` is above 0.5."""
     finite_df, z = np.minimum(df, _NORMAL_DF), _NORMAL_DIST.inv_cdf(probability)
     t = z + (z**3 + z) / (4 * finite_df)
     for _ in range(_MAX_STEPS):
@@ -522,7 +430,7 @@ def _compute_quantiles(probability: float, df: Numbers) -> Numbers:
 @traceable
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: float) -> float:
-    """Return the quantile of Student's t distribution at ``probability``, which is above 0.5.
+    """Return the quantile of Student's t distribution; ``probability`` is above 0.5.
 
     Examples
     --------
@@ -534,16 +442,15 @@ def t_quantile(probability: float, df: float) -> float:
 
 @traceable
 def t_quantiles(probability: float, df: Numbers) -> Numbers:
-    """Return the t quantile for each of ``df``, degrees of freedom that are rounded down for speed.
-
-    They are rounded down to a tenth, or from 200 on to an integer. So intervals with these
-    quantiles are at most a little too wide, never too narrow.
+    """Return the quantile of Student's t for each of ``df``, rounded down for speed.
 
     Examples
     --------
     >>> t_quantiles(0.975, np.array([4.0, 4.09])).round(3).tolist()
     [2.776, 2.776]
     """
+    # Rounded down to a tenth, or from 200 on to an integer: intervals are at most a little too
+    # wide.
     rounded_df = np.where(df < 200, np.floor(df * 10 + 1e-9) / 10, np.floor(df))
     distinct_df, positions = np.unique(rounded_df, return_inverse=True)
     return _compute_quantiles(probability, distinct_df)[positions]

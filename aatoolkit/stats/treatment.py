@@ -72,81 +72,85 @@ def effect(
 ) -> pd.DataFrame:
     """Estimate the effect of an action on a rate, by difference in differences.
 
-    Each prompt is compared with itself, and the mean change of the control group stands for what
-    would have happened anyway. With the rates r of a prompt i before (0) and after (1) the day, and
-    its numbers of answers n:
+    Each prompt is compared with itself. The mean change of the control group stands for what would
+    have happened without the action. With the rates r of a prompt i before (0) and after (1) the
+    day, and its numbers of answers n:
 
         effect = Σ_T wᵢ(rᵢ₁ - rᵢ₀) / Σ_T wᵢ - Σ_C wᵢ(rᵢ₁ - rᵢ₀) / Σ_C wᵢ
         wᵢ = nᵢ₁nᵢ₀/(nᵢ₁ + nᵢ₀)
 
-    where Σ_T is the sum over treated prompts, and Σ_C that over control prompts. This is the
-    coefficient of "treated and after" in the regression of answers on prompts, period and this
-    indicator (Angrist & Pischke, *Mostly Harmless Econometrics*, 2009, 5.2). Its variance is
-    clustered by prompt (Bertrand, Duflo & Mullainathan, *Quarterly Journal of Economics* 119,
-    2004): it is the sum of the variances of both groups, which are k/(k-1) · Σwᵢ²(dᵢ-d)²/(Σwᵢ)²
-    for the k prompts of a group, with dᵢ = rᵢ₁ - rᵢ₀ and their weighted mean d. Student's t has
-    Welch's degrees of freedom, fewer where few prompts carry the answers or the variance.
+    Σ_T is the sum over treated prompts, Σ_C over control prompts. This is the coefficient of
+    "treated and after" in the regression of answers on prompts, period and this indicator (Angrist
+    & Pischke, *Mostly Harmless Econometrics*, 2009, 5.2).
 
-    The estimate rests on one assumption that no data after the day can prove: that without the
-    action both groups would have moved alike. Two checks use only the days before. In the result
-    they are the rows below the effect, with p-values adjusted by Holm's method:
+    The variance is clustered by prompt (Bertrand, Duflo & Mullainathan, *Quarterly Journal of
+    Economics* 119, 2004). It is the sum of the variances of both groups. With dᵢ = rᵢ₁ - rᵢ₀ and
+    their weighted mean d, a group of k prompts has the variance k/(k-1) · Σwᵢ²(dᵢ-d)²/(Σwᵢ)². The
+    test is Student's t with Welch's degrees of freedom, or fewer if few prompts have most answers.
 
-    - ``pre-trend``: the difference of the linear trends within prompts, over as many days as lie
-      between the middles of the two periods. This is the effect that would be found if the trend
-      merely went on.
-    - ``placebo``: the same estimate as if something had been done on an earlier day.
+    The estimate assumes that without the action both groups would have changed alike. No data after
+    the day can prove that. Two checks use only the days before. They are the rows below the effect,
+    with p-values adjusted by Holm's method:
+
+    - ``pre-trend``: the difference between the linear trends of the two groups, as the effect that
+      would be found if these trends merely went on.
+    - ``placebo``: the same estimate for an earlier day, on which nothing was done.
 
     If a check differs significantly from 0, the verdict is "cannot say". It is also "cannot say" if
-    a steady trend of the treated prompts alone may explain the effect: the effect must be larger
-    than the trends within both periods, continued, by a one-sided test at 10 % (in the spirit of
-    Rambachan & Roth, *Review of Economic Studies* 90, 2023). A step of 10 points passes that test
-    with some thousands of answers; a mere trend passes it in 8 % of cases at most. An effect that
-    builds up slowly looks like a trend. As intervals are read only if the checks pass, their
-    coverage is not exactly ``level`` (Roth, *American Economic Review: Insights* 4, 2022).
+    a steady trend of the treated prompts may explain the effect. To rule this out, the effect must
+    be larger than the continued trends within both periods, by a one-sided test at 10 % (in the
+    spirit of Rambachan & Roth, *Review of Economic Studies* 90, 2023). A step of 10 points passes
+    this test with some thousands of answers; a mere trend passes it in 8 % of cases at most. An
+    effect that builds up slowly looks like a trend. The coverage of intervals is not exactly
+    ``level``, as they are read only if the checks pass (Roth, *American Economic Review: Insights*
+    4, 2022).
 
-    Do not use it where
+    Do not use it if
 
     - the treated prompts were chosen because they had just done badly: they recover by themselves;
     - the action also reaches the control prompts;
     - something else happened to one group alone in the window;
-    - all treated prompts are of one topic: a shock to that topic looks like an effect, and no
-      number of prompts shows it.
+    - all treated prompts are of one topic: a shock to this topic looks like an effect.
 
     With fewer than 5 prompts in a group the verdict is "cannot say".
 
     Parameters
     ----------
     series : pandas.DataFrame
-        Answers or counts with their day, before and after the action, such as `answers` gives.
+        Answers or counts with their day, before and after the action, such as `answers` returns.
     since : str, date or pandas.Timestamp
         The day of the action: the first day after, in the time zone of ``date``.
     treated : dict, str or list
-        The prompts that the action should move: values of ``cluster``, or ``{"topic": [...]}``,
-        values of another column of the frame.
+        The prompts that the action should move: values of ``cluster``, or values of another
+        column, as in ``{"topic": ["pricing"]}``.
     control : dict, str or list, optional
         The prompts that the action should not move; by default all others.
     column : str
         A column of booleans, or a column whose aggregation rule is a ratio or a mean.
     cluster : str
-        The column whose values are observed before and after, such as ``prompt_id``: each value
-        is compared with itself.
+        The column whose values are compared with themselves, such as ``prompt_id``.
     date : str
         The column of days.
     level : float
         The confidence level.
     rules : dict, optional
-        As for ``df.aa.aggregate``.
+        Aggregation rules by column, as for ``df.aa.aggregate``.
 
     Returns
     -------
     pandas.DataFrame
-        The effect first, then its checks: ``kind``, ``on``, ``treated_before``,
-        ``treated_after``, ``control_before``, ``control_after`` (means over the prompts with
-        answers in both periods, weighted by w), ``change`` (the difference in differences),
-        ``low``, ``high``, ``p``, ``p_adjusted`` (of the checks), ``detectable`` (of a check with
-        its p-value adjusted), ``n``, ``clusters`` (prompts of the smaller group), ``verdict``
-        ("up", "down", "no evidence", "cannot say"; of checks "differs", "no evidence" or "cannot
-        say"), ``why`` and ``method``.
+        The effect first, then its checks, with these columns:
+
+        - ``kind``, ``on``: the effect or the check, and its day;
+        - ``treated_before``, ``treated_after``, ``control_before``, ``control_after``: means over
+          the prompts with answers in both periods, weighted by w;
+        - ``change``, ``low``, ``high``: the difference in differences and its interval;
+        - ``p``, ``p_adjusted``: p-value, and that of a check after adjustment;
+        - ``detectable``: the smallest change that 80 % of such samples show;
+        - ``n``, ``clusters``: answers, and prompts of the smaller group;
+        - ``verdict``: "up", "down", "no evidence" or "cannot say"; of a check "differs", "no
+          evidence" or "cannot say";
+        - ``why``, ``method``: texts.
 
     Raises
     ------
@@ -155,8 +159,11 @@ def effect(
     AvailabilityError
         If the column is no rate or mean, or a row with a number has no prompt or day.
     ArgumentError
-        If a group names no prompt of the frame, the groups share a prompt, a group has only some
-        of a prompt's rows, or the level is not between 0 and 1.
+        If a group names no prompt of the frame, or the groups share a prompt.
+    ArgumentError
+        If a group has only some rows of a prompt.
+    ArgumentError
+        If the level is not between 0 and 1.
 
     Examples
     --------
@@ -229,12 +236,7 @@ def effect(
 
 
 def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
-    """Return a difference in differences as a `Comparison`, from which `judge` makes the verdict.
-
-    The difference is either the effect of the action or a check, such as of the trend before the
-    action. The p-value of a check will be adjusted for the number of checks, and the p-value of the
-    effect will not (``is_planned``).
-    """
+    """Return an effect or a check as a `Comparison`, from which `judge` makes the verdict."""
     shortages = [
         f"{change.mean_change.clusters:.0f} {group} {cluster} have answers before and after"
         for group, change in estimate.sides.items()
@@ -263,10 +265,7 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
 def _selected_prompts(
     flat_frame: pd.DataFrame, cluster: str, selection: Selection, group: str
 ) -> set[Any]:
-    """Return the prompts that a selection names; raise if it selects only some rows of a prompt.
-
-    ``group`` is the name of the group in error messages.
-    """
+    """Return the prompts of a group from the user's ``treated`` or ``control`` argument."""
     conditions = selection if isinstance(selection, Mapping) else {cluster: selection}
     check_columns(flat_frame, [str(name) for name in conditions])
     mask = np.ones(len(flat_frame), bool)
@@ -285,13 +284,7 @@ def _selected_prompts(
 
 
 def _day_of_action(since: object) -> pd.Timestamp:
-    """Return ``since``, the day of the action, as a timestamp at midnight without a time zone.
-
-    Raises
-    ------
-    ArgumentError
-        If ``since`` is no day; a text must be in ISO 8601, such as ``2026-11-05``.
-    """
+    """Return ``since`` as a timestamp at midnight without a time zone."""
     day = parse_moment(since) if isinstance(since, str) else since
     if not isinstance(day, calendar_date | np.datetime64) or pd.isna(day):
         raise ArgumentError(
@@ -305,17 +298,14 @@ def _day_of_action(since: object) -> pd.Timestamp:
 
 @dataclass(frozen=True)
 class PromptDays:
-    """The numerators y and denominators n of a group, with one entry per prompt and day.
-
-    ``prompt`` and ``day`` are those of each entry; ``prompts`` is the number of all prompts.
-    """
+    """The numerators y and denominators n of one group, with an entry per prompt and day."""
 
     group: str
     prompt: Integers
     day: Any
     y: Any
     n: Any
-    prompts: int
+    prompts: int  # the number of all prompts
 
     def select(self, mask: Any) -> PromptDays:
         """Return the entries that ``mask`` selects."""
@@ -325,35 +315,28 @@ class PromptDays:
 
     @property
     def days(self) -> Numbers:
-        """The day of each entry, as a number counted from the day of the action."""
+        """The days of the entries, as numbers from the day of the action."""
         return plain_value(self.day)  # type: ignore[no-any-return]
 
     def by_prompt(self, values: Any) -> Any:
-        """Return an array with the sum of ``values`` over the entries of each prompt."""
+        """Return the sum of ``values`` over the entries of each prompt."""
         return GroupSums(self.prompt, self.prompts).total(values)
 
 
 @dataclass(frozen=True)
 class GroupChange:
-    """The mean change within the prompts of a group, with its means before and after.
-
-    ``n`` is the number of answers. ``left_out_count`` is the number of prompts that have answers
-    only before or only after, and are left out. In formulas ``m`` are the weights of prompts.
-    """
+    """The mean change within the prompts of a group, with the means before and after."""
 
     mean_change: Sample = Sample()  # noqa: RUF009
     before: Any = NAN
     after: Any = NAN
-    n: Any = 0.0
-    left_out_count: int = 0
+    n: Any = 0.0  # answers
+    left_out_count: int = 0  # prompts with answers only before or only after
 
 
 @dataclass(frozen=True)
 class DoubleDifference:
-    """A difference in differences, i.e. the change of the treated less that of the control group.
-
-    It has no standard error if a group has too few prompts, or if nothing differs between them.
-    """
+    """The change of the treated group less the change of the control group."""
 
     kind: str
     day: pd.Timestamp | None
@@ -364,10 +347,7 @@ class DoubleDifference:
 def _prompt_days_of_group(
     sums: ClusterSums, group: str, prompts: set[Any], dates: pd.Series, day: pd.Timestamp
 ) -> PromptDays:
-    """Return the numerators and denominators of ``prompts`` by prompt and day.
-
-    Days are counted from ``day``, which is day 0. ``dates`` has the date of each group of ``sums``.
-    """
+    """Return a group's numerators and denominators by prompt and day; ``day`` is day 0."""
     positions = sums.labels.get_indexer(pd.Index(list(prompts)))
     pairs = np.flatnonzero(np.isin(sums.cluster, positions))
     days_from_action = (dates - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
@@ -384,11 +364,7 @@ def _prompt_days_of_group(
 def _difference_of_groups(
     kind: str, day: pd.Timestamp | None, changes: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
-    """Return the difference between the changes of two groups, with Welch's test.
-
-    ``kind`` names the comparison in the result: ``effect``, or one of its checks such as
-    ``pre-trend`` and ``placebo``. ``day`` is its day; None for a trend.
-    """
+    """Return the difference between the changes of two groups, with Welch's test."""
     sides = dict(zip(GROUPS, changes, strict=True))
     for name, side in sides.items():
         name_all(
@@ -406,10 +382,7 @@ def _difference_of_groups(
 
 
 def change_within(panel: PromptDays, day: float) -> GroupChange:
-    """Return the mean change within prompts, from the days before ``day`` to ``day`` and later.
-
-    Prompts that have answers in only one of the two periods are left out.
-    """
+    """Return the mean change within prompts, from before ``day`` to the days since then."""
     periods = [panel.select(panel.days >= day), panel.select(panel.days < day)]
     sums = [period.by_prompt(values) for period in periods for values in (period.y, period.n)]
     has_late, has_early = (plain_value(sums[i]) > 0 for i in (1, 3))
@@ -430,10 +403,7 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
 def _placebo_checks(
     panels: Sequence[PromptDays], day: pd.Timestamp, level: Any
 ) -> list[DoubleDifference]:
-    """Return the checks of an effect by the days before it: a trend and placebo effects.
-
-    If there are too few days before, there are no checks.
-    """
+    """Return the checks on the days before an action: a trend and placebo effects."""
     panels_before = [panel.select(panel.days < 0) for panel in panels]
     days = np.unique(np.concatenate([panel.days for panel in panels]))
     days_before, days_after = days[days < 0], days[days >= 0]
@@ -457,11 +427,7 @@ def _placebo_checks(
 
 
 def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange:
-    """Return the mean linear trend within prompts, as the change over ``days_between`` days.
-
-    The panels are of the same prompts, such as one for each of two periods. With several panels,
-    the result is the trend that they have in common.
-    """
+    """Return the mean linear trend within prompts, as the change over ``days_between`` days."""
     sums = []
     for panel in panels:
         size, total = panel.by_prompt(panel.n), panel.by_prompt(panel.y)
@@ -498,11 +464,7 @@ def _reason_to_doubt(
     is_rate: bool,
     level: float,
 ) -> str:
-    """Return why an effect is doubtful; "" if it is not.
-
-    It is doubtful if the groups already developed differently before, or if the trends within both
-    periods, continued, may explain it.
-    """
+    """Return why an effect is doubtful, e.g. since the groups differed before; "" if it is not."""
     effect_estimate, *checks = estimates
     failed_checks = [
         estimate.kind + (f" of {estimate.day:%Y-%m-%d}" if estimate.day is not None else "")

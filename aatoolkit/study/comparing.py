@@ -1,8 +1,4 @@
-"""Compare the responses and tables of two studies; store and compare the results of an analysis.
-
-`Results` are frames that an analysis stores in its study, each under a name. When a notebook is
-rerun from the study, the frames that it computes are compared with the stored ones.
-"""
+"""Compare two studies, and compare the results of an analysis with those of a rerun."""
 
 from __future__ import annotations
 
@@ -54,21 +50,21 @@ _DIFF_COLUMNS = ("kind", *_LOCATION_COLUMNS, "before", "after", "change")
 class StudyDiff:
     """The differences between two studies, as one tidy DataFrame.
 
-    Requests are matched by host, section and filters, even if they went to different services.
-    Rows are matched by the key columns of their table.
+    Requests match if host, section and filters are equal. Rows match if the key columns of their
+    table are equal.
 
     Attributes
     ----------
     same : int
-        The number of requests that have the same response, byte for byte, in both studies.
+        The number of requests whose response is the same, byte for byte, in both studies.
     changes : pandas.DataFrame
-        One row per difference. ``kind`` is ``response`` (its status or SHA-256 differs, or only one
-        study has it), ``availability`` (of a column), ``drift`` (only one of two responses deviates
-        from its declaration at the JSON path ``column``), ``row`` (only one study has a row with
-        this ``key``) or ``cell`` (a value of a row differs). ``host``, ``section``, ``scope``,
-        ``table``, ``key`` and ``column`` say where the difference is. ``before`` and ``after`` are
-        the values as text, missing if a study has no value. For numbers, ``change`` is the value
-        after minus the value before.
+        One row per difference, with these columns:
+
+        - ``kind``: ``response`` (status or SHA-256), ``availability`` (of a column), ``drift`` (one
+          response deviates from its declaration), ``row`` (only one study has it) or ``cell``;
+        - ``host``, ``section``, ``scope``, ``table``, ``key``, ``column``: where it is;
+        - ``before``, ``after``: the values as text, missing if a study has none;
+        - ``change``: for numbers, the value after minus the value before.
     """
 
     same: int
@@ -97,10 +93,8 @@ class StudyDiff:
 
 
 def sentences(changes: pd.DataFrame) -> list[str]:
-    """Return sentences on at most `MAX_LISTED` differences, the largest changes of numbers first.
-
-    The size of a change is relative to the largest change in the same column.
-    """
+    """Return sentences on the largest differences, at most `MAX_LISTED`."""
+    # The size of a change is relative to the largest change in the same column.
     lines = []
     magnitudes = changes["change"].abs()
     magnitudes /= magnitudes.groupby([changes["table"], changes["column"]], dropna=False).transform(
@@ -125,7 +119,7 @@ def sentences(changes: pd.DataFrame) -> list[str]:
 def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
     """Return the rows and cells that differ between two frames, as rows of `StudyDiff.changes`.
 
-    Rows are matched by the columns ``key``, or by position if the key is empty or not unique.
+    Rows are matched by ``key``, or else by position.
     """
     frames = [flattened(frame) for frame in (before, after)]
     comparable_frames = [
@@ -171,7 +165,7 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
 
 
 def _row_labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
-    """Return one label per row with its key columns as text, such as ``brand=Acme, rank=1``."""
+    """Return a label for each row from its key columns, such as ``brand=Acme, rank=1``."""
     key_texts = [f"{name}=" + frame[name].astype("string").fillna("nothing") for name in key]
     return pd.Index(
         [", ".join(row_texts) for row_texts in zip(*key_texts, strict=True)], dtype="string"
@@ -179,7 +173,7 @@ def _row_labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
 
 
 def _as_comparable(column: pd.Series) -> pd.Series:
-    """Return ``column`` with categories and lists as text, so that values can be compared."""
+    """Return a column with categories and lists as text, to compare values."""
     dtype = column.dtype
     is_list = isinstance(dtype, pd.ArrowDtype) and pa.types.is_list(dtype.pyarrow_dtype)
     if is_list or dtype.kind == "O":  # a category is one of objects
@@ -188,7 +182,7 @@ def _as_comparable(column: pd.Series) -> pd.Series:
 
 
 def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate frames of differences into one with the form of `StudyDiff.changes`."""
+    """Concatenate frames of differences into one like `StudyDiff.changes`."""
     dtypes = dict.fromkeys(_DIFF_COLUMNS, "string") | {"change": "Float64"}
     converted_frames = [
         frame.reindex(columns=[*_DIFF_COLUMNS]).astype(dtypes) for frame in frames if len(frame)
@@ -201,13 +195,7 @@ def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def compare(before: Study, after: Study) -> StudyDiff:
-    """Return the differences from the study ``before`` to the study ``after``.
-
-    Raises
-    ------
-    StudyError
-        If a response is missing, or its bytes are not those that were recorded.
-    """
+    """Return the differences from the study ``before`` to the study ``after``."""
     records = before._current, after._current
     for study in (before, after):
         for record in study._current:
@@ -279,7 +267,7 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
 
 
 def key_of(*frames: pd.DataFrame) -> list[str]:
-    """Return the key columns of the first frame if they identify rows in all frames; else []."""
+    """Return the key columns of the first frame if they are unique in all frames; else []."""
     key = [*metadata_of(frames[0]).key]
     has_key = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
     return key if has_key else []
@@ -294,9 +282,8 @@ class Results(MutableMapping[str, pd.DataFrame]):
     """The results of an analysis, stored in a study: a mapping from names to frames.
 
     ``study.results["by type"] = frame`` stores a result while the study is recorded. In a rerun of
-    the notebook, the same line stores nothing in the study; its frame is afterwards compared with
-    the stored one, which the rerun itself cannot read. To store another frame under a name, first
-    delete the result with this name.
+    the notebook, the same line stores nothing. Its frame is compared with the stored one after the
+    rerun. To store another frame under a name, first delete the old result.
 
     Parameters
     ----------
@@ -309,7 +296,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun_files(self) -> FolderFiles | None:
-        """The files with the results that a rerun in this process has computed; else None."""
+        """The files of results in this process if it is a rerun; else None."""
         study_path, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
         if not study_path or not folder or open_files(study_path).read(SEAL) != self._study._seal():
             return None
@@ -345,7 +332,6 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return frame
 
     def _digest(self, name: str) -> str:
-        """Return the hash of the result ``name``; raise `ItemNotFound` if there is none."""
         hashes = self.hashes
         if name not in hashes:
             note = "; a rerun computes its results anew" if self._rerun_files else ""
@@ -391,13 +377,7 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
 
 
 def _update_result_list(folder: Path, name: str, entry: dict[str, Any] | None) -> None:
-    """Set the entry of the result ``name`` in ``results.json``; if ``entry`` is None, remove it.
-
-    Raises
-    ------
-    StudyError
-        If another result has this name.
-    """
+    """Set the entry of a result in ``results.json``, or remove it if ``entry`` is None."""
     results = results_in(folder)
     old_entry = results.pop(name, None)
     if entry is not None:
@@ -422,10 +402,7 @@ def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
 
 
 def parse_results(data: bytes) -> dict[str, dict[str, Any]] | None:
-    """Return the entries of ``results.json`` by name of result; None if the text is damaged.
-
-    An entry has the result's hash, its number of rows, and the versions of the software.
-    """
+    """Return the entries of ``results.json`` by name of result; None if the text is damaged."""
 
     def read_results(body: Any) -> dict[str, dict[str, Any]] | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
@@ -436,16 +413,13 @@ def parse_results(data: bytes) -> dict[str, dict[str, Any]] | None:
 
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the entries in the file ``results.json`` of ``folder``, by name of the result.
-
-    The dict is empty if there is no such file.
-    """
+    """Return the entries of ``results.json`` in a folder, by name of result."""
     file = folder / RESULTS
     return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
 
 
 def frame_of(content: bytes) -> pd.DataFrame | None:
-    """Return the frame in the bytes of a Parquet file; None if the bytes are damaged."""
+    """Return the frame in the bytes of a Parquet file; None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "result.parquet")
         file.write_bytes(content)
@@ -456,7 +430,7 @@ def frame_of(content: bytes) -> pd.DataFrame | None:
 
 
 def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the results that a rerun wrote to a folder: a dict from name to frame."""
+    """Return the results that a rerun wrote to a folder, by name."""
     results = results_in(folder).items()
     files = {name: folder / result_file(entry["hash"]) for name, entry in results}
     frames = {name: frame_of(path.read_bytes()) for name, path in files.items() if path.is_file()}
@@ -465,18 +439,16 @@ def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
 
 @dataclass(frozen=True)
 class ResultComparison:
-    """The comparison of a result in a study with the result of the same name in a rerun.
+    """The comparison of a sealed result, i.e. of one stored in the study, with that of a rerun.
 
     Attributes
     ----------
     name : str
         The result's name.
     status : str
-        ``same``, ``differs``, ``missing`` (sealed, but not computed by the rerun) or ``new``
-        (computed by the rerun, but not sealed).
+        ``same``, ``differs``, ``missing`` (in the rerun) or ``new`` (only in the rerun).
     differences : tuple of str
-        Sentences on what differs: columns and dtypes, how many rows and cells differ, and the first
-        of these rows and cells.
+        Sentences on what differs: columns, dtypes, rows and cells.
     """
 
     name: str
@@ -487,11 +459,8 @@ class ResultComparison:
 def compare_results(
     name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare the sealed result ``name`` with that of a rerun; one of the two may be None.
-
-    Rows are matched by the key columns of the frames; without a key, by the named levels of the
-    index; without named levels, by position.
-    """
+    """Compare a sealed result with that of a rerun; one of the two may be None."""
+    # Rows match by the key columns; without a key, by the named index levels; else by position.
     if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
         status = "new" if sealed is None else "missing" if rerun is None else "same"
         return ResultComparison(name, status)

@@ -1,12 +1,11 @@
 """The files of a study, in a folder or a zip file, with their checksums.
 
-Symbolic links are listed as files and never followed. A zip file is read without unpacking it: its
-members are the files that ``SHA256SUMS`` lists, and every byte that is used is compared with this
-list.
-
-The manifest has a line for each response; the line also has the SHA-256 of the previous line.
-`Record` is one line; `Writer` appends lines, safely across threads and processes.
+The manifest has a line, a `Record`, for each response; `Writer` appends lines.
 """
+
+# Symbolic links are listed as files and never followed. A zip file is read without unpacking it:
+# its members are the files that ``SHA256SUMS`` lists, and every byte that is used is compared with
+# it.
 
 from __future__ import annotations
 
@@ -81,17 +80,17 @@ _SEAL_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def body_file(sha256: str) -> str:
-    """Return the file name of the response body with the hash ``sha256``."""
+    """Return the file name of the response body with this hash."""
     return f"{RESPONSES}/{sha256}.json"
 
 
 def result_file(digest: str) -> str:
-    """Return the file name of the result with the hash ``digest``."""
+    """Return the file name of the result with this hash."""
     return f"{RESULT_FILES}/{digest}.parquet"
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Return whether a study can have a file of this name; if ``folder`` is given, in it only.
+    """Return whether a file of this name can be in a study, or in its folder ``folder``.
 
     Examples
     --------
@@ -102,9 +101,9 @@ def is_study_file(name: str, folder: str = "") -> bool:
 
 
 def parse_json(data: bytes, parse: Callable[[Any], T], kind: str = "") -> T | None:
-    """Decode the text of a JSON file of a study, and return ``parse(value)``; None if damaged.
+    """Return ``parse(value)`` for the JSON value in a study's file; None if the text is damaged.
 
-    With ``kind``, a text also counts as damaged if its format is not ``kind`` in this version.
+    ``kind`` is the format that the text must have.
     """
     try:
         body = decode.decode(data)
@@ -115,18 +114,12 @@ def parse_json(data: bytes, parse: Callable[[Any], T], kind: str = "") -> T | No
 
 
 def format_json(kind: str, **content: Any) -> bytes:
-    """Return the text of a JSON file of a study: format ``kind``, its version, and ``content``."""
+    """Return ``content`` as the text of a JSON file of a study, with its format and version."""
     return canonical_bytes({"format": f"aatoolkit-{kind}", "version": VERSION, **content}) + b"\n"
 
 
 def open_files(path: str | os.PathLike[str]) -> StudyFiles:
-    """Return the files of the study in the folder or zip file at a path.
-
-    Raises
-    ------
-    StudyError
-        If there is no study, or it cannot be read.
-    """
+    """Return the files of the study in the folder or zip file at a path."""
     study_path = Path(path).expanduser()
     try:
         if any((study_path / name).exists() for name in (STUDY, MANIFEST)):
@@ -147,7 +140,7 @@ class FolderFiles:
         self.path = path
 
     def names(self) -> list[str]:
-        """Return the sorted names of all files, and of folders that no study has, ending in "/"."""
+        """Return the sorted names of all files, and of folders that are no part of a study."""
         try:
             return sorted(_walk(self.path, ""))
         except OSError as error:
@@ -199,7 +192,7 @@ class ZipFiles:
             raise unusable_study(path, problem)
 
     def names(self) -> list[str]:
-        """Return the names of all files, sorted."""
+        """Return the sorted names of all files."""
         return sorted(self._names)
 
     def has(self, name: str) -> bool:
@@ -222,7 +215,7 @@ StudyFiles = FolderFiles | ZipFiles
 
 
 def _member_problems(members: list[zipfile.ZipInfo]) -> Iterator[str]:
-    """Yield a sentence on each file in a zip archive that is too large or no file of a study."""
+    """Yield a sentence on each zip member that is too large or no file of a study."""
     for member in members:
         name = member.filename
         if not is_study_file(name):
@@ -232,10 +225,8 @@ def _member_problems(members: list[zipfile.ZipInfo]) -> Iterator[str]:
 
 
 def pack(files: StudyFiles, path: Path) -> Path:
-    """Write the files of a study into one zip file, atomically; return its path.
-
-    The files are not compressed, as the output of compressors differs between versions.
-    """
+    """Write the files of a study into one zip file, atomically, and return its path."""
+    # They are not compressed, as the output of compressors differs between versions.
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as zip_file:
         for name in files.names():
@@ -251,25 +242,19 @@ def sha256_of(data: bytes) -> str:
 
 
 def format_seal(digests: Mapping[str, str]) -> bytes:
-    """Return the content of ``SHA256SUMS``, in the format of the command ``sha256sum``.
-
-    ``digests`` maps each file name to the hash of the file.
-    """
+    """Return the content of ``SHA256SUMS`` from the hash of each file."""
     lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL)
     return "".join(lines).encode()
 
 
 def parse_seal(data: bytes) -> dict[str, str]:
-    """Map each file name in ``SHA256SUMS`` to its hash; damaged lines are ignored."""
+    """Map each file name in ``SHA256SUMS`` to its hash."""
     matches = map(_SEAL_LINE.fullmatch, data.decode("utf-8", "replace").split("\n"))
     return {match[2]: match[1] for match in matches if match}
 
 
 def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
-    """Return an error which says that the study at ``path`` cannot be used because of ``problem``.
-
-    ``problems`` are all problems, if ``problem`` is only the first.
-    """
+    """Return an error which says that a study cannot be used because of ``problem``."""
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
         path=path,
@@ -278,10 +263,7 @@ def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
 
 
 def _walk(folder: Path, prefix: str) -> Iterator[str]:
-    """Yield the names of all files below ``folder``, and of folders that no study has.
-
-    The names begin with ``prefix``; those of folders end in "/".
-    """
+    """Yield the names of all files below a folder, and of folders that are no part of a study."""
     with os.scandir(folder) as entries:
         for entry in entries:
             name = prefix + entry.name
@@ -300,7 +282,7 @@ _RESPONSE_FACTS = ("sha256", "size", "stale", "status")
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Return the versions in use of Python, pandas, pyarrow and this package, by name."""
+    """Return the versions of Python, pandas, pyarrow and this package, by name."""
     return {
         "aatoolkit": __version__,
         "pandas": pd.__version__,
@@ -310,13 +292,7 @@ def versions() -> Mapping[str, str]:
 
 
 def request_of(url: str) -> Request:
-    """Return the request with this URL.
-
-    Raises
-    ------
-    ValueError
-        If ``url`` is not a URL of the API.
-    """
+    """Return the request with this URL; raise `ValueError` if it is no URL of the API."""
     parts = urlsplit(url)
     params = parse_qsl(parts.query, keep_blank_values=True)
     origin = f"{parts.scheme}://{parts.netloc}"
@@ -325,7 +301,7 @@ def request_of(url: str) -> Request:
 
 @dataclass(frozen=True)
 class Record:
-    """One line of the manifest: a recorded request, and what is known of its response.
+    """One line of the manifest: a recorded request, and facts about its response.
 
     Attributes
     ----------
@@ -334,7 +310,7 @@ class Record:
     status : int
         The HTTP status of the response.
     sha256 : str
-        The SHA-256 of the response's body, which is stored in a file of this name.
+        The SHA-256 of the response's body.
     size : int
         The length of the body in bytes.
     headers : mapping of str to str
@@ -344,7 +320,7 @@ class Record:
     stale : bool
         Whether the response came from a cache after it had expired.
     error : str or None
-        The name of the error's type, if reading the response raises an error; else None.
+        The name of the error that reading the response raises; None if it raises none.
     versions : mapping of str to str
         The versions of the software that recorded the response.
     previous : str or None
@@ -374,7 +350,7 @@ class Record:
 
     @classmethod
     def of(cls, response: Response, **fields: Any) -> Record:
-        """Return the record of a response; ``fields`` are its ``stale`` and ``error``."""
+        """Return the record of a response; ``fields`` are ``stale`` and ``error``."""
         return cls(
             response.request,
             response.status,
@@ -398,7 +374,7 @@ class Record:
 
     @property
     def section(self) -> str | None:
-        """The section; None for scope options and the combined view."""
+        """The section; None for scope options (the filter values) and the view of all sections."""
         return self.request.section
 
     @property
@@ -424,11 +400,11 @@ class Record:
         return self.url, self.fetched_at, self.status, self.sha256
 
     def response(self, body: bytes) -> Response:
-        """Return the recorded response with its ``body``, which the record does not hold."""
+        """Return the recorded response with its body."""
         return Response(self.request, self.status, self.headers, self.fetched_at, body)
 
     def payload(self, body: bytes) -> Payload:
-        """Return the recorded response with its ``body`` as a `Payload`."""
+        """Return the recorded response with its body as a `Payload`."""
         return Payload._of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
@@ -460,13 +436,7 @@ class Record:
 
     @classmethod
     def loads(cls, line: bytes) -> Record:
-        """Return the record in a line of the manifest.
-
-        Raises
-        ------
-        StudyError
-            If `dumps` cannot have written the line.
-        """
+        """Return the record in a line of the manifest; raise `StudyError` if it is damaged."""
         try:
             body = decode.decode(line)
             response_fields, error, previous = body["response"], body["error"], body["previous"]
@@ -514,22 +484,7 @@ def canonical_bytes(body: Any) -> bytes:
 def parse_lines(
     data: bytes, previous_hash: str | None = None, first_number: int = 1
 ) -> list[Record]:
-    """Return the records in the lines of a manifest, and check that the lines form a chain.
-
-    Parameters
-    ----------
-    data
-        The lines.
-    previous_hash
-        The SHA-256 of the line before the first one.
-    first_number
-        The number of the first line, for error messages.
-
-    Raises
-    ------
-    StudyError
-        If a line is damaged, missing, out of order, unfinished or there twice.
-    """
+    """Return the records in a manifest; raise `StudyError` if a line is damaged or missing."""
     *lines, unfinished_line = data.split(b"\n")
     if unfinished_line:
         raise _manifest_error("its last line is unfinished")
@@ -554,13 +509,7 @@ def _manifest_error(problem: str) -> StudyError:
 
 
 class Writer:
-    """A writer of the responses and the manifest in a folder; safe across threads and processes.
-
-    Parameters
-    ----------
-    folder
-        The folder of the study.
-    """
+    """Writes the responses and the manifest of a study; safe across threads and processes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -570,16 +519,7 @@ class Writer:
         self._record_keys: set[tuple[Any, ...]] = set()
 
     def append(self, record: Record, body: bytes) -> None:
-        """Store a response if it is new: first its body, then its line in the manifest.
-
-        Raises
-        ------
-        StudyError
-            If the manifest is damaged.
-        NotWritten
-            If the response cannot be written: the disk is full, a permission is missing, and the
-            like.
-        """
+        """Store a response if it is new: first its body, then its line in the manifest."""
         with self.locked() as manifest:
             if record.key in self._record_keys:
                 return
@@ -593,11 +533,7 @@ class Writer:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[int]:
-        """Lock the manifest for a ``with`` block, and yield its file descriptor.
-
-        First the lines that other writers have added are read, and an unfinished line that a killed
-        writer left is removed.
-        """
+        """Lock the manifest for a ``with`` block, and yield its file descriptor."""
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         try:
             with self._lock:
@@ -620,7 +556,7 @@ class Writer:
             ) from None
 
     def _read_new_lines(self, manifest: int) -> None:
-        """Read the lines that were added since the last call; remove an unfinished line."""
+        """Read the lines added since the last call, and remove an unfinished line."""
         if os.fstat(manifest).st_size < self._bytes_read:
             raise _manifest_error("it was cut while it was written to")
         os.lseek(manifest, self._bytes_read, os.SEEK_SET)
@@ -633,14 +569,14 @@ class Writer:
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
-        """Take note of a line that is now in the manifest: its hash, its length and its record."""
+        """Store the hash, length and record of a line that is now in the manifest."""
         self._last_hash = sha256_of(line)
         self._bytes_read += len(line) + 1
         self._record_keys.add(record.key)
 
 
 def unseal(folder: Path) -> None:
-    """Delete the files ``SHA256SUMS`` and ``tables.json`` of a study that is about to change."""
+    """Delete ``SHA256SUMS`` and ``tables.json`` of a study that is about to change."""
     for name in (SEAL, TABLES):
         (folder / name).unlink(missing_ok=True)
 
@@ -667,7 +603,7 @@ else:
 
 
 def _append(handle: int, line: bytes) -> None:
-    """Append a line to the manifest and sync it to disk; on failure leave the file unchanged."""
+    """Append a line to the manifest and sync it to disk; after a failure the file is unchanged."""
     end = os.lseek(handle, 0, os.SEEK_END)
     try:
         while line:

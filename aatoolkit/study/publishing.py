@@ -1,14 +1,13 @@
 """Publish responses as a folder of tables that can be read without this package.
 
-The folder has one Parquet file per table, over all hosts and scopes, with host, filters and time in
-each row; a Frictionless ``datapackage.json``, an RO-Crate, a codebook, a citation, a README and
-checksums. The same responses and versions give the same bytes, and the folder is written completely
-or not at all.
-
-Each row has a number ``response``, which refers to the table ``responses``; the table
-``availability`` says what each response could measure. If a column is left out, everything that may
-quote it is left out as well. The documents are made from the templates at the end of this module.
+The folder has a Parquet file per table, with host, filters and time in each row. It also has a
+codebook, a citation, a README, checksums and machine-readable descriptions.
 """
+
+# The descriptions are a Frictionless ``datapackage.json`` and an RO-Crate. The same responses and
+# versions give the same bytes, and the folder is written completely or not at all. If a column is
+# left out, everything that may quote it is left out as well. The documents are made from the
+# templates at the end of this module.
 
 from __future__ import annotations
 
@@ -86,7 +85,7 @@ _FILTER_LINE = "responses | filter_{0} | string | What {0} was narrowed to, if i
 
 
 def _read_own_columns() -> dict[str, dict[str, Column]]:
-    """Map the tables ``responses`` and ``availability`` to their declared columns by name."""
+    """Return the declared columns of the tables ``responses`` and ``availability``, by name."""
     columns: dict[str, dict[str, Column]] = {table: {} for table in _TABLES}
     text = _COLUMNS.replace("FILTERS", "\n".join(map(_FILTER_LINE.format, FILTERS)))
     for line in text.strip().splitlines():
@@ -111,19 +110,7 @@ class About:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table of a publication.
-
-    Parameters
-    ----------
-    name
-        The table's name.
-    doc
-        A sentence that says what one row describes.
-    frame
-        The rows.
-    section
-        The section; None for a table about the responses.
-    """
+    """One table of a publication: name, description, rows and section."""
 
     name: str
     doc: str
@@ -137,7 +124,7 @@ class PublishedTable:
 
     @cached_property
     def codebook_rows(self) -> list[dict[str, Any]]:
-        """The rows of the codebook, one dict per column: dtype, unit, availability and so on."""
+        """The rows of the codebook about this table, a dict per column: dtype, unit and so on."""
         declarations = _OWN_COLUMNS.get(self.name, _OWN_COLUMNS["responses"])
         rows = []
         for name, metadata in self.metadata.columns.items():
@@ -160,7 +147,7 @@ class PublishedTable:
         return rows
 
     def path(self, file_format: str) -> str:
-        """Return the path of the table's file in the publication; its suffix is ``file_format``."""
+        """Return the path of the table's file in the publication."""
         folder = "data" if file_format == "parquet" else file_format
         return f"{folder}/{re.sub(r'[^A-Za-z0-9_-]', '_', self.name)}.{file_format}"
 
@@ -182,20 +169,7 @@ def publish(
 ) -> Path:
     """Write responses to a folder that people and machines can read without this package.
 
-    Parameters
-    ----------
-    tables : iterable of Tables
-        Tables of any hosts, sections and scopes, each with its response.
-    out : str or path
-        The folder; it must be new or empty.
-    about : About
-        Title, creators, licence.
-    failures : iterable of (Payload, str)
-        Pairs of a response that cannot be used and the reason; the table ``responses`` lists them.
-    redact, excel, csv, overwrite
-        As for `aatoolkit.Study.publish`.
-    packed_study : bytes
-        The packed study, to be included as ``study.zip``.
+    ``failures`` are unusable responses with the reason; see `aatoolkit.Study.publish`.
     """
     tables_read, failed_responses, out_folder = [*tables], [*failures], Path(out)
     if not tables_read:
@@ -234,7 +208,7 @@ def publish(
 
 
 def _check_folder(out: Path) -> None:
-    """Raise `NotWritten` if the folder has files that no earlier publication wrote there."""
+    """Raise `NotWritten` if the folder has files that no earlier publication wrote."""
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     sums = (out / SEAL).read_text("utf-8") if SEAL in files else ""
     other_files = files - {SEAL if sums else ""} - {line[66:] for line in sums.splitlines()}
@@ -247,7 +221,7 @@ def _check_folder(out: Path) -> None:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    """Map the relative path of every file in a folder to the file's SHA-256."""
+    """Map the relative path of every file in a folder to its SHA-256."""
     return {
         path.relative_to(folder).as_posix(): sha256_of(path.read_bytes())
         for path in sorted(folder.rglob("*"))
@@ -258,7 +232,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 def _dataset_info(
     about: About, tables: Sequence[PublishedTable], redacted_names: list[str]
 ) -> dict[str, Any]:
-    """Return what README, citation and the other documents say of the publication, by name."""
+    """Return the facts that the README, the citation and other documents state, by name."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
     moments = responses["fetched_at"].dt.tz_convert("UTC")
@@ -300,7 +274,7 @@ def _published_tables(
     failures: Sequence[tuple[Payload, str]],
     redacted_names: list[str],
 ) -> list[PublishedTable]:
-    """Return all tables of a publication in a fixed order, without redacted columns."""
+    """Return all tables of a publication, without redacted columns."""
     tables_by_number = dict(
         enumerate(sorted(tables_read, key=lambda tables: _sort_key(tables.payload)), 1)
     )
@@ -334,7 +308,6 @@ def _published_tables(
 
 
 def _sort_key(payload: Payload | None) -> tuple[str, ...]:
-    """Return the key by which responses are sorted: the request, then the time."""
     assert payload is not None
     scope = "" if payload.scope is None else payload.scope._to_query()
     values = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
@@ -344,10 +317,8 @@ def _sort_key(payload: Payload | None) -> tuple[str, ...]:
 def _response_row(
     payload: Payload | None, source: Source, reason: str | None = None
 ) -> dict[str, Any]:
-    """Return a response as a row of the table ``responses``: a dict from column to value.
-
-    ``reason`` says why the response cannot be used; None if it can.
-    """
+    """Return a response as a row of the table ``responses``."""
+    # ``reason`` says why the response cannot be used.
     assert payload is not None
     scope = payload.scope
     filters = {} if scope is None else scope._filters
@@ -370,7 +341,7 @@ def _response_row(
 
 
 def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
-    """Return the given rows as the table ``name``, which is ``responses`` or ``availability``."""
+    """Return rows as the table ``name``: ``responses`` or ``availability``."""
     columns = _OWN_COLUMNS[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(
@@ -384,10 +355,7 @@ def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
 def _combined_table(
     name: str, section: str, tables_by_number: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
-    """Return the table ``name`` over all responses, with host, filters and time in each row.
-
-    ``tables_by_number`` maps the number of a response in the table ``responses`` to its tables.
-    """
+    """Return one table over all responses, with host, filters and time in each row."""
     section_tables = {
         number: tables
         for number, tables in tables_by_number.items()
@@ -481,10 +449,8 @@ def _redact(
 def _find_redacted_columns(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[ColumnSet, ColumnSet]:
-    """Return all columns to leave out, and those of them that ``redacted_names`` names itself.
-
-    The other columns are left out because ``redacted_names`` has the group ``texts``.
-    """
+    """Return all columns to leave out, and those among them that the user named."""
+    # The others belong to the group ``texts``.
     dtypes = {
         (table.name, str(name)): str(dtype)
         for table in published_tables
@@ -524,11 +490,9 @@ def _warn_of_copies(
     redacted_tables: list[PublishedTable],
     named_columns: Collection[tuple[str, str]],
 ) -> None:
-    """Warn if a redacted text is also part of a text or URL in a column that remains.
-
-    If a column was redacted only as one of ``texts``, its texts of up to three words do not count:
-    the title of a page may be just the name of a brand.
-    """
+    """Warn if a redacted text also occurs in a column that remains."""
+    # Of a column in the group ``texts``, texts of up to three words do not count: the title of a
+    # page may be just the name of a brand.
     hidden_texts: set[str] = set()
     word_tree: dict[str, Any] = {}  # by first word, by second word, and so on; "" ends a text
     for table, redacted_table in zip(tables_before, redacted_tables, strict=True):
@@ -568,7 +532,7 @@ def _warn_of_copies(
 
 
 def _texts_of(column: pd.Series) -> Iterator[str]:
-    """Yield the distinct texts in a column of texts or of lists of texts; else nothing."""
+    """Yield the distinct texts in a column of texts or of lists of texts."""
     dtype = str(column.dtype)
     if _is_text(dtype):
         texts = column.dropna()
@@ -591,27 +555,26 @@ def _is_text(dtype: str) -> bool:
 
 
 def _fill(template: str, **values: Any) -> dict[str, Any]:
-    """Fill a JSON template with ``values``, and return the JSON object without empty fields."""
+    """Return a JSON template filled with ``values``, without empty fields."""
     text = Template(template).substitute({name: json_text(value) for name, value in values.items()})
     return {name: value for name, value in json.loads(text).items() if value}
 
 
 def _codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
-    """Return the codebook: a frame with one row per column, in the order of the tables."""
+    """Return the codebook, a frame with one row per column of the tables."""
     frame = pd.DataFrame([row for table in tables for row in table.codebook_rows])
     dtypes = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
     return frame.astype({str(name): dtypes.get(str(name), "string") for name in frame})
 
 
 def _escape_cell(value: object) -> str:
-    """Return a value as text, escaped for a cell of a Markdown table."""
+    """Return a value as text for a cell of a Markdown table."""
     return re.sub(r"([\\|<>*_`\[\]])", r"\\\1", visible(" ".join(str(value).split())))
 
 
 def _readme(
     info: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
 ) -> str:
-    """Return the text of the publication's ``README.md``."""
     rows = (
         f"| [`{_escape_cell(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
         f"| {_escape_cell(table.doc)} |\n"
@@ -629,7 +592,7 @@ def _readme(
 
 
 def _citation(info: Mapping[str, Any]) -> str:
-    """Return the text of ``CITATION.cff``, in version 1.2.0 of the format."""
+    """Return the text of ``CITATION.cff``."""
     people = [{"name": name} for name in info["creators"] or ["The authors of this study"]]
     body = _fill(_CITATION_TEMPLATE, people=people, **info)
     # JSON, with the characters escaped that YAML refuses or folds.
@@ -641,7 +604,7 @@ def _citation(info: Mapping[str, Any]) -> str:
 def _data_package(
     info: Mapping[str, Any], tables: Sequence[PublishedTable], files: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the content of ``datapackage.json``: the tables as a Data Package 2.0."""
+    """Return the content of ``datapackage.json``, which describes the tables."""
     return _fill(
         _PACKAGE_TEMPLATE,
         **info,
@@ -654,7 +617,7 @@ def _data_package(
 
 
 def _crate_metadata(info: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the metadata of an RO-Crate 1.1: the files, and the responses as their sources."""
+    """Return the metadata of an RO-Crate: the files, with the responses as their sources."""
     files = [
         {
             "@id": path,
@@ -679,7 +642,7 @@ def _crate_metadata(info: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _table_entry(table: PublishedTable, sha256: str) -> dict[str, Any]:
-    """Return the entry of a table in ``datapackage.json``, as JSON values."""
+    """Return the entry of a table in ``datapackage.json``."""
     key = [*table.metadata.key]
     if key and (table.frame[key].isna().any(axis=None) or table.frame.duplicated(key).any()):
         key = []
@@ -703,7 +666,7 @@ def _table_entry(table: PublishedTable, sha256: str) -> dict[str, Any]:
 
 
 def _column_entry(values: pd.Series, codebook_row: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry of a column in ``datapackage.json``, as JSON values."""
+    """Return the entry of a column in ``datapackage.json``."""
     field_type = _FIELD_TYPES.get(str(values.dtype), "string")
     if codebook_row["dtype"] == "list<string>":
         field_type = "any"  # Frictionless does not accept a Parquet list as an array

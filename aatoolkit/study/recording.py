@@ -1,7 +1,4 @@
-"""Record the responses of clients into a study, replay them, and derive their tables.
-
-Both a study and an archive return a `StoredResponse` when a number is to be explained.
-"""
+"""Record the responses of clients into a study, replay them, and derive their tables."""
 
 from __future__ import annotations
 
@@ -56,23 +53,13 @@ RERUN_RESULTS = "AATOOLKIT_RERUN_RESULTS"
 
 
 def path_of_rerun(variable: str = RERUN_STUDY) -> Path | None:
-    """Return the path in an environment variable; None if the variable is not set.
-
-    The default variable is set while a notebook is rerun. Its value is then the path of the study
-    from which the notebook reads.
-    """
+    """Return the path in an environment variable that a rerun sets; None without a rerun."""
     path_text = os.environ.get(variable)
     return Path(path_text) if path_text else None
 
 
 class StudyResponses:
-    """A store that records each response in a study.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    """
+    """Stores each response of a client in a study."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -80,21 +67,13 @@ class StudyResponses:
             study._remove_leftovers()  # remove what a killed writer left
 
     def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
-        """Record a response in the study; ``error`` is the name of the error's type, if any."""
+        """Record a response in the study; ``error`` is the name of the error that it raises."""
         record = Record.of(response, stale=stale, error=error)
         self._study._recording().append(record, response.body)
 
 
 class Recorder:
-    """A source of responses for a client; it stores each response before it returns it.
-
-    Parameters
-    ----------
-    fetcher
-        The fetcher that sends the requests.
-    store
-        Where the responses are stored.
-    """
+    """Fetches responses for a client, and stores each before it returns it."""
 
     def __init__(self, fetcher: Any, store: StudyResponses) -> None:
         self._fetcher, self._store = fetcher, store
@@ -103,15 +82,8 @@ class Recorder:
         self.close = fetcher.close
 
     def get(self, request: Request) -> Payload:
-        """Fetch the response to a request, store it and return it.
-
-        Raises
-        ------
-        FetchError
-            If there is no usable response. Most error responses are stored too; see `_body_of`.
-        DecodeError
-            If the response contains the token; it is not stored.
-        """
+        """Fetch the response to a request, store it and return it."""
+        # Most error responses are stored too; see `_body_of`.
         try:
             payload: Payload = self._fetcher.get(request)
         except (StatusError, DecodeError) as error:
@@ -127,7 +99,7 @@ class Recorder:
         return payload
 
     def _keep(self, response: Response, **fields: Any) -> None:
-        """Store a response; raise `DecodeError` instead if it contains the token."""
+        """Store a response; raise `DecodeError` if it contains the token."""
         refuse_token(self._fetcher, response.body, response.request.url, response.headers)
         self._store.put(response, **fields)
 
@@ -139,10 +111,7 @@ def response_of(payload: Payload) -> Response:
 
 
 def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
-    """Raise `DecodeError` if the body, URL or headers of a response contain the client's token.
-
-    ``source`` is the client's source of responses, which knows the token.
-    """
+    """Raise `DecodeError` if a response contains the client's token."""
     repeats_token = getattr(source, "repeats_token", None)
     data = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
     if repeats_token is not None and repeats_token(data):
@@ -155,11 +124,9 @@ def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
 
 
 def _body_of(error: FetchError) -> bytes | None:
-    """Return the body of an error response that a study records; None for other errors.
-
-    Not recorded are errors about the token or the rate limit, redirects, and bodies that cannot be
-    decoded, except empty ones.
-    """
+    """Return the body of an error response to be recorded; None for errors not recorded."""
+    # Not recorded are errors about the token or the rate limit, redirects, and bodies that cannot
+    # be decoded, except empty ones.
     if isinstance(error, StatusError):
         is_about_client = isinstance(error, NotAuthorized | RateLimited)
         is_redirect = 300 <= (error.status or 0) < 400
@@ -168,17 +135,7 @@ def _body_of(error: FetchError) -> bytes | None:
 
 
 class Replay:
-    """A source of responses for a client; it reads them from a study, offline.
-
-    Parameters
-    ----------
-    study
-        The study that has the responses.
-    base_url
-        The service whose responses are replayed.
-    records
-        The records to replay, at most one for each request.
-    """
+    """Gives a client the responses that a study has recorded, offline."""
 
     offline, has_token = True, False
 
@@ -187,15 +144,7 @@ class Replay:
         self._records = {record.request.key: record for record in records}
 
     def get(self, request: Request) -> Payload:
-        """Return the recorded response; ``refresh`` and ``expire_after`` are ignored.
-
-        Raises
-        ------
-        FetchError
-            If an error was recorded instead, or (`NotCached`) the request was not recorded.
-        StudyError
-            If the response is missing, or its bytes are not those that were recorded.
-        """
+        """Return the recorded response to a request, or raise the recorded error."""
         request = request.at(self._base_url)
         record = self._records.get(request.key)
         if record is None:
@@ -237,11 +186,7 @@ def replaying_client(
     host: str | None = None,
     profile: ProfileSource | None = None,
 ) -> Client:
-    """Return a client that replays the recorded responses of one service.
-
-    ``base_url`` may be None if the study has responses of only one service, or if only one service
-    has responses about ``host``.
-    """
+    """Return a client that replays the recorded responses of one service."""
     records = study._current
     base_urls = {record.base_url for record in records if host in (None, record.host)}
     if base_url is not None:
@@ -279,7 +224,7 @@ def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
 
 
 def readable_tables(study: Study, record: Record) -> Dataset:
-    """Return the tables of a recorded response as a dataset; an empty one if it has an error."""
+    """Return the tables of a recorded response as a dataset, empty for an error."""
     try:
         return quietly(study.tables, record)
     except StudyError:
@@ -292,7 +237,7 @@ def readable_tables(study: Study, record: Record) -> Dataset:
 
 
 def table_hashes(dataset: Dataset) -> Hashes:
-    """Map ``section.table`` to the row count and logical hash of each table of a dataset."""
+    """Map each ``section.table`` of a dataset to its row count and the hash of its values."""
     return {
         f"{section}.{name}": (tables.rows[name], logical_hash(tables[name]))
         for section, tables in dataset.items()
@@ -301,7 +246,7 @@ def table_hashes(dataset: Dataset) -> Hashes:
 
 
 def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> bytes:
-    """Return the content of ``tables.json``: a line of hashes for each line of the manifest."""
+    """Return the content of ``tables.json``: the hashes of the tables of each record."""
     header = format_json("tables", read_with=dict(versions))
     lines = []
     for tables in hashes:
@@ -314,7 +259,7 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
 
 
 def parse_tables(data: bytes) -> list[Hashes]:
-    """Return the hashes in ``tables.json``, one dict per record; empty if the text is damaged."""
+    """Return the hashes in ``tables.json``, a dict per record; empty if the text is damaged."""
 
     def read_hashes(body: Any) -> list[Hashes]:
         return [
@@ -330,7 +275,7 @@ def parse_tables(data: bytes) -> list[Hashes]:
 
 
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
-    """Return the content of ``profiles.json``; ``profiles`` maps base URLs to profiles."""
+    """Return the content of ``profiles.json`` from the profile of each base URL."""
     dumped_profiles = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
     return format_json("profiles", profiles=dumped_profiles)
 
@@ -349,17 +294,7 @@ def parse_profiles(data: bytes) -> Mapping[str, Profile]:
 
 @dataclass(frozen=True, eq=False)
 class StoredResponse:
-    """A response in a study or archive, with what is needed to explain its numbers.
-
-    Parameters
-    ----------
-    source : Source
-        The source (host, section, hash and so on) of the response.
-    read_payload : callable
-        A function that compares the bytes of the response with their hash, and returns it.
-    options : ReadingOptions
-        The options with which the response is normalised.
-    """
+    """A response in a study or archive, with methods to explain its numbers."""
 
     source: Source
     read_payload: Callable[[], Payload]
@@ -367,10 +302,7 @@ class StoredResponse:
 
     @property
     def body(self) -> bytes | None:
-        """The bytes of the response; if it is a combined view, those of the source's section.
-
-        None if the combined view does not contain the section.
-        """
+        """The bytes of the response, or of one section in a response with all sections."""
         payload = self.read_payload()
         if self.source.sha256 in (None, payload.sha256):
             return payload.body
@@ -378,21 +310,15 @@ class StoredResponse:
         return None if tables is None or tables.payload is None else tables.payload.body
 
     def tables(self) -> Tables | None:
-        """Derive the tables of the source's section from the response again, and return them.
-
-        Return None if the response does not contain the section.
-        """
+        """Return the tables of one section; None if the response lacks it."""
         dataset = quietly(tables_of, self.read_payload(), self.options)
         return dataset.get(self.source.section or "")
 
 
 def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
-    """Yield the recorded responses that ``source``, the source of a frame, may describe.
-
-    They have the hash of ``source`` or, if it has none, its host, section and filters. Combined
-    views (one response with all sections) come last: their tables must be derived to compare the
-    hash of a section.
-    """
+    """Yield the recorded responses that a frame with this `Source` may have been read from."""
+    # They have its hash or, without a hash, its host, section and filters. Responses with all
+    # sections come last: their tables must be derived to compare the hash of a section.
     combined_responses = []
     for record in study.records:
         scope = record.scope._to_query() if record.scope else None
@@ -419,17 +345,9 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
 
 
 def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
-    """Return all tables of the one recorded response that has a table called ``table``.
+    """Return the tables of the one recorded response that has the table ``table``.
 
-    ``table`` is the table's name alone, or after the section's name and a dot. If ``host`` or
-    ``scope`` is not None, only responses of this host or scope are searched.
-
-    Raises
-    ------
-    ItemNotFound
-        If the study has no response of ``host``.
-    ScopeError
-        If none of these responses has the table, or more than one has it.
+    ``table`` may include the section: ``section.table``.
     """
     section, _, name = table.rpartition(".")
     hosts = sorted({record.host for record in study._current if record.host})

@@ -1,7 +1,6 @@
-"""Run a notebook again from a study, and compare its results with those stored in the study.
+"""Run a notebook again from a study, and compare its results with the stored ones.
 
-A rerun checks whether an analysis can be reproduced. It is no sandbox: the notebook is a program
-that runs with the user's rights.
+This is no sandbox: the notebook runs with the user's rights.
 """
 
 from __future__ import annotations
@@ -42,23 +41,24 @@ _ENTER_CODE = "from aatoolkit.study.rerun import _enter; _enter()"
 
 @dataclass(frozen=True, repr=False)
 class Rerun:
-    """The result of a rerun; true if the notebook ran to its end and all results are the same.
+    """The result of a rerun; true if all sealed results are the same.
+
+    It is false if the notebook failed or timed out.
 
     Attributes
     ----------
     notebook, study : str
-        The paths of the notebook that was run and of the study that it read.
+        The paths of the notebook and of the study that it read.
     digest : str
-        The digest of the study.
+        The digest of the study, i.e. the SHA-256 that identifies it.
     seconds : float
         How long the run took.
     compared : tuple of ResultComparison
-        The comparisons of all results, sealed ones and new ones.
+        The comparisons of all results: sealed, i.e. stored in the study, and new.
     problem : str or None
         Why the notebook did not run to its end, or how it changed the study.
     cell : int or None
-        The number of the code cell that failed or did not end, counted from 1; None if the notebook
-        ran to its end.
+        The number of the code cell that failed, counted from 1.
     """
 
     notebook: str
@@ -147,7 +147,7 @@ def rerun(
 
 
 def _read_notebook(path: Path) -> Any:
-    """Read a notebook, and return it in version 4 of the notebook format."""
+    """Read a notebook, and convert it to version 4 of the format."""
     with needed("a rerun needs", "notebook"):
         import ipykernel  # noqa: F401
         import nbclient  # noqa: F401
@@ -168,10 +168,8 @@ def _read_notebook(path: Path) -> Any:
 def _execute(
     book: Any, folder: Path, study_path: Path, results_folder: str, seconds: float
 ) -> tuple[str | None, int | None]:
-    """Execute a notebook in a new kernel; return the error, and the number of its code cell.
-
-    Code cells are counted from 1. Error and number are None if the notebook ran to its end.
-    """
+    """Execute a notebook in a new kernel; return the error and the number of the failed cell."""
+    # Code cells are counted from 1; both are None if the notebook ran to its end.
     import nbclient
     import nbformat
 
@@ -239,7 +237,7 @@ def _execute(
 
 
 def _enter() -> None:
-    """Prepare this process as the kernel of a rerun: let all its clients replay the study."""
+    """Let all clients in this process read from the study that is rerun."""
     from aatoolkit.study.study import Study
 
     study = Study(os.environ[RERUN_STUDY])
@@ -253,7 +251,7 @@ def _enter() -> None:
 
 
 def _mask_tokens(text: str) -> str:
-    """Return ``text`` without the tokens in the environment of this process."""
+    """Return a text without the tokens in this process's environment."""
     tokens = [os.environ.get(TOKEN, "")]
     with contextlib.suppress(KeyError, OSError, ValueError):
         tokens.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text("utf-8").strip())

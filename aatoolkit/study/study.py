@@ -90,21 +90,20 @@ T = TypeVar("T")
 class Study(metaclass=Chaptered):
     """The recorded responses of an analysis, which can be verified and replayed.
 
-    ``Study.create(path)`` begins a study, and every response then read through
-    ``study.project(…)`` is stored. ``Study(path)`` opens a study, and ``study.project(host)`` reads
-    from it alone, without a network. A study is a folder of files that can be read without this
-    package:
+    ``Study.create(path)`` begins a study. Every response that ``study.project(…)`` then reads is
+    stored. ``Study(path)`` opens a study; ``study.project(host)`` then reads from it alone, without
+    a network. A study is a folder of files that can be read without this package:
 
     - ``study.json``: title, description, creators, time of creation.
-    - ``responses/<sha256>.json``: each response once, byte for byte as it came, errors as well.
-    - ``manifest.jsonl``: a line for each record: the request (never a token or an account), time,
-      status, SHA-256, a few headers, versions, and the SHA-256 of the line before.
-    - ``profiles.json``, if the client had a profile (the declarations of its service): a replay
-      uses it, and runs no Python file.
-    - ``tables.json``: the number of rows and the logical hash of every table.
-    - ``results.json`` and ``results/<hash>.parquet``, if there are named `results`.
-    - ``SHA256SUMS``: the seal, i.e. the SHA-256 of all files; with it any change is detected
-      (``sha256sum -c SHA256SUMS``). The seal's own SHA-256 is the digest of the study, to be cited.
+    - ``responses/<sha256>.json``: each response once, byte for byte as it came, also errors.
+    - ``manifest.jsonl``: a line for each record, with the request (never a token or an account),
+      time, status, SHA-256, a few headers, versions, and the SHA-256 of the line before.
+    - ``profiles.json``: the profile of each service, i.e. the declarations of its columns, if the
+      client had one.
+    - ``tables.json``: the number of rows and the hash of the values of every table.
+    - ``results.json`` and ``results/<hash>.parquet``: the named `results`, if there are any.
+    - ``SHA256SUMS``: the seal, i.e. the SHA-256 of all files. ``sha256sum -c SHA256SUMS`` detects
+      any change. The seal's own SHA-256 is the digest of the study, to cite it by.
 
     Parameters
     ----------
@@ -148,11 +147,11 @@ class Study(metaclass=Chaptered):
         creators: Iterable[str] = (),
         resume: bool = False,
     ) -> Study:
-        """Create a study in a new or empty folder, or resume one that the same call created.
+        """Create a study in a new or empty folder, or resume an unsealed one.
 
-        So a cell of a notebook can be run again: if the folder has an unsealed study with the same
-        title, description and creators, recording resumes. In a notebook that `rerun` runs, this
-        opens the study that is rerun, and records nothing.
+        A notebook cell with this call can be run again: recording resumes if the folder has an
+        unsealed study with the same title, description and creators. In a notebook that `rerun`
+        runs, this opens the original study and records nothing.
 
         Parameters
         ----------
@@ -163,14 +162,15 @@ class Study(metaclass=Chaptered):
         creators : iterable of str
             The authors.
         resume : bool
-            Whether to resume a study even if it is sealed, as when a cell that seals the study is
-            run again. The first new response removes the seal, and the digest changes.
+            Whether to resume even a sealed study. The first new response removes the seal, i.e. the
+            recorded checksums, and the digest changes.
 
         Raises
         ------
         StudyError
-            If the folder holds a sealed study, another study or other files; or if it cannot be
-            written to.
+            If the folder holds a sealed study, another study or other files.
+        StudyError
+            If the folder cannot be written to.
         """
         if rerun_path := path_of_rerun():
             return cls(rerun_path)
@@ -220,9 +220,10 @@ class Study(metaclass=Chaptered):
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str]) -> Study:
-        """Open a study to record more responses; the first new response removes the seal.
+        """Open a study to record more responses.
 
-        In a notebook that `rerun` runs, this opens the study that is rerun, and records nothing.
+        The first new response removes the seal, i.e. the recorded checksums. In a notebook that
+        `rerun` runs, this opens the original study and records nothing.
 
         Raises
         ------
@@ -252,7 +253,8 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If ``study.json`` is damaged, does not match the seal, or is of a newer version.
+            If ``study.json`` is damaged, was changed since the study was sealed, or is of a newer
+            version.
         """
 
         def read_about(body: Any) -> Mapping[str, Any] | None:
@@ -271,51 +273,38 @@ class Study(metaclass=Chaptered):
 
     @property
     def _title(self) -> str:
-        """The title of the study."""
         return str(self.about["title"])
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """All records, one for each stored response, in the order of recording.
+        """All records, i.e. one line per stored response, in the order of recording.
 
         Raises
         ------
         StudyError
-            If the manifest is damaged, or does not match the seal.
+            If the manifest, the list of records, is damaged or was changed since it was sealed.
         """
         return tuple(self._parse_once(MANIFEST, self._read(MANIFEST), parse_lines))
 
     def _parse_once(self, name: str, source: S, parse: Callable[[S], T]) -> T:
-        """Return ``parse(source)``; cache the result under ``name`` until ``source`` changes."""
+        """Return ``parse(source)``, from a cache under ``name`` until ``source`` changes."""
         if name not in self._cache or self._cache[name][0] != source:
             self._cache[name] = source, parse(source)
         return self._cache[name][1]  # type: ignore[no-any-return]
 
     @property
     def _current(self) -> tuple[Record, ...]:
-        """The records that a replay uses, one per request, in a fixed order.
-
-        Of several responses to a request, this is the last usable one or, without a usable one, the
-        last error.
-        """
+        """The records whose responses a replay returns, one per request."""
+        # The last usable response to a request or, if there is none, the last error.
         return self._parse_once("latest", self.records, _latest_records)
 
     @property
     def _hosts(self) -> tuple[str, ...]:
-        """The hosts of the recorded responses."""
         return tuple(sorted({record.host for record in self.records}))
 
     @property
     def _profiles(self) -> Mapping[str, Profile]:
-        """The profile with which each service was recorded, by base URL.
-
-        A service that was recorded without a profile is read with the default profile.
-
-        Raises
-        ------
-        StudyError
-            If ``profiles.json`` is damaged, or does not match the seal.
-        """
+        """The profile with which each service was recorded, by base URL."""
         if not self._files.has(PROFILES):
             return {}
         profiles = self._parse_once(PROFILES, self._read(PROFILES), parse_profiles)
@@ -325,21 +314,15 @@ class Study(metaclass=Chaptered):
 
     @property
     def digest(self) -> str | None:
-        """The SHA-256 of the file ``SHA256SUMS``, to cite the study by; None if it is not sealed.
+        """The SHA-256 of ``SHA256SUMS``, to cite the study by; None if it is not sealed.
 
-        ``SHA256SUMS`` has the hash of every other file, so the digest stands for the whole study.
+        ``SHA256SUMS`` has the hash of every other file: the digest stands for the whole study.
         """
         seal = self._seal()
         return None if seal is None else sha256_of(seal)
 
     def _body(self, record: Record) -> bytes:
-        """Return the bytes of a recorded response, checked against its hash.
-
-        Raises
-        ------
-        StudyError
-            If the bytes are missing, or are not those that were recorded.
-        """
+        """Return the bytes of a recorded response; raise `StudyError` if their hash has changed."""
         body = self._files.read(body_file(record.sha256))
         if sha256_of(body) != record.sha256:
             raise self._unusable_error(
@@ -348,7 +331,7 @@ class Study(metaclass=Chaptered):
         return body
 
     def _payload(self, record: Record) -> Payload:
-        """Return the payload of a recorded response; if an error was recorded, raise the error."""
+        """Return the payload of a recorded response, or raise the recorded error."""
         body = self._body(record)
         error = record.to_error(body)
         if error is not None:
@@ -368,7 +351,7 @@ class Study(metaclass=Chaptered):
         FetchError
             If an error was recorded; it is raised again.
         StudyError
-            If the response is missing, or its bytes are not those that were recorded.
+            If the response is missing, or its bytes are not the recorded ones.
         """
         return tables_of(self._payload(record), self._options_of(record))
 
@@ -380,15 +363,15 @@ class Study(metaclass=Chaptered):
 
     @property
     def _is_rerun(self) -> bool:
-        """Whether this process reruns a notebook from this study, so that nothing is recorded."""
+        """Whether this process reruns a notebook from this study."""
         return self._writer is None and path_of_rerun() is not None
 
     def record(self, source: Recorded) -> Recorded:
         """Return a copy of a project or client that records every response in the study.
 
-        The client's profile, if it has one, is stored too: a replay uses it. In a notebook that
-        `rerun` runs, projects and clients replay the study anyway, and ``source`` itself is
-        returned.
+        The client's profile, i.e. the declarations of its service, is stored too, for replays. In a
+        notebook that `rerun` runs, ``source`` itself is returned: all clients replay the study
+        there.
 
         Parameters
         ----------
@@ -398,8 +381,11 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If the study was opened for replay, or ``source`` is recorded or replayed already. Also
-            if the project has an alias, which would hide the host in tables, but not in the study.
+            If the study was opened for replay.
+        StudyError
+            If ``source`` is already recorded or replayed.
+        StudyError
+            If the project has an alias, which would hide the host in tables, but not in the study.
 
         Examples
         --------
@@ -441,27 +427,28 @@ class Study(metaclass=Chaptered):
     ) -> Project:
         """Return the project of a host, which records into the study or replays it.
 
-        The project records if the study was opened by `create` or `resume`. If it was opened by
-        ``Study(path)``, the project replays: it reads from the study alone.
+        After ``Study(path)`` the project replays: it reads from the study alone. After `create` or
+        `resume` it records.
 
         Parameters
         ----------
         host : str
             The project's domain.
         base_url : str, optional
-            The address of the service; to record, by default ``AATOOLKIT_BASE_URL``. A replay needs
-            it only if the study has responses of several services.
+            The address of the service. A replay needs it only if the study has responses of several
+            services. For recording the default is ``AATOOLKIT_BASE_URL``.
         profile : Profile, module, str or path, optional
-            The declarations of the service, as for `Client`. By default, a replay uses the profile
-            with which the study was recorded.
+            The declarations of the service, as for `Client`. A replay uses the recorded ones by
+            default.
         **settings
             Settings of the client that records, as for ``aa.project``; a replay takes none.
 
         Raises
         ------
         StudyError
-            If the study is damaged, has no responses about the host, or settings are given to a
-            replay.
+            If the study is damaged, or has no responses about the host.
+        StudyError
+            If settings are given to a replay.
         """
         if self._writer is not None:
             return self.record(Client(base_url, profile=profile, **settings).project(host))
@@ -491,8 +478,8 @@ class Study(metaclass=Chaptered):
         other : Study
             The other study; it is not changed.
         replace : bool
-            Whether a replay uses the other study's responses, profiles and results where the two
-            differ. The responses of this study stay recorded.
+            Whether the other study prevails where the two differ. The responses of this study stay
+            recorded, but a replay uses the other ones.
 
         Returns
         -------
@@ -502,9 +489,10 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If this study was opened for replay, or the other study is damaged. Without ``replace``,
-            also if the two differ in the response to a request, in a profile or in a result; the
-            message names the first of these differences.
+            If this study was opened for replay, or the other study is damaged.
+        StudyError
+            If the two differ in a response, a profile or a result, without ``replace``. The message
+            names the first difference.
 
         Examples
         --------
@@ -562,7 +550,8 @@ class Study(metaclass=Chaptered):
         return self._writer
 
     def _store_profile(self, base_url: str, profile: Profile) -> None:
-        """Store the profile of a service; the caller must have locked the manifest."""
+        """Store the profile of a service."""
+        # The caller must have locked the manifest.
         unportable_names = sorted(name for name in profile if not is_json_storable(profile[name]))
         if unportable_names:
             warn(
@@ -578,22 +567,27 @@ class Study(metaclass=Chaptered):
 
     @property
     def results(self) -> Results:
-        """The named results of the analysis, a mapping from name to frame, to compare reruns with.
+        """The named results of the analysis, to compare reruns with: a mapping from name to frame.
 
-        ``study.results["by type"] = frame`` stores a result while the study is recorded; call
-        `seal` after the last one, or leave the ``with`` block. A name has at most 100 characters.
+        ``study.results["by type"] = frame`` stores a result while the study is recorded. After the
+        last result, call `seal` or leave the ``with`` block. A name has at most 100 characters.
+
         Two results are the same if they have the same rows and columns in the same order, with the
-        same values and dtypes; an index is compared only if it has a name. Storing the same result
-        again is allowed. To store another frame under a name, delete the old result first:
-        ``del study.results[name]``, or ``study.results.pop(name, None)`` in a cell that is run
-        again. In a rerun, nothing is stored and sealed results cannot be read: the frame is
-        compared with the sealed one afterwards.
+        same values and dtypes. An index counts only if it has a name. Storing the same result again
+        is allowed. To store another frame under a name, delete the old result first:
+        ``study.results.pop(name, None)``.
+
+        In a rerun nothing is stored, and stored results cannot be read. The frame is compared with
+        the stored one after the rerun.
 
         Raises
         ------
         StudyError
-            If a result is stored although the study was opened for replay, or another result has
-            the name; or if ``results.json`` or the result is not what was sealed.
+            If a result is stored, but the study was opened for replay.
+        StudyError
+            If another result has the name.
+        StudyError
+            If ``results.json`` or the result was changed since the study was sealed.
         ItemNotFound
             If there is no such result.
         NotWritten
@@ -616,7 +610,7 @@ class Study(metaclass=Chaptered):
     def seal(self) -> str:
         """Seal the study: write the hashes of all tables and files, to detect later changes.
 
-        A response recorded later removes the seal again.
+        A response that is recorded later removes the seal again.
 
         Returns
         -------
@@ -650,7 +644,7 @@ class Study(metaclass=Chaptered):
         return str(self.digest)
 
     def _remove_leftovers(self) -> None:
-        """Delete unfinished files of killed writers, and files that no record or result names."""
+        """Delete unfinished files, and files that no record or result names."""
         for folder in (self.path, self.path / RESPONSES, self.path / RESULT_FILES):
             sweep(folder)
         recorded_names = {body_file(record.sha256) for record in self.records}
@@ -661,19 +655,18 @@ class Study(metaclass=Chaptered):
                 (self.path / name).unlink()
 
     def verify(self, *, replay: bool = False) -> Verification:
-        """Check against the seal that no file was altered, removed, added or swapped.
+        """Check that no file was altered, removed, added or swapped since the study was sealed.
 
         Parameters
         ----------
         replay : bool
-            Whether to also derive the tables from the responses again, and compare their hashes
-            with the sealed ones.
+            Whether to also derive the tables again, and compare their hashes with the sealed ones.
 
         Returns
         -------
         Verification
-            A result that is true if the study is as it was sealed. Also compare its ``digest`` with
-            the cited one, as somebody could have changed the study and sealed it again.
+            A result that is true if nothing has changed. Also compare its ``digest`` with the cited
+            one: somebody could have changed the study and sealed it again.
 
         Examples
         --------
@@ -690,7 +683,7 @@ class Study(metaclass=Chaptered):
     def diff(self, other: Study) -> StudyDiff:
         """Return the differences between this study and ``other``, a later one.
 
-        Before that, every response in both studies is compared with its hash.
+        Every response in both studies is first compared with its hash.
 
         Raises
         ------
@@ -710,9 +703,9 @@ class Study(metaclass=Chaptered):
         return compare(self, other)
 
     def pack(self, path: str | os.PathLike[str]) -> Path:
-        """Pack the study into one zip file, which ``Study`` opens directly; return its path.
+        """Pack the study into one zip file, and return its path.
 
-        Packing the same study again gives the same bytes.
+        ``Study(path)`` opens the zip file directly. The same study always gives the same bytes.
 
         Raises
         ------
@@ -735,10 +728,10 @@ class Study(metaclass=Chaptered):
     ) -> Path:
         """Write the study's tables to a folder that can be read without this package.
 
-        The folder has one Parquet file per table, over all hosts and scopes, with host, filters and
-        time in each row; ``datapackage.json`` (Frictionless), a codebook, ``CITATION.cff``, a
-        README and checksums. If a request has several responses, the one that a replay uses is
-        published. The same study and versions give the same bytes.
+        The folder has one Parquet file per table, with host, filters and time in each row. It also
+        has ``datapackage.json`` (Frictionless), a codebook, ``CITATION.cff``, a README and
+        checksums. If a request has several responses, the folder has the same one as a replay. The
+        same study and versions give the same bytes.
 
         Parameters
         ----------
@@ -752,8 +745,8 @@ class Study(metaclass=Chaptered):
             Whether to also write an Excel workbook (``pip install "aatoolkit[excel]"``), and CSV
             files. Both are safe to open: no cell is a formula.
         responses : bool
-            Whether to include the packed study, as ``study.zip``. With it, readers of the
-            publication can explain any number down to its bytes. Not possible with ``redact``.
+            Whether to include the packed study, as ``study.zip``. With it, readers can explain any
+            number down to its bytes. Not possible with ``redact``.
         licence : str, optional
             The SPDX identifier of the licence, such as ``CC-BY-4.0``.
         overwrite : bool
@@ -769,14 +762,17 @@ class Study(metaclass=Chaptered):
         StudyError
             If the study is not sealed, or is damaged.
         NotWritten
-            If a column to leave out does not exist, the study has no response, ``responses`` and
-            ``redact`` are combined, or the folder cannot be written to, is not empty, or has files
-            that no publication wrote. Then nothing is changed.
+            If a column to leave out does not exist, or the study has no response.
+        NotWritten
+            If ``responses`` and ``redact`` are combined.
+        NotWritten
+            If the folder is not empty, cannot be written to, or has files from elsewhere. Nothing
+            is changed then.
 
         Warns
         -----
         AAToolkitWarning
-            If a text that is left out with one column also occurs in a column that remains.
+            If a text in a column that is left out also occurs in a column that remains.
 
         Examples
         --------
@@ -842,16 +838,14 @@ class Study(metaclass=Chaptered):
     ) -> Rerun:
         """Run a notebook again from this study, and compare its results with the sealed ones.
 
-        The notebook runs in a kernel of its own, in its folder. There, every client reads from this
-        study, whatever service it names (``aa.demo()`` as well). ``Study.create`` and
-        ``Study.resume`` open this study, and so does ``Study(path)`` if there is no study at the
-        path. The token is removed from the environment. Frames that the notebook stores by
-        ``study.results[name] = frame`` are compared with the sealed ones. The study is verified
-        again afterwards.
+        The notebook runs in a new kernel, in its own folder. There, every client reads from this
+        study, whatever service it names, even ``aa.demo()``. ``Study.create`` and ``Study.resume``
+        open this study. ``Study(path)`` does, too, if there is no study at the path. The token is
+        removed from the environment. Frames that the notebook stores by ``study.results[name] =
+        frame`` are compared with the sealed ones. Afterwards the study is verified again.
 
-        This checks whether the analysis can be reproduced. It is no sandbox: a notebook is a
-        program that runs with your rights, and may open files, connections and processes. Rerun
-        only what you would run.
+        This checks whether the analysis can be reproduced. It is no sandbox: a notebook runs with
+        your rights, and may open files, connections and processes. Rerun only what you would run.
 
         Parameters
         ----------
@@ -871,7 +865,7 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If the study is not as it was sealed, or no result was sealed in it.
+            If the study was changed since it was sealed, or has no sealed result.
         ArgumentError
             If the notebook cannot be read.
         NotWritten
@@ -896,7 +890,7 @@ class Study(metaclass=Chaptered):
     ) -> Explanation:
         """Explain where a number in a recorded table comes from, down to the response's bytes.
 
-        Before that, the bytes are compared with their hash, and the manifest with the seal.
+        The bytes are first compared with their hash, and the list of records with the seal.
 
         Parameters
         ----------
@@ -949,24 +943,19 @@ class Study(metaclass=Chaptered):
     # -- reading files -------------------------------------------------------------------------
 
     def _seal(self) -> bytes | None:
-        """Return the content of ``SHA256SUMS``; None if there is none."""
+        """Return the content of ``SHA256SUMS``; None if the study is not sealed."""
         return self._files.read(SEAL) if self._files.has(SEAL) else None
 
     def _check_verified(self, purpose: str) -> None:
-        """Raise `StudyError` unless the study is sealed, and unchanged since then.
-
-        ``purpose`` completes the message, such as "published".
-        """
+        """Raise `StudyError` unless the study is sealed and unchanged."""
+        # ``purpose`` completes the message, such as "published".
         verification = self.verify()
         if not verification:
             problem = f"{verification.problems[0]}; only a study that verifies can be {purpose}"
             raise unusable_study(self.path, problem, *map(str, verification.problems))
 
     def _read(self, name: str) -> bytes:
-        """Return the content of the file ``name``.
-
-        If the study is sealed, the content is first compared with its hash in ``SHA256SUMS``.
-        """
+        """Return the content of a file, after a check of its hash if the study is sealed."""
         while True:
             seal = self._seal()
             data = self._files.read(name)
@@ -1011,7 +1000,7 @@ class Study(metaclass=Chaptered):
 
 
 def _latest_records(records: Iterable[Record]) -> tuple[Record, ...]:
-    """Return one record per request, sorted: the last usable one or, if none is, the last."""
+    """Return the last usable record of each request or, if there is none, its last record."""
     latest_by_key: dict[tuple[str, ...], Record] = {}
     for record in records:
         latest_record = latest_by_key.get(record.request.key)

@@ -42,7 +42,7 @@ class Problem:
     ----------
     kind : str
         ``altered``, ``missing``, ``added``, ``unreadable``, ``broken chain`` (of the manifest),
-        ``not sealed``, or ``other tables`` (those derived now differ from the sealed ones).
+        ``not sealed``, or ``other tables`` (tables differ from the sealed ones).
     file : str
         The file that has the problem.
     message : str
@@ -59,16 +59,16 @@ class Problem:
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """The result of verifying a study; true if the study is sealed and there is no problem.
+    """The result of verifying a study; true if it is sealed and has no problem.
 
     Attributes
     ----------
     path : Path
         The study.
     digest : str or None
-        The digest of the study, which is the SHA-256 of its seal; None if there is a problem.
+        The SHA-256 of the seal, i.e. of the file with all checksums; None if there is a problem.
     files, records : int
-        The number of files and records checked.
+        The number of checked files and records.
     problems : tuple of Problem
         The problems.
     """
@@ -98,15 +98,9 @@ class Verification:
 
 
 def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) -> Verification:
-    """Check every byte of a study against its seal, and return the result.
+    """Check every byte of a study against its seal, i.e. the recorded checksums.
 
-    Parameters
-    ----------
-    files
-        The files of the study.
-    rehash
-        A function that derives the tables of a record and returns their hashes, which are then
-        compared with the sealed ones; None to check bytes only.
+    ``rehash`` derives the tables of a record again and returns their hashes.
     """
     # For each file only the first problem is kept, which is the most specific.
     problems = {}

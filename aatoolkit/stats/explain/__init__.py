@@ -1,14 +1,15 @@
 """Explain a number: trace a cell of a frame back to the bytes of the responses it came from.
 
-The input is a frame, a row and a column; the output is an `Explanation`, a tree. Nothing is
-computed before it is asked for. In reading order:
-
-- ``explanation``: `Explanation` and its parts, as text and as HTML;
-- ``responses``: finds responses; explains the cells of their tables, and the value at a JSON path;
-- ``cells``: explains the cells of frames that methods of ``df.aa`` or plain pandas returned;
-- ``statistics``: runs a statistic once more and records how it computes its numbers;
-- ``explainer``: `Explainer`, which makes a frame again, finds the row and checks its value.
+The input is a frame, a row and a column; the output is an `Explanation`, a tree.
 """
+
+# In reading order:
+#
+#   - explanation: `Explanation` and its parts, as text and as HTML
+#   - responses: finds responses; explains the cells of their tables, and JSON paths
+#   - cells: explains the cells of frames from methods of df.aa or plain pandas
+#   - statistics: runs a statistic again and records how it computes its numbers
+#   - explainer: `Explainer`, which makes a frame again, finds the row and checks its value
 
 from aatoolkit.stats.explain.explainer import Explainer
 from aatoolkit.stats.explain.explanation import (

@@ -1,9 +1,7 @@
-"""Frames that are made again by repeating the steps that made them, and explain their cells.
+"""Frames made again from responses by repeating their recorded steps, to explain their cells."""
 
-In reading order: `View`, a frame after plain pandas steps; `Result`, the result of a method of
-``df.aa`` such as ``merge`` (a verb), with a function for each method that copies cells;
-`AggregateCells`, the result of ``aggregate``; `ArchivedCells`, a frame from an archive.
-"""
+# In reading order: `View`, after plain pandas steps; `Result`, of a method of ``df.aa`` such as
+# ``merge``; `AggregateCells`, of ``aggregate``; `ArchivedCells`, a frame from an archive.
 
 from __future__ import annotations
 
@@ -40,10 +38,7 @@ from aatoolkit.stats.results import equals_text
 
 
 class Replayed(Protocol):
-    """A frame that was made again by its recipe, and can explain its cells.
-
-    A recipe is the list of recorded steps that made a frame; see `aatoolkit.metadata.recipe`.
-    """
+    """A frame that was made again by its recorded steps, and can explain its cells."""
 
     frame: pd.DataFrame
     metadata: FrameMetadata
@@ -55,7 +50,7 @@ class Replayed(Protocol):
 def describe_cell(
     frame: pd.DataFrame, metadata: FrameMetadata, position: int, column: str
 ) -> Explanation:
-    """Explain a cell by the metadata of its frame alone: its key, unit, meaning, availability."""
+    """Explain a cell by its frame's metadata alone: key, unit, meaning, availability."""
     declaration = declared(metadata.columns.get(column, NOTHING))
     row = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
     cells = cells_of(row, column, metadata) if column in metadata.columns else None
@@ -70,22 +65,7 @@ def describe_cell(
 
 
 class View:
-    """A replayed frame after plain pandas steps: selection, new values, a new index.
-
-    Parameters
-    ----------
-    base : Replayed or None
-        The frame before these steps; None if it is not known.
-    changes : mapping
-        The changes by these steps, as the recipe records them.
-    why_base_unknown : str
-        The reason why the frame before these steps is not known; empty if it is known.
-
-    Raises
-    ------
-    TrailEnd
-        If it is not known which rows were selected.
-    """
+    """A frame made again by plain pandas steps: selection, new values, a new index."""
 
     frame: pd.DataFrame
     metadata: FrameMetadata
@@ -145,21 +125,7 @@ class View:
 
 
 class Result:
-    """The result of a verb (a method of ``df.aa``, such as ``merge``) that was called once more.
-
-    The call is repeated so that the cells of the result can be explained.
-
-    Parameters
-    ----------
-    verb : str
-        The name of the verb.
-    frame : pandas.DataFrame
-        The result.
-    inputs : sequence of Replayed
-        The frames that the verb was called with, which were made again, too.
-    arguments : mapping
-        The arguments of the verb.
-    """
+    """The result of a method of ``df.aa``, such as ``merge``, which was called again."""
 
     def __init__(
         self,
@@ -178,17 +144,13 @@ class Result:
 
     @cached_property
     def first_input(self) -> pd.DataFrame:
-        """The first input, with the levels of its index as columns."""
+        """The first input, with index levels as columns."""
         return flattened(self.inputs[0].frame)
 
     @cached_property
     def merge_sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
-        """The left and the right side of a merge: name, frame, positions of rows, column names.
-
-        For each row of the result, the positions say which row of the side it was made from; a
-        position is missing where the side has no match. The column names are a dict from the name
-        in the result to the name in the side.
-        """
+        """The two frames of a merge, each with name, row positions and original column names."""
+        # By row of the result, the position of the row in the side; missing without a match.
         options = {
             name: value for name, value in self.arguments.items() if name not in ("left", "right")
         }
@@ -204,32 +166,26 @@ class Result:
         return [*zip(("left", "right"), self.inputs, rows, old_names, strict=True)]
 
     def describe(self, position: int, column: str, *notes: str, **fields: Any) -> Explanation:
-        """Explain a cell of the result by its metadata alone.
-
-        The explanation gets the notes ``notes``; ``fields`` are the values of other fields of it.
-        """
+        """Explain a cell by the result's metadata alone, with ``notes`` and other ``fields``."""
         cell = describe_cell(self.flat_frame, self.metadata, position, column)
         return replace(cell, operation=self.verb, notes=notes, **fields)
 
     def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
-        """Explain a cell of the result that was copied from a cell of an input frame.
-
-        ``cell`` is the explanation of the copied cell, and ``note`` says where this cell is.
-        """
+        """Explain a cell that the result copied from an input cell; ``cell`` explains that cell."""
         row = self.describe(position, column).row or cell.row
         rename_note = (f"{column} was {cell.column} before",) if column != cell.column else ()
         return replace(cell, column=column, row=row, notes=(*cell.notes, note, *rename_note))
 
 
 def _explain_rename(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of a result of ``rename`` by the same cell under its old column name."""
+    """Explain a cell after ``rename`` by the same cell under its old column name."""
     old_names = {new_name: old_name for old_name, new_name in result.arguments["names"].items()}
     cell = result.inputs[0].explain(position, old_names.get(column, column))
     return result.copy_cell(cell, position, column, "by rename")
 
 
 def _explain_unchanged(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell that a method kept as it was in its input, or added in a new row or column."""
+    """Explain a cell that a method copied unchanged, or added in a new row or column."""
     is_added = position >= len(result.first_input)
     if column in result.first_input.columns and not is_added:
         return result.inputs[0].explain(position, column)
@@ -247,7 +203,7 @@ _NOTE_BY_VERB = {
 
 
 def _explain_concat(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``concat`` by the cell of the input frame that it was copied from."""
+    """Explain a cell of ``concat`` by the input cell that it was copied from."""
     end_positions = np.cumsum([len(replayed.frame) for replayed in result.inputs])
     frame_position = int(np.searchsorted(end_positions, position, side="right"))
     replayed = result.inputs[frame_position]
@@ -261,7 +217,7 @@ def _explain_concat(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_merge(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``merge`` by the cell of one of the two frames that it was copied from."""
+    """Explain a cell of ``merge`` by the input cell that it was copied from."""
     sides_without_match = [
         side for side, _, rows, _ in result.merge_sides if pd.isna(rows.iloc[position])
     ]
@@ -299,7 +255,7 @@ def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_answers(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``answers`` by the rows of chats, mentions or citations it comes from."""
+    """Explain a cell of ``answers`` by its rows of chats, mentions or citations."""
     chats, mentions, citations = result.inputs
     brand, chat_id = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
     replayed, source_column, missing_text = {
@@ -350,11 +306,7 @@ def explain_sum(
     explain_cells: Any,
     name: str = "",
 ) -> Explanation:
-    """Explain a numerator or denominator by the cells that it sums or counts.
-
-    ``rows`` are the positions of these cells in ``frame``. ``explain(column, rows)`` returns the
-    explanations of the cells in a column. ``name`` is what the sum is called.
-    """
+    """Explain a numerator or denominator by the cells that it sums or counts."""
     columns, rule = plan.parts, plan.rule
     if is_denominator and not rule.over and not rule.by:
         formula = f"{counted(len(rows), 'row')} with {columns[0]}"
@@ -402,11 +354,11 @@ _PHRASE_BY_RULE = {
 
 
 class AggregateCells(Result):
-    """The replayed result of ``aggregate``, which explains each number by its formula and cells."""
+    """The result of ``aggregate``, which explains each number by its formula and cells."""
 
     @cached_property
     def _planned_cells_by_column(self) -> dict[str, PlannedCells]:
-        """Maps each aggregated column to the way it was aggregated, and its cells in the input."""
+        """Maps each aggregated column to its aggregation rule and its input cells."""
         options = {
             name: self.arguments.get(name) for name in ("by", "columns", "rules", "observed")
         }
@@ -437,17 +389,13 @@ class AggregateCells(Result):
         )
 
     def _explain_cells(self, column: str, rows: Any) -> tuple[Explanation, ...]:
-        """Explain the cells of the input frame in ``column``, at the positions ``rows``."""
+        """Explain the cells of the input frame in ``column`` and ``rows``."""
         return tuple(self.inputs[0].explain(int(row), column) for row in rows)
 
     def _explain_aggregate(
         self, cell: Explanation, position: int, planned: PlannedCells, rows: Any
     ) -> Explanation:
-        """Explain an aggregate by its formula, in names and in numbers.
-
-        ``cell`` is what is known of it so far, ``rows`` are the rows of its group. Notes say which
-        of these rows are left out, and why.
-        """
+        """Explain an aggregate by its formula, the rows of its group, and the rows left out."""
         plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
         used_rows = rows[cells.has_number[rows]].tolist()
         unused_rows = rows[~cells.has_number[rows]].tolist()
@@ -512,17 +460,7 @@ _MAX_SEARCHED = 50
 
 
 class ArchivedCells(Result):
-    """A frame that was read from an archive; each row may be from another response.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The frame, read from the archive again.
-    sources : sequence of Source
-        The responses that it was read from.
-    finder : ResponseFinder
-        Finds the responses.
-    """
+    """A frame read from an archive, whose rows may be from different responses."""
 
     def __init__(
         self, frame: pd.DataFrame, sources: Sequence[Source], finder: ResponseFinder
@@ -573,10 +511,7 @@ class ArchivedCells(Result):
                 yield source
 
     def _find_rows_like(self, position: int, table: str, cells: TableCells) -> list[int]:
-        """Return the positions of a response's rows with the key of the row at ``position``.
-
-        ``cells`` are the cells of the response's table ``table``.
-        """
+        """Return the positions of the rows in a response's table with the same key as this row."""
         frame_columns = {
             (column.of or "").rpartition(":")[2]: name
             for name, column in self.metadata.columns.items()

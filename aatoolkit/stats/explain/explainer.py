@@ -1,8 +1,8 @@
 """`Explainer`: explain cells of frames.
 
-A frame carries its recipe, i.e. the recorded steps that made it (`aatoolkit.metadata.recipe`).
-`replay` repeats these steps, starting from the bytes of the responses. The row is then looked up
-in the replayed frame. If the value there differs from the cell, the cell was changed afterwards.
+The steps that made the frame, recorded in its metadata (its recipe), are repeated from the bytes of
+the responses. Then the cell is looked up in the new frame. If the values differ, the cell was
+changed afterwards.
 """
 
 from __future__ import annotations
@@ -60,13 +60,12 @@ _MAX_CAUSES = 8
 class Explainer:
     """Explains many numbers, and reads each response once.
 
-    It assumes that frames do not change after their first use: create a new explainer after you
-    change a frame in place.
+    After you change a frame in place, create a new explainer.
 
     Parameters
     ----------
     within : Study, Archive, Tables, Dataset, or several of these, optional
-        Where responses are looked for besides those that a frame holds in memory.
+        Where to look for responses, besides those that a frame holds in memory.
 
     Examples
     --------
@@ -95,8 +94,8 @@ class Explainer:
         frame : pandas.DataFrame
             The frame.
         row : int, label or mapping of str to object, optional
-            The row: its label, its position, or a dict of column values that identify it. By
-            default the first row in which the column is missing; if none is, the first row.
+            The row: its index label, its position, or a dict of column values that identify it. By
+            default the first row without a value, or else the first row.
         column : str
             The column. ``explain(frame, "rank")`` is short for ``explain(frame, column="rank")``,
             unless ``"rank"`` is a label in the index.
@@ -139,13 +138,7 @@ class Explainer:
 
     @staticmethod
     def rows_with(frame: pd.DataFrame, row: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
-        """Return the mask of the rows whose columns have the values in ``row``.
-
-        Raises
-        ------
-        ItemNotFound
-            If there is no such column.
-        """
+        """Return the mask of the rows whose columns have the values in ``row``."""
         check_columns(frame, row)
         mask = np.ones(len(frame), bool)
         for name, value in row.items():
@@ -153,18 +146,14 @@ class Explainer:
         return mask
 
     def _compute_once(self, function: Callable[[pd.DataFrame], T], frame: pd.DataFrame) -> T:
-        """Return ``function(frame)``; a second call with the same frame returns the same result."""
+        """Return ``function(frame)``, from a cache if it was called with this frame before."""
         key = function, id(frame)
         if key not in self._result_by_call:
             self._result_by_call[key] = frame, function(frame)
         return self._result_by_call[key][1]  # type: ignore[no-any-return]
 
     def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
-        """Explain a cell of a frame by the same cell of the replayed frame.
-
-        If the two values differ, the cell was changed after its frame was made. The explanation
-        then says so, and its child is the explanation of the replayed cell.
-        """
+        """Explain a cell by the same cell of the replayed frame, i.e. of the frame made again."""
         flat_frame, metadata = self._compute_once(_flatten_with_metadata, frame)
         arrays = self._compute_once(arrays_of, frame)
         try:
@@ -197,17 +186,9 @@ class Explainer:
     def _find_replayed_row(
         self, frame: pd.DataFrame, position: int, replayed: Replayed, column: str
     ) -> int:
-        """Find the row ``frame.iloc[position]`` in the replayed frame; return its position there.
-
-        Two rows match if the values of their key columns are equal. In a frame without a key, all
-        columns that both frames have must be equal, except ``column``, which is to be explained.
-        If several rows match, the one with the same index label is returned.
-
-        Raises
-        ------
-        TrailEnd
-            If no row matches, or several do and the index label does not tell which.
-        """
+        """Return the position in the replayed frame of the row ``frame.iloc[position]``."""
+        # Two rows match if their key columns are equal; without a key, all shared columns except
+        # ``column``. If several rows match, the index label decides.
         arrays, replayed_arrays = (
             self._compute_once(arrays_of, side) for side in (frame, replayed.frame)
         )
@@ -242,14 +223,14 @@ class Explainer:
         raise TrailEnd("no row that was read is like this one: its row was changed since")
 
     def _require_replay(self, frame: pd.DataFrame) -> Replayed:
-        """Return the replayed frame; raise `TrailEnd` if ``frame`` cannot be replayed."""
+        """Return the frame made again from its responses; raise `TrailEnd` if that fails."""
         replayed = self._compute_once(self._try_replay, frame)
         if isinstance(replayed, str):
             raise TrailEnd(replayed)
         return replayed
 
     def _try_replay(self, frame: pd.DataFrame) -> Replayed | str:
-        """Return the replayed frame, or a text that says why ``frame`` cannot be replayed."""
+        """Return the frame made again from its responses, or a text that says why that fails."""
         stored_metadata, responses = stored_of(frame)
         self.finder.add_responses_in_memory(responses)
         if stored_metadata.recipe is None:
@@ -264,10 +245,7 @@ class Explainer:
             return f"what the frame says of how it was made is damaged: {error}"
 
     def _explain_first_missing(self, frame: pd.DataFrame, column: str) -> Explanation:
-        """Explain the first missing value of a column, and list the causes of all missing values.
-
-        If no value is missing, explain the value in the first row.
-        """
+        """Explain a column's first missing value, and list the causes of all missing values."""
         flat_frame, _ = self._compute_once(_flatten_with_metadata, frame)
         missing_positions = np.flatnonzero(flat_frame[column].isna().to_numpy())
         if not len(missing_positions):
@@ -293,7 +271,7 @@ class Explainer:
 
 
 def _flatten_with_metadata(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMetadata]:
-    """Return a copy of a frame with its index levels as columns, and the metadata of the copy."""
+    """Return a copy of a frame with index levels as columns, and the metadata of the copy."""
     flat_frame = flattened(frame)
     return flat_frame, metadata_of(flat_frame)
 
@@ -301,16 +279,8 @@ def _flatten_with_metadata(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMeta
 def _find_position(
     flat_frame: pd.DataFrame, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]
 ) -> int:
-    """Return the position of the row that ``row`` names by column values, label or position.
-
-    A dict holds column values. Any other value is a label, as in ``df.loc``. An integer that is no
-    label is a position, as in ``df.iloc``.
-
-    Raises
-    ------
-    ItemNotFound
-        If there is no such row, or several.
-    """
+    """Return the position of a row from a dict of column values, an index label or a position."""
+    # An integer that is no label is a position.
     row_count = len(frame)
     key = row
     if isinstance(row, Mapping):
@@ -343,22 +313,9 @@ def _find_label_positions(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.int
 
 
 def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Replayed:
-    """Make a frame again by repeating the steps in its recipe.
+    """Make a frame again from responses, by repeating the steps in its recipe.
 
-    Parameters
-    ----------
-    recipe : list
-        The steps that made the frame: the kind of the last step, then its details. The details
-        contain the recipes of the frames that this step was given.
-    sources : sequence of Source
-        The responses; the recipe refers to them by their positions in this sequence.
-    finder : ResponseFinder
-        Finds the responses.
-
-    Raises
-    ------
-    TrailEnd
-        If the frame cannot be made again; its text is the reason.
+    ``recipe`` has the last step and, nested in it, the recipes of its inputs.
     """
     step_kind, *details = recipe
     if step_kind == READ:
@@ -408,20 +365,14 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
 
 
 def _select_input_frames(positions: Any, inputs: Sequence[Replayed]) -> Any:
-    """Return the input frame at a recorded position; for a list of positions, a list of frames.
-
-    For None return None.
-    """
+    """Return the input frame, or the list of input frames, at recorded positions."""
     if isinstance(positions, list):
         return [inputs[position].frame for position in positions]
     return None if positions is None else inputs[positions].frame
 
 
 def _restore_argument(json_value: Any) -> Any:
-    """Restore an argument of a method from the JSON value that recorded it.
-
-    For example, ``{"moment": "2026-11-20"}`` becomes ``pd.Timestamp("2026-11-20")``.
-    """
+    """Restore a method's argument from JSON; ``{"moment": "2026-11-20"}`` becomes a timestamp."""
     if isinstance(json_value, list):
         return [_restore_argument(item) for item in json_value]
     if not isinstance(json_value, dict):

@@ -1,7 +1,4 @@
-"""`Explanation`: a tree from a number to the values of responses that it was computed from.
-
-It prints as an indented tree; in a notebook its branches can be folded.
-"""
+"""`Explanation`: a tree from a number to the values of responses that it was computed from."""
 
 from __future__ import annotations
 
@@ -63,9 +60,7 @@ def in_words(value: Any) -> str:
 
 
 def are_equal(value: Any, other: Any) -> bool:
-    """Return whether the values of two cells are equal, whatever their dtypes.
-
-    Numbers may differ by a rounding error, and all kinds of missing values are equal.
+    """Return whether two cells are equal, whatever their dtypes; missing values are equal, too.
 
     Examples
     --------
@@ -79,7 +74,7 @@ def are_equal(value: Any, other: Any) -> bool:
 
 
 def equal_cells_mask(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
-    """Return the mask of the cells that equal ``value``; a day or number may be given as text.
+    """Return the mask of the cells that equal ``value``, also if it is a number or day as text.
 
     Examples
     --------
@@ -98,7 +93,7 @@ def equal_cells_mask(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
 
 
 def sum_in_words(values: list[object]) -> str:
-    """Write numbers as a sum; if there are more than eight, leave out some in the middle.
+    """Write numbers as a sum; a long sum leaves out its middle.
 
     Examples
     --------
@@ -113,12 +108,12 @@ def sum_in_words(values: list[object]) -> str:
 
 @dataclass(frozen=True)
 class CitedResponse(Source):
-    """A response that a number was computed from: its `Source` and where it was found.
+    """A response that a number was computed from.
 
     Parameters
     ----------
     status : int, optional
-        The HTTP status; None if the response was not found.
+        The HTTP status.
     found_in : str, optional
         Where the bytes were found, such as "in memory"; None if they were not found.
     checked : bool
@@ -150,10 +145,9 @@ class ValuePlace:
     Parameters
     ----------
     path : str
-        The JSON path. It ends in ``~`` if it names the key of an object and not its value.
+        The JSON path. A path that ends in ``~`` means the key of an object, not its value.
     start, end : int, optional
-        The positions of the bytes, ``body[start:end]``; None if the response lacks the path, or its
-        bytes were not found.
+        The positions of the bytes, ``body[start:end]``; None if they were not found.
     text : str, optional
         The text of the value in the response.
     """
@@ -170,22 +164,26 @@ class ValuePlace:
 
 @dataclass(frozen=True)
 class StatedAvailability:
-    """What a response states about the availability of a value, i.e. whether it was measured.
+    """A statement in a response about a value's availability, i.e. whether it was measured.
 
     Parameters
     ----------
     status, cause, reason
         As in `Availability`.
-    target, rows : str, optional
-        The JSON path that the statement is about, and the condition that selects the rows that it
-        is about.
-    evidence, rule, raw : str, optional
-        Where the response states it (a JSON path), the name of the rule that interprets the
-        statement, and its JSON text.
+    target : str, optional
+        The JSON path that the statement is about.
+    rows : str, optional
+        The condition that selects the rows that the statement is about.
+    evidence : str, optional
+        The JSON path of the statement itself.
+    rule : str, optional
+        The name of the rule that interprets the statement.
+    raw : str, optional
+        The JSON text of the statement.
     sample_size : int, optional
         The number of observations that the value was computed from.
     as_of : str, optional
-        The moment up to which the value is complete.
+        The time until which the value is complete.
     """
 
     status: str
@@ -212,7 +210,7 @@ class StatedAvailability:
 
 @dataclass(frozen=True)
 class MissingRows:
-    """Rows in which a column has no value for the same reason.
+    """A number of rows in which a column has no value for the same reason.
 
     Parameters
     ----------
@@ -238,7 +236,7 @@ class Explanation:
     Parameters
     ----------
     value : object
-        The value; None where it is missing.
+        The value; None if it is missing.
     column : str
         The column of the number, or its name in a formula.
     row : mapping of str to object
@@ -256,14 +254,13 @@ class Explanation:
     response : CitedResponse, optional
         The response that contains the value.
     availability : str, optional
-        Whether the value could be measured.
+        Whether the value was measured.
     statements : tuple of StatedAvailability
-        The response's statements about the availability of the value.
+        What the response states about this.
     missing : str, optional
-        The reason why the value is missing; None if it is not missing.
+        The reason why the value is missing.
     causes : tuple of MissingRows
-        If ``explain`` was called without a row: why values of the column are missing, with the
-        number of rows for each reason.
+        Why values of the column are missing, if ``explain`` was called without a row.
     notes : tuple of str
         Notes, such as how rows were filtered.
     children : tuple of Explanation
@@ -305,7 +302,7 @@ class Explanation:
     end: str | None = None
 
     def walk(self) -> Iterator[Explanation]:
-        """Yield this explanation, its children, their children and so on, depth first."""
+        """Yield this explanation, then its children, their children and so on."""
         pending_parts = [self]
         while pending_parts:
             part = pending_parts.pop()
@@ -375,7 +372,6 @@ def key_in_words(row: Mapping[str, Any]) -> str:
 
 
 def _to_json(value: Any) -> Any:
-    """Convert the value of one field of an explanation to JSON values."""
     if isinstance(value, Explanation):
         return value.to_dict()
     if isinstance(value, tuple):
@@ -395,11 +391,7 @@ def _build_tree(
     written_lines: dict[str, Any],
     parent: Explanation | None = None,
 ) -> Tree:
-    """Return an explanation as a tree of lines of text, without repeating what was already said.
-
-    For each number at most ``max_parts`` children are included. ``written_lines`` collects the
-    meanings, statements and responses that need not be written again.
-    """
+    """Return an explanation as a tree of text lines, without those in ``written_lines``."""
     lines = [*_describe_part(part, written_lines, parent)]
     trees_of_parts = [
         _build_tree(child, max_parts, written_lines, part) for child in part.children[:max_parts]
@@ -412,7 +404,7 @@ def _build_tree(
 def _describe_part(
     part: Explanation, written_lines: dict[str, Any], parent: Explanation | None
 ) -> Iterator[str]:
-    """Yield lines of text about one number, without repeating what is in ``written_lines``."""
+    """Yield lines of text about one number, without lines that are in ``written_lines``."""
     if part.meaning and written_lines.setdefault(part.meaning, part) is part:
         yield clipped(part.meaning)
     if part.formula:
@@ -451,7 +443,7 @@ def _describe_part(
 
 
 def _indent_tree(tree: Tree, indent: str = "") -> Iterator[str]:
-    """Yield the lines of a tree, with the parts of each number indented below it."""
+    """Yield the lines of a tree, each part indented below its number."""
     headline, lines, trees_of_parts = tree
     yield indent + headline
     yield from (f"{indent}  {line}" for line in lines)
@@ -460,7 +452,7 @@ def _indent_tree(tree: Tree, indent: str = "") -> Iterator[str]:
 
 
 def _tree_to_html(tree: Tree, attribute: str = "") -> str:
-    """Convert a tree to HTML, in which the lines and parts below each number can be folded."""
+    """Convert a tree to HTML with branches that can be folded."""
     headline, lines, trees_of_parts = tree
     if not lines and not trees_of_parts:
         return markup(headline)

@@ -1,10 +1,7 @@
-"""Find responses by their hash, read them again, and explain the cells of their tables.
+"""Find responses by their hash, read them again, and explain the cells of their tables."""
 
-In reading order: `ResponseFinder` finds responses in memory, in a study or in an archive.
-`TableCells` explains a cell of a table: by its JSON path and bytes in the response, by what the
-response states about it, and by why it is missing. `explain_path` lists the cells that hold the
-value at a JSON path.
-"""
+# In reading order: `ResponseFinder` finds responses; `TableCells` explains the cells of a table;
+# `explain_path` lists the cells that hold the value at a JSON path.
 
 from __future__ import annotations
 
@@ -48,27 +45,12 @@ _NOT_IN_MEMORY = (
 
 
 class TrailEnd(Exception):
-    """Raised if a number cannot be traced further; the text is the reason.
-
-    It is caught within this package.
-    """
+    """Raised if a number cannot be traced further; its text is the reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReadResponse:
-    """A response that was found, checked and read again.
-
-    Parameters
-    ----------
-    source : Source
-        The host, section, filters, time and SHA-256 that name the response.
-    tables : Tables
-        The tables of the response.
-    body : bytes or None
-        The bytes of the response; None if only its tables are at hand.
-    found_in : str
-        Where it was found, in words, such as "in memory".
-    """
+    """A response that was found, checked against its hash, and read again."""
 
     source: Source
     tables: Tables
@@ -90,10 +72,7 @@ class ReadResponse:
         )
 
     def locate(self, path: str) -> ValuePlace:
-        """Locate the value at a JSON path: return the positions of its bytes, and its text.
-
-        If the response does not have the path, the result holds only the path.
-        """
+        """Return the bytes and the text of the value at a JSON path."""
         byte_range = self._byte_index.span(path)
         if byte_range is None:
             return ValuePlace(path)
@@ -103,24 +82,17 @@ class ReadResponse:
 
     @cached_property
     def _byte_index(self) -> ByteIndex:
-        """The index that finds the bytes of the value at a JSON path."""
         return ByteIndex(self.body or b"")
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
-        """Maps the JSON path of each value that is in no column to its JSON text and the reason."""
+        """Maps the JSON paths of values that are in no column to their JSON text and the reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, reason) for path, value, reason in rows}
 
 
 class ResponseFinder:
-    """Finds responses in studies, archives and memory, and reads each at most once.
-
-    Parameters
-    ----------
-    within : study, archive, Tables, Dataset, or several of these
-        Where responses are looked for besides those that a frame holds in memory.
-    """
+    """Finds responses in studies, archives and memory, and reads each at most once."""
 
     def __init__(self, within: Any = None) -> None:
         self._stores = [*_stores(within)]
@@ -132,23 +104,13 @@ class ResponseFinder:
         self._responses_in_memory |= dict.fromkeys(responses)
 
     def find(self, source: Source) -> ReadResponse:
-        """Return the response that ``source`` names by host, section, filters, time and hash.
-
-        Raises
-        ------
-        TrailEnd
-            If the response is neither in memory nor in a study or archive, or is damaged.
-        """
+        """Return the response of a `Source`, read again; raise `TrailEnd` if it is not found."""
         if source not in self._response_by_source:
             self._response_by_source[source] = self._find_in_stores(source)
         return self._response_by_source[source]
 
     def _find_in_stores(self, source: Source) -> ReadResponse:
-        """Search all stores for the response that a source names, and read it again.
-
-        A response without its bytes is returned only if no store has them. If there is no response,
-        or only a damaged one, raise `TrailEnd`.
-        """
+        """Search all stores for the response of a source, and return it, read again."""
         reason, fallback = "", None
         for store in (*self._stores, self._responses_in_memory):
             try:
@@ -174,20 +136,7 @@ class ResponseFinder:
         raise TrailEnd(reason or _NOT_IN_MEMORY)
 
     def read_archived_frame(self, reader_name: str, options: Mapping[str, Any]) -> pd.DataFrame:
-        """Read a frame again from the archive that it was read from.
-
-        Parameters
-        ----------
-        reader_name : str
-            The name of the method of `Archive` that read it, such as ``history``.
-        options : mapping
-            The arguments of that call.
-
-        Raises
-        ------
-        TrailEnd
-            If no store is an archive, or the archive cannot be read.
-        """
+        """Read a frame again by a method of `Archive`, such as ``history``, with ``options``."""
         for store in self._stores:
             if hasattr(store, "_archived_frame"):
                 try:
@@ -199,7 +148,7 @@ class ResponseFinder:
 
 
 def _stores(within: Any) -> Iterator[Any]:
-    """Yield each study, each archive and each list of responses that is in ``within``."""
+    """Yield each study, archive and list of responses in ``within``."""
     if isinstance(within, Tables):
         yield within._parts.held
     elif hasattr(within, "_stored_responses"):
@@ -215,10 +164,7 @@ def _stores(within: Any) -> Iterator[Any]:
 
 
 def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield each response in ``store`` that may be the one that ``source`` describes.
-
-    Each comes after a text that says where it was found, such as "in memory".
-    """
+    """Yield pairs of a place in words and a response in it that may be the source's."""
     if hasattr(store, "_stored_responses"):
         for response in store._stored_responses(source):
             yield f"in {store._store_name}", response
@@ -238,7 +184,7 @@ _WHY_NOT_TAKEN = {
     "null": "",
     "no value": ", which is no {dtype}",
 }
-"""Why a value of a response is not in its column: the text by the reason in ``tables.extra``."""
+"""Texts that say why a response's value is not in its column, by reason in ``tables.extra``."""
 _REASON_COLUMNS = re.compile(
     r"(?:^|_)(?:state|status|reason|cause|why|because)(?:_|$)", re.IGNORECASE
 )
@@ -246,12 +192,7 @@ _REASON_COLUMNS = re.compile(
 
 
 class _ColumnCells:
-    """The cells of one column: their values, units and JSON paths, and statements about them.
-
-    ``signals`` has a pair for each statement of the response about the availability of these cells.
-    The second element of the pair says whether the statement is about all cells of the column or
-    some.
-    """
+    """The cells of one column: values, units, JSON paths, and the response's statements on them."""
 
     def __init__(self, table: TableCells, name: str) -> None:
         table_rows = table.response.tables._parts.built[table.name].rows
@@ -277,15 +218,7 @@ class _ColumnCells:
 
 
 class TableCells:
-    """Explains the cells of one table of a response.
-
-    Parameters
-    ----------
-    response : ReadResponse
-        The response, read again.
-    name : str
-        The name of the table.
-    """
+    """Explains the cells of one table of a response."""
 
     def __init__(self, response: ReadResponse, name: str) -> None:
         self.response, self.name, self.frame = response, name, response.tables[name]
@@ -303,14 +236,11 @@ class TableCells:
         return self._cells_by_column[column]
 
     def value_at(self, position: int, column: str) -> Any:
-        """Return the value of a column in the row at a position; None if it is missing."""
+        """Return the value in a row and column; None if it is missing."""
         return to_json_value(self.cells_of_column(column).values[position])
 
     def explain(self, position: int, column: str, *, with_counts: bool = True) -> Explanation:
-        """Explain the value of a column in the row at a position.
-
-        For a rate, ``with_counts`` adds the explanations of its two counts.
-        """
+        """Explain the value in a row and column, for a rate also its two counts."""
         cells, value = self.cells_of_column(column), self.value_at(position, column)
         cell = self.add_column_facts(
             Explanation(
@@ -376,10 +306,8 @@ class TableCells:
     def _explain_rate(
         self, position: int, cells: _ColumnCells, value: Any
     ) -> tuple[str | None, tuple[Explanation, ...]]:
-        """Return the formula of a rate, and the explanations of its numerator and denominator.
-
-        Return (None, ()) if one of the two is missing, or if their quotient is not ``value``.
-        """
+        """Return the formula of a rate, and the explanations of its numerator and denominator."""
+        # Nothing if one of them is missing, or their quotient is not ``value``.
         counts = [self.value_at(position, count_name) for count_name in cells.count_columns]
         numerator, denominator = counts or (None, None)
         if numerator is None or denominator is None or (value is None and denominator):
@@ -398,11 +326,7 @@ class TableCells:
     def _find_statements(
         self, position: int | None, cells: _ColumnCells, place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
-        """Return the response's statements about the availability of a cell.
-
-        ``place`` is where the response has the cell's value. With ``position=None``, return the
-        statements about the whole column.
-        """
+        """Return what the response states about the availability of a cell or of its column."""
         return tuple(
             _convert_to_statement(signal)
             for signal, extent in cells.signals
@@ -418,11 +342,7 @@ class TableCells:
         )
 
     def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
-        """Return the reason why a cell has no value.
-
-        It combines what the response has at the cell's path (``place``), the cell's availability
-        (``state``), and a column of reasons in the same row, if the table has one.
-        """
+        """Return the reason why a cell has no value."""
         cells = self.cells_of_column(column)
         if cells.declaration is None:
             reason = f"it is no column of the table {self.name}"
@@ -455,13 +375,13 @@ class TableCells:
 
 
 def _is_about_place(signal: Signal, place: ValuePlace | None) -> bool:
-    """Return whether ``signal``, a statement about some cells, covers the value at ``place``."""
+    """Return whether a statement about some cells covers the value at ``place``."""
     target = format_json_path(target_steps(signal.target or ""))
     return place is not None and bool(narrowest_path(place.path, {target: signal.availability}))
 
 
 def _convert_to_statement(signal: Signal) -> StatedAvailability:
-    """Convert a detected statement about availability to the form in which explanations show it."""
+    """Convert a statement found in a response to the form in which explanations show it."""
     state = signal.availability
     return StatedAvailability(
         str(state.status),
@@ -482,7 +402,7 @@ _MAX_CELLS = 500
 
 
 def explain_path(tables: Tables, path: str) -> Explanation:
-    """Explain the value at a JSON path: list the cells that hold it; see ``Tables.explain``."""
+    """Explain the value at a JSON path by the cells that hold it; see ``Tables.explain``."""
     held_responses = sorted(tables._parts.held, key=lambda held: held.body is None)
     response = next(
         (ReadResponse(held.source, tables, held.body, "in memory") for held in held_responses), None

@@ -1,7 +1,7 @@
 """Explain statistics: the formula of each number, down to the cells of the input frames.
 
-The statistic runs once more while a `Tracer` is set as ``TRACER``. Then its numbers are `Traced`:
-objects that behave as numbers and remember how they were computed.
+The statistic runs once more with a `Tracer` in ``TRACER``. Its numbers are then `Traced`, i.e. they
+remember how they were computed.
 """
 
 from __future__ import annotations
@@ -37,13 +37,7 @@ _TOO_MANY_REASON = "these are too many rows to list them all here"
 
 
 class Tracer:
-    """Records how a statistic computes its numbers, while it runs again to be explained.
-
-    Parameters
-    ----------
-    inputs : iterable of Replayed
-        The input frames of the statistic.
-    """
+    """Records how a statistic computes its numbers, while it runs again to be explained."""
 
     def __init__(self, inputs: Iterable[Replayed]) -> None:
         self._frames = {
@@ -63,11 +57,7 @@ class Tracer:
     def derive(
         self, frame: pd.DataFrame, source: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
-        """Register that the cells of ``frame`` are explained by those of ``source``.
-
-        ``rows`` are the positions in ``source`` of the rows of ``frame``; None if both have the
-        same rows. ``names`` is a dict from column name in ``frame`` to column name in ``source``.
-        """
+        """Record that the cells of ``frame`` come from ``source``."""
         explain = self._frames[id(source)][1]
 
         def explain_derived(position: int, column: str) -> Explanation:
@@ -78,11 +68,7 @@ class Tracer:
             self._frames[id(frame)] = frame, explain_derived
 
     def keep(self, values: Mapping[str, Any], order: Any) -> dict[str, Any]:
-        """Keep the columns of a result, which may be `Traced`; return them as plain numbers.
-
-        If the rows of the result will be sorted, ``order`` has for each of them its position in
-        ``values``.
-        """
+        """Keep the columns of a result for explanations, and return them as plain numbers."""
         self._traced_columns, self._row_order = values, order
         return {
             name: [*map(plain_value, column)]
@@ -92,7 +78,7 @@ class Tracer:
         }
 
     def number(self, position: int, column: str) -> Explanation | None:
-        """Explain the number in a row and column of the result; None if it is not `Traced`."""
+        """Explain the number in a row and column of the result; None if no formula was recorded."""
         node = self._traced_columns.get(column)
         row = int(position if self._row_order is None else self._row_order[position])
         if isinstance(node, list | tuple):
@@ -109,11 +95,7 @@ class Tracer:
         formula: str,
         row: Mapping[str, Any] | None = None,
     ) -> Explanation:
-        """Explain a number by cells of a frame: those in ``columns``, at the positions ``rows``.
-
-        ``name``, ``value`` and ``formula`` are those of the number, and ``row`` is its key. Without
-        ``row``, the value and the key are those of the first cell.
-        """
+        """Explain a number by the cells of a frame in ``columns`` and ``rows``."""
         explain = self._cell_explainer(frame)
         cells = tuple(
             cell for position in rows for column in columns for cell in explain(column, [position])
@@ -132,14 +114,11 @@ class Tracer:
         )
 
     def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
-        """Explain a value that no cell holds: an argument or a label, such as the day of a row."""
+        """Explain a value that is in no cell, such as an argument or the day of a row."""
         return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING)
 
     def total(self, sums: ClusterSums, name: str, pair: int, is_denominator: bool) -> Explanation:
-        """Explain the numerator or denominator of one pair of group and cluster.
-
-        ``pair`` is the position of the pair in ``sums``.
-        """
+        """Explain the numerator or denominator of one cluster, such as a prompt, in one group."""
         cell_key = (id(sums), name, pair, is_denominator)
         if cell_key not in self._cells:
             rows = sums.rows[np.flatnonzero(sums.pair == pair)].tolist()
@@ -159,11 +138,7 @@ class Tracer:
         return self._cells[cell_key]
 
     def _cell_explainer(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
-        """Return a function ``(column, rows)`` that explains the cells of ``frame``.
-
-        It takes the name of a column and the positions of rows, and returns the explanations of
-        these cells. If too many cells would be explained, it returns an empty tuple.
-        """
+        """Return a function that explains the cells of ``frame`` in a column and several rows."""
         explain = self._frames[id(frame)][1]
 
         def explain_column(column: str, rows: Iterable[int]) -> tuple[Explanation, ...]:
@@ -178,15 +153,7 @@ class Tracer:
 
 
 class StatisticCells(Result):
-    """The result of a statistic that ran again while a tracer recorded its computations.
-
-    Parameters
-    ----------
-    *arguments
-        As for `Result`.
-    tracer : Tracer
-        The tracer that recorded the computations.
-    """
+    """The result of a statistic that ran again while a tracer recorded its formulas."""
 
     def __init__(self, *arguments: Any, tracer: Tracer) -> None:
         super().__init__(*arguments)
@@ -223,13 +190,13 @@ class StatisticCells(Result):
 
 
 class TracedExplainer:
-    """Explains `Traced` numbers; of a number explained before, it only gives name and value."""
+    """Explains `Traced` numbers, which remember their formula; each number only once."""
 
     def __init__(self) -> None:
         self._explained_parts: set[tuple[int, int | None]] = set()
 
     def number(self, node: Traced, position: int | None = None) -> Explanation:
-        """Explain a single number, or the element of an array at a position."""
+        """Explain a single number, or the element of an array at ``position``."""
         position = position if node.is_vector else None
         value = to_json_value(node.value if position is None else node.value[position])
         leaf: Explanation | None = None
@@ -270,11 +237,7 @@ class TracedExplainer:
 
 
 def _find_key(node: Traced, position: int) -> dict[str, Any]:
-    """Return the key of the element of an array at a position: a dict from column to value.
-
-    The key is the key of the element's group. For a formula it is the key of the first operand that
-    is an array.
-    """
+    """Return the dict from column to value that identifies an element of an array."""
     if node.cells is not None:
         cell = node.cells(position)
         return dict(cell.row) if node.op == LEAF else to_json_value(cell)
