@@ -42,7 +42,7 @@ _ONLY_UNMEASURED = "is there only where nothing was measured"
 MAX_CANDIDATES = 4
 """The maximum number of candidates per section."""
 
-_MIN_SCORE, _MAX_NOTICES, _MAX_WORDS, _MAX_LENGTH, _MAX_DEPTH = 3, 12, 6, 200, 6
+_MIN_SCORE, _MAX_NOTICES, _MAX_WORDS, _MAX_LENGTH, _MAX_DEPTH = 3, 12, 6, 200, 12
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d.*")
@@ -201,6 +201,7 @@ def find_candidates(
         for engine_response in response_by_engines.values()
         if has_numbers(engine_response)
     ]
+    container_path = tuple(takewhile(lambda step: isinstance(step, Field), shapes.main))[:-1]
     found_candidates = []
     for path, occurrences in search.occurrences_by_path().items():
         pattern = format_path(path)
@@ -238,7 +239,9 @@ def find_candidates(
         evidence = search.evidence.get(path, default_evidence)
         total = search.totals.get(path, "")
         legend = _find_legend(occurrences, legends)
-        score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total))
+        # The names of what contains the whole section, such as `site`, say nothing about the path.
+        own_path = path[_count_shared_steps(path, container_path) :]
+        score, why = _score_path(own_path, occurrences, evidence, legend, is_count=bool(total))
         other_hosts = [host for host, value in value_by_host.items() if value != current_value]
         if score > 0 and unmeasured_value not in (None, current_value):
             score += 3
@@ -951,6 +954,12 @@ def _is_in_gaps(path: Path) -> bool:
 
 def _join_words(words: Collection[object]) -> str:
     return ", ".join(sorted(map(to_word, words))[:3])
+
+
+def _count_shared_steps(path: Path, other_path: Path) -> int:
+    """Return with how many equal steps two paths begin."""
+    pairs = zip(path[:-1], other_path, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _is_in_rows(path: Path) -> bool:
