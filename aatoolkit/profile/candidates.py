@@ -591,7 +591,7 @@ class _Search:
                     ((Field(key),), "*") for key in text_keys[:is_of_gaps]
                 ]
                 for steps, code in steps_and_codes:
-                    if engine and (" " in code or steps == (Field(engine_keys[0]),)):
+                    if engine and (" " in code or (steps == (Field(engine_keys[0]),) and code != "*")):
                         continue
                     code_path = (*path, Each(), *steps)
                     has_number = self._measured.get(engine, self._has_numbers)
@@ -804,10 +804,9 @@ def _marks_missing_number(row_lists: list[list[Row]], key: str, number_field: st
 def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield the path and text of each code or sentence in a notice."""
     for key, value in record.items():
-        is_sentence = isinstance(value, str) and " " in value and has_word_of(key, "place_reason")
         if isinstance(value, dict):
             yield from (((Field(key), *steps), code) for steps, code in _iter_codes(value))
-        elif is_sentence or (isinstance(value, str) and _CODE.fullmatch(value)):
+        elif isinstance(value, str) and (has_word_of(key, "place_reason") or _CODE.fullmatch(value)):
             yield (Field(key),), value
 
 

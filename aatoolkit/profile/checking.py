@@ -201,7 +201,9 @@ def find_rule_problem(
         if name.lower() == rule.header
     ]
     if rule.kind != "header":
-        found_values = Vector(responses).descend(parse_pattern(rule.at)).values
+        # A column of a grid is not in each of its rows by name, so its rows stand for it.
+        steps = [step for step in parse_pattern(rule.at) if not isinstance(step, Named)]
+        found_values = Vector(responses).descend(steps).values
         values = [value for value in found_values if value is not MISSING]
     if not values:
         paths = {
