@@ -293,7 +293,9 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
     for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
         parent, _, key = candidate.at.rpartition(".")
         has_denying_sibling = (
-            "[]" in parent and parent in denying_parents and candidate not in denying_candidates
+            ("[]" in parent or _ONLY_UNMEASURED in candidate.why)
+            and parent in denying_parents
+            and candidate not in denying_candidates
         )
         if has_denying_sibling and not has_word_of(key, "place"):
             continue  # a field beside it says why numbers are missing beside such a kind of rows

@@ -14,7 +14,7 @@ from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
 from aatoolkit.availability.detect.words import SILENT
 from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
-from aatoolkit.jsontree.paths import leaf_values, parse_pattern
+from aatoolkit.jsontree.paths import Named, leaf_values, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
