@@ -110,7 +110,7 @@ class Duplicates:
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
-        """Return a mask of the rows that repeat an earlier row of their group; None without repeats.
+        """Return a mask of the rows that repeat an earlier row of their group; None if no row does.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class Duplicates:
         )
 
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
-        """Return for each row the position of the first equal row; also the responses that overlap."""
+        """Return for each row the position of the first equal row, and which responses overlap."""
         scopes, response_codes = self.scopes(table)
         pairs = [*combinations(scopes, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]

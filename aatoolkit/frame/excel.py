@@ -225,7 +225,7 @@ class _Book:
         _set_printing(sheet)
 
     def _add_chart(self, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> Any:
-        """Return a line chart of the first table with days, else a bar chart; None if impossible."""
+        """Return a line chart of a table with days, else a bar chart; None if impossible."""
         for kind in ("line", "bar"):
             for table, (name, *_) in zip(tables, sheets, strict=False):
                 positions = _chart_columns(table.frame, kind)

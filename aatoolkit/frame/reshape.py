@@ -217,7 +217,7 @@ def complete(
 
 
 def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """Return the distinct ``values`` of a key column in its dtype, with new categories if needed."""
+    """Return the distinct ``values`` of a key column, in its dtype with new categories added."""
     is_list = isinstance(values, Iterable) and not isinstance(values, str)
     cells: Any = values if is_list else [values]
     levels, dtype = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
