@@ -37,27 +37,13 @@ _MAX_PAIRS = 1_000_000
 
 @dataclass(frozen=True)
 class ResponseTotals:
-    """The denominators of a share, such as that of a brand in all mentions.
+    """The denominators of a share, such as a brand's share of all mentions, summed over responses."""
 
-    Each response to a request has one total; the denominator is the sum of the totals.
-
-    Parameters
-    ----------
-    responses : array of int
-        For each row of the frame, the number of the response that it was read from.
-    groups, rows : array of int
-        Pairs of a group and a row whose total is added to the group's denominator.
-    lacking_count : array of int
-        For each group, the number of responses without a row in the group.
-    count : array of int
-        For each group, the number of responses.
-    """
-
-    responses: Codes
-    groups: Codes
+    responses: Codes  # for each row of the frame, the number of its response
+    groups: Codes  # with rows: pairs of a group and a row whose total it adds
     rows: Codes
-    lacking_count: Codes
-    count: Codes
+    lacking_count: Codes  # for each group, the responses without a row in it
+    count: Codes  # for each group, all responses
 
     def used_pairs(self, used_rows: Mask, groups: Groups) -> tuple[Codes, Codes]:
         """Return pairs of a group and a row whose total is added to the group's denominator."""
@@ -74,26 +60,15 @@ class ResponseTotals:
 
 @dataclass(frozen=True)
 class Plan:
-    """How one column of a frame is aggregated: its rule, and the columns that the rule needs.
-
-    Parameters
-    ----------
-    of : str or None
-        The declared column, as ``table.column``, if its declared rule is used.
-    trials : tuple of str
-        Columns of denominators. Rows with a 0 in one of them do not count.
-    repeats : array of bool, optional
-        A mask of the rows that repeat other rows and do not count.
-    caution : str, optional
-        Why the result is only approximate.
-    """
+    """How one column of a frame is aggregated: its rule, and the columns that the rule needs."""
 
     column: str
     rule: Aggregation
-    of: str | None = None
-    trials: tuple[str, ...] = ()
+    of: str | None = None  # the declared column, as table.column, if its declared rule is used
+    trials: tuple[str, ...] = ()  # denominators; rows with a 0 in one of them do not count
+    # the rows that repeat others and do not count
     repeats: Mask | None = field(default=None, compare=False)
-    caution: str | None = None
+    caution: str | None = None  # why the result is only approximate
     response_totals: ResponseTotals | None = field(default=None, compare=False)
 
     @property
@@ -112,13 +87,7 @@ def plan(
     *,
     shares: bool = False,
 ) -> list[Plan]:
-    """Return how each of ``columns`` is aggregated; by default, of all columns with a rule.
-
-    Raises
-    ------
-    AvailabilityError
-        If one of ``columns`` cannot be aggregated.
-    """
+    """Return how each of ``columns`` is aggregated; by default, of all columns with a rule."""
     if isinstance(columns, Mapping):
         raise ArgumentError("columns are names; how they are aggregated is said by rules={…}")
     given_columns = names_of([columns or ()])
@@ -455,13 +424,7 @@ def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | No
 
 
 def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
-    """Return the declared rule of a column, with the column names of this frame.
-
-    Raises
-    ------
-    Refused
-        If the column has no declared rule, or the rule does not fit this frame.
-    """
+    """Return the declared rule of a column, with the column names of this frame."""
     column, declared_name = declared(metadata.columns[name]), metadata.columns[name].of
     if column is None or declared_name is None:
         raise Refused(why_no_rule(frame, metadata, name))

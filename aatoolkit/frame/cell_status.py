@@ -55,21 +55,11 @@ MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 @dataclass(frozen=True)
 class Cells:
-    """For each row, whether the cell of a column was measured, and why not.
+    """For each row, whether the cell of a column was measured, and why not."""
 
-    Parameters
-    ----------
-    states : sequence of Availability
-        The distinct states: status, cause and reason.
-    codes : array of int
-        For each row, the position of its state in ``states``.
-    has_number : array of bool
-        Whether each row has a number that may be used.
-    """
-
-    states: Sequence[Availability]
-    codes: Codes
-    has_number: Mask
+    states: Sequence[Availability]  # the distinct states
+    codes: Codes  # for each row, the position of its state
+    has_number: Mask  # the rows with a number that may be used
 
     def having(self, *statuses: Status) -> Mask:
         """Return a mask of the rows that have one of ``statuses``."""

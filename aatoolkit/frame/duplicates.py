@@ -110,13 +110,7 @@ class Duplicates:
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
-        """Return a mask of the rows that repeat an earlier row of their group; None if no row does.
-
-        Raises
-        ------
-        Refused
-            If the frame does not show which rows are repeated, or if repeated rows differ.
-        """
+        """Return a mask of the rows that repeat an earlier row of their group, if there are any."""
         if table not in self._first_rows_by_table:
             self._first_rows_by_table[table] = self._first_rows(table)
         first_rows, overlapping_scopes = self._first_rows_by_table[table]
@@ -255,13 +249,7 @@ class Duplicates:
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame without its repeated rows.
-
-    Raises
-    ------
-    AvailabilityError
-        If nothing shows whether equal rows are one repeated row.
-    """
+    """Return the frame without its repeated rows; raise if equal rows may be different rows."""
     (stored_metadata, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
     grains = {name: stored_metadata.grain(name) or () for name in tables_of(stored_metadata)}
     repeated_tables = {*metadata.repeated}
@@ -422,10 +410,7 @@ assumed chance for two values.
 
 
 def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
-    """Raise `Refused` if a join probably repeated the values of a column, which a sum would add.
-
-    The sign of it: rows with the same text or day always have the same value.
-    """
+    """Raise `Refused` if a join probably repeated the values of a column, which a sum would add."""
     has_value = frame[name].notna().to_numpy(bool)
     values = frame.loc[has_value, name]
     # A column of 0 and 1, or with only one distinct value, says nothing.
@@ -440,6 +425,7 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
         )
         pairs = rows[["key", "value"]].drop_duplicates()
         repeat_count = len(rows) - len(pairs)
+        # The sign of a repeat: rows with the same text or day always have the same value.
         is_repeated = rows.duplicated(["group", "key"]).any()
         if not is_repeated or pairs["key"].duplicated().any():
             continue

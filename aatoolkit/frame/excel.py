@@ -75,17 +75,7 @@ class SheetTable(NamedTuple):
 def write_workbook(
     tables: Iterable[SheetTable], path: str | os.PathLike[str], *, created: datetime | None = None
 ) -> Path:
-    """Write tables to an Excel workbook, one sheet each, and return its path.
-
-    Excel has no time zones; times are written in UTC.
-
-    Raises
-    ------
-    NotWritten
-        If the name does not end in ``.xlsx``, a table is too long, or writing fails.
-    PackageMissing
-        If xlsxwriter is not installed.
-    """
+    """Write tables to an Excel workbook, one sheet each, and return its path."""
     path, sheets = Path(path), [*tables]
     if path.suffix.lower() != ".xlsx":
         raise NotWritten(
@@ -353,6 +343,7 @@ def _as_excel(values: pd.Series) -> list[Any]:
     elif pd.api.types.is_numeric_dtype(values.dtype):
         convert = _as_number
     elif values.dtype.kind == "M":
+        # Excel has no time zones.
         values = values.dt.tz_convert("UTC") if values.dt.tz is not None else values
         convert = _as_excel_time
     else:

@@ -28,21 +28,11 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a frame's rows.
+    """The groups of a frame's rows."""
 
-    Parameters
-    ----------
-    ids : array of int
-        The group of each row, as its position in ``keys``.
-    keys : pandas.DataFrame
-        The keys of the groups, one row per group.
-    by_value : frozenset of str
-        The key columns with one value per group, unlike weeks or other bins.
-    """
-
-    ids: Codes
-    keys: pd.DataFrame
-    by_value: frozenset[str] = frozenset()
+    ids: Codes  # the group of each row, as its position in keys
+    keys: pd.DataFrame  # one row per group
+    by_value: frozenset[str] = frozenset()  # the keys with one value per group, unlike weeks
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -79,15 +69,7 @@ class Groups:
 
 
 def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
-    """Return the groups of a frame's rows, like ``DataFrame.groupby`` with ``dropna=False``.
-
-    Raises
-    ------
-    AvailabilityError
-        If the rows cannot be grouped by a column, or a time to bin by is missing.
-    ItemNotFound
-        If there is no such column.
-    """
+    """Group the rows of a frame, as ``DataFrame.groupby`` does with ``dropna=False``."""
     groupers = _as_list(by)
     names = [key for key in groupers if isinstance(key, str)]
     check_columns(frame, names)
@@ -194,13 +176,7 @@ def float_sums(values: Floats, mask: Mask, groups: Groups) -> Floats:
 
 
 def sums(values: pd.Series, mask: Mask, groups: Groups, name: str) -> pd.Series:
-    """Return the sum of each group, over the rows in ``mask``; exact for integers.
-
-    Raises
-    ------
-    AvailabilityError
-        If a sum is too large for a 64-bit integer.
-    """
+    """Return the sum of each group, over the rows in ``mask``; exact for integers."""
     approximate_sums = float_sums(as_floats(values), mask, groups)
     if values.dtype.kind not in "iub":
         return as_nullable(approximate_sums, values)
@@ -251,13 +227,7 @@ def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
 
 
 def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
-    """Return the keys to group by: a `pandas.Grouper` of the time column, then those in ``by``.
-
-    Raises
-    ------
-    ArgumentError
-        If pandas does not know the frequency, or it is unclear which column has the times.
-    """
+    """Return the keys to group by: a `pandas.Grouper` of the time column, then those in ``by``."""
     flat_frame, keys = flattened(frame), _as_list(by)
     metadata = metadata_of(flat_frame)
     if not all(isinstance(key, str) for key in keys):

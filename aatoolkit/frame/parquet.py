@@ -44,21 +44,7 @@ CHECKSUMS = b"aatoolkit.sha256"
 
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Write a frame with its metadata to a Parquet file, completely or not at all.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The frame.
-    path : str or path
-        The file; its folder is created if necessary.
-
-    Raises
-    ------
-    NotWritten
-        If the frame cannot be stored as Parquet, or the file cannot be written. An existing file
-        is unchanged.
-    """
+    """Write a frame with its metadata to a Parquet file, completely or not at all."""
     path = Path(path)
     table = arrow_table(frame, path)
     with writing(path) as temporary:
@@ -85,13 +71,7 @@ def _write(
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
-    """Convert a frame to an Arrow table with the metadata in its schema.
-
-    Raises
-    ------
-    NotWritten
-        If a column cannot be written to Parquet.
-    """
+    """Convert a frame to an Arrow table with the metadata in its schema."""
     metadata = FrameMetadata.loads(serialized(frame))
     try:
         table = pa.Table.from_pandas(pd.DataFrame(frame))  # without attrs
@@ -240,11 +220,7 @@ def _key_values(file: pq.ParquetFile) -> dict[bytes, bytes]:
 
 
 def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write every table of a section to ``folder/section/table.parquet``; yield each path.
-
-    Further files have the values without a column, the differences from the declaration, the
-    availability, and the place of each value in the response. `rebuild` reads them.
-    """
+    """Write every table of a section to ``folder/section/table.parquet``; yield each path."""
     yield from write_section(tables, Path(folder) / tables.section)
 
 
@@ -258,6 +234,7 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
     }
     for name, frame in frames.items():
         yield write_parquet(frame, folder / f"{name}.parquet")
+    # The place of each value in the response, for `rebuild`.
     for name, table in tables._provenance.items():
         path = folder / "_placement" / f"{name}.parquet"
         with writing(path) as temporary:
@@ -304,15 +281,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
 
 
 def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]:
-    """Read the files that `write_section` wrote.
-
-    The first result has the frames; the second says where each value was in the response.
-
-    Raises
-    ------
-    PayloadError
-        If the folder does not hold the files of one section.
-    """
+    """Read the files that `write_section` wrote: tables, and the place of each value."""
     frames = {path.stem: read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
     placements = {}
     for path in folder.glob("_placement/*.parquet"):

@@ -20,11 +20,6 @@ _TOKEN = re.compile(rb"[\[\]{}]|" + _STRING + rb"|[^\s,:\]}\[{]+", re.S)
 class ByteIndex:
     r"""Finds the bytes of a value in a response body by its path.
 
-    Parameters
-    ----------
-    body : bytes
-        One JSON document in UTF-8, which `decode` has accepted.
-
     Examples
     --------
     >>> index = ByteIndex(b'{"points": [{"rate": 1.50}, null]}')
@@ -43,16 +38,7 @@ class ByteIndex:
     def span(self, path: str) -> ByteSpan | None:
         """Return the start and stop of the value at a path; None if there is no such value.
 
-        Parameters
-        ----------
-        path : str
-            The path of one value, such as ``$.points[0].rate``. With ``~`` at its end, it is the
-            path of the value's key.
-
-        Raises
-        ------
-        ValueError
-            If ``path`` is not the path of one value.
+        With ``~`` at its end, the path is that of the value's key.
         """
         steps = parse_path(path.removesuffix(KEY_SIGN))
         key_span = value_span = self._root

@@ -56,21 +56,11 @@ _INSTANT = (
 
 
 class Parsed(NamedTuple):
-    """The parsed values of a column.
+    """The values of a column as an Arrow array, and the positions of values that do not fit."""
 
-    Attributes
-    ----------
-    array : pyarrow.Array
-        The values; null for values that are missing or do not fit.
-    invalid : list of int
-        The positions of values that do not fit.
-    missing : list of int
-        The positions of values that the declaration calls missing, such as ``"—"``.
-    """
-
-    array: pa.Array
-    invalid: Sequence[int] = ()
-    missing: Sequence[int] = ()
+    array: pa.Array  # null for values that are missing or do not fit
+    invalid: Sequence[int] = ()  # positions of values that do not fit
+    missing: Sequence[int] = ()  # positions of values that mean "missing", such as "—"
 
 
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
@@ -87,18 +77,7 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
 
 
 def make_exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
-    """Convert JSON values to an Arrow array; raise unless all values fit the dtype.
-
-    Parameters
-    ----------
-    kinds : set of type
-        The types of the values.
-
-    Raises
-    ------
-    ValueError, OverflowError
-        If a value does not fit.
-    """
+    """Convert JSON values to an Arrow array; raise an error if one does not fit the dtype."""
     if not kinds <= _EXACT_TYPES[dtype]:
         raise ValueError
     if dtype in _TIME_MEMOS:
@@ -118,15 +97,6 @@ def _make_array(values: Iterable[Any], dtype: str) -> pa.Array:
 
 def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) -> Parsed:
     """Parse the values of a column in the notation that its declaration names.
-
-    Parameters
-    ----------
-    values : sequence
-        JSON values or `MISSING`.
-    reading : Reading or Column
-        The dtype and the notation.
-    year : optional
-        The year of days such as ``Nov 3``, or the latest day that they can mean.
 
     Examples
     --------

@@ -41,22 +41,9 @@ class _InvalidDocument(Exception):
 
 
 def decode(response: bytes | str | Any, **facts: Any) -> Any:
-    """Decode one JSON document, with integers of any size.
+    """Decode one JSON document from bytes or text, or check a JSON value.
 
-    Parameters
-    ----------
-    response
-        The document: bytes in UTF-8, text, or a JSON value, which is only checked.
-    **facts
-        Attributes that an error gets: ``url``, ``status``, ``section``, ``scope``.
-
-    Raises
-    ------
-    DecodeError
-        If the document is not valid; the attribute ``problem`` says why in a word. Duplicate keys,
-        NaN, infinity, lone surrogates and nesting deeper than 128 are refused, too.
-    PayloadError
-        If a Python object is not a JSON value.
+    Raise `DecodeError` for an invalid document, also for duplicate keys, NaN and lone surrogates.
 
     Examples
     --------
@@ -76,19 +63,13 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
 def read_document(
     response: bytes | str | Any, convert: Callable[[Any, bool], tuple[T, int]], **facts: Any
 ) -> T:
-    """Decode a document like `decode`, and return the result of ``convert`` for it.
-
-    Parameters
-    ----------
-    convert
-        A function of the decoded value, and of whether it is certainly exact. It returns its result
-        and the number of keys of all objects. It is called again if the value was not exact.
-    """
+    """Decode a document like `decode`, and return the result of ``convert`` for it."""
     if not isinstance(response, bytes | str):
         return convert(check_json_value(response, **facts), True)[0]
     body = response.encode("utf-8", "surrogatepass") if isinstance(response, str) else response
     document = body.removeprefix(BOM)
     try:
+        # convert also returns the number of keys in all objects.
         result, key_count = convert(orjson.loads(document), False)
         if count_keys(document) == key_count:
             return result

@@ -33,37 +33,15 @@ class Inexact(Exception):
 
 
 class StructureCounter:
-    """Counts the paths and keys of a document, and checks their limits.
-
-    Parameters
-    ----------
-    limit : int
-        The maximum number of distinct paths in the document.
-    is_exact : bool
-        Whether the document was certainly decoded exactly.
-
-    Attributes
-    ----------
-    paths, keys : int
-        The number of distinct paths, and of keys in all objects.
-    most_keys : int
-        The largest number of keys in one object, or in all objects of one array.
-    """
+    """Counts the paths and keys of a document, and checks their limits."""
 
     def __init__(self, limit: int = 2**63, is_exact: bool = False) -> None:
         self.limit, self.is_exact = limit, is_exact
+        # most_keys is the largest number of keys in one object, or in all objects of one array.
         self.paths = self.keys = self.most_keys = 0
 
     def count_path(self, values: Sequence[Any], kinds: set[type], depth: int) -> None:
-        """Count one path, and check the numbers and the depth of its values.
-
-        Raises
-        ------
-        PayloadError
-            If the document has too many paths.
-        Inexact
-            If orjson may have rounded a number, or if the values are nested too deeply.
-        """
+        """Count one path; raise `PayloadError` if there are too many."""
         self.paths += 1
         if self.paths > self.limit:
             raise PayloadError(
@@ -73,6 +51,7 @@ class StructureCounter:
                 problems=[f"more than {self.limit:,} different paths @ $"],
             )
 
+        # Python's decoder then reports the depth, or reads large numbers exactly.
         if depth >= MAX_DEPTH and not kinds.isdisjoint((dict, list)):
             raise Inexact
         # Beyond 64 bits orjson makes floats of whole numbers.

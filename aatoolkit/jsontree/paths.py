@@ -52,10 +52,7 @@ class Each:
 
 @dataclass(frozen=True)
 class Entries:
-    """A step from an object to all its entries, or to those with the keys ``only``.
-
-    With ``at``, it leads to the entry with the key of a row.
-    """
+    """A step from an object to all its entries, or to those in ``only``; ``at`` as for `Each`."""
 
     only: tuple[str, ...] = ()
     at: int | None = None
@@ -63,10 +60,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Named:
-    """A step from an array to the element under a name, like a cell of a CSV row by its column.
-
-    The names are another array, at the path ``header``.
-    """
+    """A step from an array to its element under a name; the names are the array at ``header``."""
 
     header: tuple[Step, ...]
     name: str
@@ -89,21 +83,6 @@ _LENIENT = json.JSONDecoder(strict=False)
 @lru_cache(maxsize=4096)
 def parse_path(path: str) -> tuple[Step, ...]:
     """Parse a JSON path to its steps.
-
-    Parameters
-    ----------
-    path : str
-        The path, with or without a leading ``$``.
-
-    Returns
-    -------
-    tuple of Step
-        The steps to the values at the path.
-
-    Raises
-    ------
-    ValueError
-        If ``path`` is not a valid path.
 
     Examples
     --------
@@ -145,12 +124,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def parse_pattern(path: str) -> tuple[Step, ...]:
-    """Parse a pattern, i.e. a JSON path without positions, such as ``domains[]``.
-
-    Raises
-    ------
-    ValueError
-        If ``path`` is not a valid path, or has the position of an element.
+    """Parse a JSON path without positions, such as ``domains[]``.
 
     Examples
     --------
@@ -236,8 +210,6 @@ def is_within(path: str, outer: str) -> bool:
 
 def leaf_values(value: Any, path: str, end_paths: Container[str] = ()) -> list[tuple[str, str]]:
     """Return the JSON path and text of each scalar and empty container in a JSON value.
-
-    Values at ``end_paths`` are returned whole; ``path`` is the path of the JSON value.
 
     Examples
     --------

@@ -36,29 +36,15 @@ MISSING: Final = Missing()
 
 
 class Level:
-    """The rows of a vector: the document, the elements of arrays, or the entries of objects.
-
-    Parameters
-    ----------
-    size : int
-        The number of rows.
-    container : Vector, optional
-        The arrays or objects whose items are the rows; None for the document.
-    lengths : sequence of int
-        The number of items in each array or object.
-    keys : list of str, optional
-        The key of each row, for entries of objects.
-    is_computed : bool
-        Whether a function of the declaration computed the rows.
-    """
+    """The rows of a vector: the document, the elements of arrays, or the entries of objects."""
 
     def __init__(
         self,
         size: int,
-        container: Vector | None = None,
-        lengths: Sequence[int] = (),
-        keys: list[str] | None = None,
-        is_computed: bool = False,
+        container: Vector | None = None,  # the arrays or objects whose items are the rows
+        lengths: Sequence[int] = (),  # the number of items in each
+        keys: list[str] | None = None,  # of the rows, for entries of objects
+        is_computed: bool = False,  # by a function of the declaration
     ) -> None:
         self.size, self.lengths, self.keys, self.is_computed = size, lengths, keys, is_computed
         # A vector refers to its items; a cycle would keep them until the garbage collector runs.
@@ -115,24 +101,6 @@ class Level:
 class Vector:
     """The values at one path of a JSON document, as a list.
 
-    Parameters
-    ----------
-    values : sequence
-        The values; `MISSING` for objects that lack the field.
-    level : Level, optional
-        The rows that the values belong to; by default each value is a document.
-    field_names : tuple of str
-        The fields on the path from a row to its value.
-    is_absent : bool
-        Whether no object has the field.
-    is_key : bool
-        Whether the values are keys of objects.
-
-    Attributes
-    ----------
-    kinds : set of type
-        The Python types of the values.
-
     Examples
     --------
     >>> document = Vector([{"a": [{"b": 1}, {}, {"b": None}]}])
@@ -144,10 +112,10 @@ class Vector:
     def __init__(
         self,
         values: Sequence[Any],
-        level: Level | None = None,
-        field_names: tuple[str, ...] = (),
-        is_absent: bool = False,
-        is_key: bool = False,
+        level: Level | None = None,  # the rows; by default each value is a document
+        field_names: tuple[str, ...] = (),  # on the path from a row to its value
+        is_absent: bool = False,  # whether no object has the field
+        is_key: bool = False,  # whether the values are keys of objects
     ) -> None:
         self.values: Any = values
         self.level = Level(len(values)) if level is None else level
@@ -255,13 +223,7 @@ class Vector:
         return Vector(values, Level(len(values), self, [*map(len, lists)], keys, is_computed))
 
     def descend(self, steps: Sequence[Step]) -> Vector:
-        """Return the values at the end of a path that starts at the values of this vector.
-
-        Raises
-        ------
-        ValueError
-            If a step leads to a single element of an array.
-        """
+        """Return the values at the end of a path that starts at the values of this vector."""
         vector = self
         for step in steps:
             if type(step) is Field:

@@ -72,13 +72,7 @@ def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
-    """Read the metadata of a frame from the keys of a Parquet file; None if there is none.
-
-    Raises
-    ------
-    MetadataError
-        If the metadata is damaged, or of a newer major version.
-    """
+    """Read the metadata of a frame from the keys of a Parquet file; None if there is none."""
     try:
         metadata_text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
         if KEY in keys:

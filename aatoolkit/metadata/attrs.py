@@ -54,27 +54,18 @@ ATTRIBUTE = "aatoolkit"
 
 @dataclass(frozen=True)
 class FrameMetadata:
-    """The metadata of a frame: its columns, its key, and the responses that it was read from.
-
-    Parameters
-    ----------
-    grains
-        The columns that identify a row of a table, by table, if they differ from the declared key.
-    repeated
-        The tables whose rows may be in the frame more than once.
-    fingerprint
-        Hashes of the values as they were read, to detect changes.
-    recipe
-        How the frame was made; see `aatoolkit.metadata.recipe`.
-    """
+    """The metadata of a frame: its columns, its key, and the responses that it was read from."""
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
     key: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    # the key columns of tables, if not as declared
     grains: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    # tables whose rows may occur several times
     repeated: tuple[str, ...] = field(default=(), compare=False)
+    # of the values read
     fingerprint: Fingerprint | None = field(default=None, compare=False, repr=False)
-    recipe: Recipe | None = field(default=None, compare=False, repr=False)
+    recipe: Recipe | None = field(default=None, compare=False, repr=False)  # how it was made
 
     def grain(self, table: str) -> tuple[str, ...] | None:
         """Return the columns that identify a row of a table; None if they are not known."""
@@ -133,13 +124,7 @@ class FrameMetadata:
     @staticmethod
     @lru_cache(maxsize=256)
     def loads(text: str) -> FrameMetadata:
-        """Parse the text that `dumps` returned.
-
-        Raises
-        ------
-        MetadataError
-            If the text is damaged, or of a newer major version.
-        """
+        """Parse the text that `dumps` returned; raise `MetadataError` if it is damaged."""
         version = None
         try:
             body = json.loads(unpack(text))
@@ -226,20 +211,11 @@ class HeldResponse(Protocol):
 
 
 class _MetadataInMemory:
-    """The metadata of a frame, made when it is first needed.
-
-    Parameters
-    ----------
-    make_rows : callable
-        A function that returns the frame as it was when the metadata was attached.
-    make_metadata : callable
-        A function that returns the metadata.
-    responses : iterable of HeldResponse
-        The responses that the frame was read from.
-    """
+    """The metadata of a frame, made when it is first needed."""
 
     def __init__(
         self,
+        # returns the frame as it was when metadata was attached
         make_rows: Callable[[], pd.DataFrame],
         make_metadata: Callable[[], FrameMetadata],
         responses: Iterable[HeldResponse],
@@ -299,13 +275,6 @@ _PENDING = FrameMetadata().dumps()
 
 class LazyAttrs(dict[Any, Any]):
     """A dict for ``DataFrame.attrs`` that makes the text of the metadata when it is first read.
-
-    Parameters
-    ----------
-    other_attrs : mapping
-        The other items of the dict.
-    in_memory : _MetadataInMemory
-        The metadata.
 
     Examples
     --------
@@ -383,20 +352,7 @@ def frame_with(
 
 
 def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
-    """Return the part of a frame's metadata that is still true.
-
-    A column whose values were changed, or that has no metadata, has the status ``unknown``.
-
-    Parameters
-    ----------
-    levels : bool
-        Whether to include the named levels of the index.
-
-    Raises
-    ------
-    MetadataError
-        If the metadata is damaged, or of a newer major version.
-    """
+    """Return the part of a frame's metadata that is still true; changed columns are ``unknown``."""
     metadata, _ = stored_of(frame)
     names = [str(name) for name in frame.columns]
     level_names = [str(name) for name in frame.index.names if name is not None]
@@ -478,15 +434,7 @@ def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint 
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
-    """Return the metadata attached to a frame, and the responses that the frame was read from.
-
-    The metadata is not checked for changes of the frame; see `metadata_of`.
-
-    Raises
-    ------
-    MetadataError
-        If the metadata is damaged, or of a newer major version.
-    """
+    """Return the metadata attached to a frame, even if no longer true, and its responses."""
     in_memory = _find_in_memory(frame)
     if in_memory is not None:
         return in_memory.metadata, in_memory.responses

@@ -41,30 +41,14 @@ class Source:
 
 @dataclass(frozen=True)
 class ColumnMetadata:
-    """The metadata of one column.
+    """The metadata of one column: what it is, and whether it could be measured."""
 
-    Parameters
-    ----------
-    of : str, optional
-        The declared column, as ``table.column``.
-    availability : Availability
-        Whether the column could be measured.
-    statements : tuple of Statement
-        Whether certain rows could be measured, such as those of one engine.
-    other_rows : Availability, optional
-        Whether all other rows could be measured; by default as ``availability``.
-    absent : tuple of Availability
-        Why some rows are not in the frame at all, such as those of a host without data.
-    caution : str, optional
-        Why the numbers of the column are approximate.
-    """
-
-    of: str | None = None
+    of: str | None = None  # the declared column, as table.column
     availability: Availability = UNKNOWN
-    statements: tuple[Statement, ...] = ()
-    other_rows: Availability | None = field(default=None, compare=False)
-    absent: tuple[Availability, ...] = ()
-    caution: str | None = None
+    statements: tuple[Statement, ...] = ()  # about certain rows, such as those of one engine
+    other_rows: Availability | None = field(default=None, compare=False)  # rows without a statement
+    absent: tuple[Availability, ...] = ()  # why rows are not in the frame at all
+    caution: str | None = None  # why the numbers are approximate
 
     @property
     def table(self) -> str:
@@ -119,22 +103,13 @@ NOTHING = ColumnMetadata()
 
 
 class RowStatus:
-    """Computes the availability of each row of a frame, from statements about certain rows.
-
-    Parameters
-    ----------
-    arrays : mapping of str to array
-        The values of each column.
-    row_count : int
-        The number of rows of the frame.
-    trusted_columns : collection of str
-        The columns with unchanged values, which may show what rows a statement is about.
-    """
+    """Computes the availability of each row of a frame, from statements about certain rows."""
 
     def __init__(
         self, arrays: Mapping[str, Any], row_count: int, trusted_columns: Collection[str]
     ) -> None:
         self._arrays, self._row_count = arrays, row_count
+        # Only columns with unchanged values can show which rows a statement is about.
         self._usable_columns = {*arrays} & {*trusted_columns}
         self._masks: dict[Condition, Mask] = {}
         self._states: dict[Any, tuple[list[Availability], Codes]] = {}

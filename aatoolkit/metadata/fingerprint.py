@@ -109,36 +109,17 @@ class HashedRows:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Hashes of a frame as it was read: of all rows, or of a sample.
+    """Hashes of a frame as it was read: of all rows, or of a sample."""
 
-    Parameters
-    ----------
-    rows : int
-        The number of rows of the frame.
-    index : tuple of str or None
-        The names of the index levels.
-    span : tuple of int or None
-        The smallest and the largest label of an unnamed index of integers.
-    labels : sequence of int
-        The hash of the index label of each row.
-    keys : sequence of int
-        The hash of the key of each row; empty without a unique key.
-    cells : mapping of str to tuple
-        The number of missing values and the hashes of the cells, by column.
-    label_columns : tuple of str
-        The columns that are hashed with the labels, if labels are not unique.
-    is_sample : bool
-        Whether only a sample of the rows was hashed, with shorter hashes.
-    """
-
-    rows: int = 0
-    index: tuple[str | None, ...] = (None,)
-    span: tuple[int, int] | None = None
-    labels: Sequence[int] | Hashes = ()
-    keys: Sequence[int] | Hashes = ()
+    rows: int = 0  # the number of rows of the frame
+    index: tuple[str | None, ...] = (None,)  # the names of the index levels
+    span: tuple[int, int] | None = None  # the range of labels of an unnamed integer index
+    labels: Sequence[int] | Hashes = ()  # the hash of the index label of each row
+    keys: Sequence[int] | Hashes = ()  # the hash of the key of each row, if keys are unique
+    # by column: the number of missing values, and a hash per cell
     cells: Mapping[str, tuple[int, Sequence[int] | npt.NDArray[Any]]] = field(default_factory=dict)
-    label_columns: tuple[str, ...] = ()
-    is_sample: bool = True
+    label_columns: tuple[str, ...] = ()  # hashed with labels that are not unique
+    is_sample: bool = True  # of some rows, with shorter hashes
 
     @cached_property
     def is_complete(self) -> bool:
@@ -201,17 +182,7 @@ class Fingerprint:
 def fingerprint_of(
     frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], *, sample: bool = False
 ) -> Fingerprint:
-    """Return hashes of the rows of a frame.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The columns, or levels of the index, to hash.
-    key : tuple of str
-        The columns that identify a row.
-    sample : bool
-        Whether to hash only a sample of rows.
-    """
+    """Return hashes of the rows of a frame, or of a sample of them."""
     index, arrays = frame.index, arrays_of(frame)
     names = [name for name in names if name in arrays]
     positions = _choose_sample_positions(len(frame)) if sample else slice(None)
@@ -325,10 +296,7 @@ class RowMatch(NamedTuple):
 
 
 class FingerprintCheck:
-    """Finds the columns of a frame that still have the values that were read.
-
-    Rows are matched by index label or by key, whichever leaves more columns unchanged.
-    """
+    """Finds the columns of a frame that still have the values that were read."""
 
     def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
         self._index, self._arrays = frame.index, arrays_of(frame)
@@ -403,14 +371,12 @@ class FingerprintCheck:
         reasons_of_matches = [match_reasons for _, _, match_reasons in self._matches] or [
             dict.fromkeys(self._columns, MOVED)
         ]
+        # Of the matches by label and by key, that with fewer changed columns counts.
         return reasons | min(reasons_of_matches, key=len)
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
-        """The matches of the frame's rows to the rows that were read, by index label and by key.
-
-        Each comes with the columns that differ, and those that may no longer hold what was read.
-        """
+        """The matches of the frame's rows to the rows that were read, with columns that differ."""
         matches = []
         for find_match in (self._match_by_label, self._match_by_key):
             match = find_match()

@@ -45,13 +45,7 @@ def pack(text: str) -> str:
 
 
 def unpack(text: str) -> str:
-    """Return the text that `pack` compressed; return any other text unchanged.
-
-    Raises
-    ------
-    ValueError
-        If the compressed text is damaged, or would be larger than 64 MiB.
-    """
+    """Return the text that `pack` compressed; return any other text unchanged."""
     if not text.startswith(PACKED):
         return text
     stream = zlib.decompressobj()

@@ -45,12 +45,7 @@ VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
 def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator for a method of ``df.aa`` that records how its result was made.
 
-    Parameters
-    ----------
-    verb : str
-        The name of the method in the record.
-    *inputs : str
-        The names of the parameters that are frames or lists of frames.
+    ``inputs`` are the names of the parameters that are frames.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -93,19 +88,7 @@ def _find_signature(function: Callable[..., Any]) -> inspect.Signature:
 def record(
     result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], inputs: Iterable[str]
 ) -> None:
-    """Record in a frame how it was made: by which method, with which arguments, from which frames.
-
-    Parameters
-    ----------
-    result : pandas.DataFrame
-        The frame.
-    verb : str
-        The name of the method, such as ``aggregate``.
-    arguments : mapping
-        The arguments by name.
-    inputs : iterable of str
-        The names of the arguments that are frames.
-    """
+    """Record in a frame how it was made: the method, its arguments and its input frames."""
     frames: list[pd.DataFrame] = []
     other_arguments: dict[str, Any] = dict(arguments)
     for name in inputs:

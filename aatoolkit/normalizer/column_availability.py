@@ -64,24 +64,14 @@ SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size",
 
 
 class TableStatements:
-    """Applies the response's statements about availability to the columns of one table.
-
-    Parameters
-    ----------
-    signals
-        The statements, such as that an engine has no data.
-    array_of
-        A function that returns the values of the column with a name.
-    size
-        The number of rows in the table.
-    """
+    """Applies what the response says about availability to the columns of one table."""
 
     def __init__(
         self,
         plan: TablePlan,
-        signals: Iterable[Signal],
-        array_of: Callable[[str], pa.Array],
-        size: int,
+        signals: Iterable[Signal],  # what the response says
+        array_of: Callable[[str], pa.Array],  # returns the values of a column
+        size: int,  # the number of rows
     ) -> None:
         self._table, self._dimensions = plan.table, plan.dimensions
         self._size = size
@@ -95,17 +85,7 @@ class TableStatements:
     def make_column_metadata(
         self, column: Column, name: str, is_absent: bool, is_measured: bool, path_of_row: PathOfRow
     ) -> ColumnMetadata:
-        """Return the metadata of a column: whether it was measured, as a whole and in single rows.
-
-        Parameters
-        ----------
-        name
-            The name of the column in the metadata of frames.
-        is_absent
-            Whether the response lacks the field of the column.
-        is_measured
-            Whether the column has any value.
-        """
+        """Return the metadata of a column: whether it, and each of its rows, was measured."""
         if is_absent and self._section_state.status not in EMPTY:
             return ColumnMetadata(name, _ABSENT)
         column_state = self._find_column_state(column)
@@ -182,10 +162,7 @@ class TableStatements:
         return combine(states[max(states)]) if states else self._section_state
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return statements about the rows of single engines and days.
-
-        Without a column of engines or days, return what is missing in the table's sums instead.
-        """
+        """Return statements about the rows of single engines and days, or what sums lack."""
         statements = []
         group_states = []
         for signal in self._signals:
@@ -205,6 +182,7 @@ class TableStatements:
                 pairs = zip(signal.rows, column_names, strict=True)
                 conditions = (replace(condition, column=name) for condition, name in pairs)
                 statements.append(Statement(state, tuple(conditions)))
+            # The table has no column of engines or days; its numbers are sums over them.
             elif state.status not in (Status.AVAILABLE, Status.UNKNOWN):
                 group_states.append(replace(state, status=Status.PARTIAL))
         return statements, list(dict.fromkeys(group_states))
@@ -212,10 +190,7 @@ class TableStatements:
     def _make_row_statements(
         self, column: Column, path_of_row: PathOfRow
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return statements about single rows of a column.
-
-        If the key cannot identify the rows, return only their availability, in a second list.
-        """
+        """Return statements about single rows of a column, or only their availability."""
         states = self._find_cell_states(column)
         rows_by_state: dict[Availability, list[int]] = {}
         for row in range(self._size) if states else ():
@@ -226,6 +201,7 @@ class TableStatements:
             state: self._make_key_conditions(rows_in_state)
             for state, rows_in_state in rows_by_state.items()
         }
+        # The key cannot identify the rows.
         if not all(conditions_by_state.values()):
             return [], list(dict.fromkeys(states.values()))
         return [

@@ -39,27 +39,15 @@ _SMALL_SIZE = 1000
 
 
 class BuiltTable:
-    """A table of a response, with typed columns and their metadata.
-
-    Parameters
-    ----------
-    rows : TableRows
-        The rows of the table in the response.
-    name : str
-        The name of the table in the metadata of frames.
-    signals : list of Signal
-        What the response says about availability.
-    report : DriftReport
-        The differences from the declaration, which are added to it.
-    """
+    """A table of a response, with typed columns and their metadata."""
 
     def __init__(
         self,
         rows: TableRows,
-        name: str,
-        signals: list[Signal],
+        name: str,  # in the metadata of frames
+        signals: list[Signal],  # what the response says about availability
         source: attrs.Source,
-        report: DriftReport,
+        report: DriftReport,  # collects the differences from the declaration
     ) -> None:
         self.rows, self.name, self._source = rows, name, source
         self.table, self.size = rows.table, rows.size
@@ -297,11 +285,7 @@ _ARRAY_CLASSES = {"Int64": "IntegerArray", "Float64": "FloatingArray", "boolean"
 
 
 def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataFrame:
-    """Convert an Arrow table to a DataFrame.
-
-    Days and UTC timestamps are ``datetime64[us]``, lists are tuples, and missing values are
-    ``pd.NA`` or ``NaT``. With ``dtype_backend="pyarrow"``, lists stay Arrow lists.
-    """
+    """Convert an Arrow table to a DataFrame; lists become tuples, except with ``pyarrow``."""
     blocks = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         # An array of one chunk is not copied.

@@ -91,24 +91,7 @@ def _find_format(value: Any, dtype: str) -> str:
 def rebuild(
     tables: Mapping[str, pd.DataFrame], extra: pd.DataFrame, provenance: Mapping[str, pa.Table]
 ) -> Any:
-    """Rebuild the response from its tables, its other values, and the paths of all values.
-
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        The tables, with all rows in their original order.
-    extra : pandas.DataFrame
-        The values that no column has, with the columns ``path`` and ``value``.
-    provenance : mapping of str to pyarrow.Table
-        The result of the function `provenance`.
-
-    Raises
-    ------
-    PayloadError
-        If a table, column or row is missing.
-    MetadataError
-        If ``provenance`` is incomplete.
-    """
+    """Rebuild the response from its tables, its other values, and the paths of all values."""
     try:
         columns = provenance["values"].select(_SCHEMA.names).to_pydict().values()
     except (KeyError, AttributeError):

@@ -51,36 +51,16 @@ table the position of its array and of its element.
 
 
 class TablePlan(NamedTuple):
-    """What can be worked out from the declaration of a table before any response is read.
-
-    Attributes
-    ----------
-    table : Table
-        The declaration.
-    kind : type or None
-        The type of the rows in the response, list or dict; None for any type.
-    is_filtered : bool
-        Whether the declaration drops rows by their values.
-    outer_sources : frozenset of str
-        Paths of columns whose values may belong to no row of the table.
-    measures : frozenset of str
-        The columns of measured numbers.
-    dimensions : dict
-        The names of the columns of engines and of days, by ``engine`` and ``date``.
-    parsed : frozenset of str
-        The columns whose values must be parsed, masked or filled.
-    separate : frozenset of str
-        The columns that are converted one by one.
-    """
+    """The declaration of a table, prepared for reading responses."""
 
     table: Table
-    kind: type | None
-    is_filtered: bool
-    outer_sources: frozenset[str]
-    measures: frozenset[str]
-    dimensions: dict[str, str | None]
-    parsed: frozenset[str]
-    separate: frozenset[str]
+    kind: type | None  # of the rows in the response: list, dict, or None for any
+    is_filtered: bool  # whether rows are dropped by their values
+    outer_sources: frozenset[str]  # paths of columns whose values may belong to no row
+    measures: frozenset[str]  # columns of measured numbers
+    dimensions: dict[str, str | None]  # the columns of engines and days, by "engine" and "date"
+    parsed: frozenset[str]  # columns whose values must be parsed, masked or filled
+    separate: frozenset[str]  # columns that are converted one by one
 
 
 @lru_cache(maxsize=128)
@@ -174,28 +154,14 @@ def find_sources_read(
 
 
 class TableRows:
-    """The rows of one table in one response.
-
-    Attributes
-    ----------
-    vectors : list of Vector
-        The values at each step of the path to the rows; the first is the response.
-    row_index : numpy.ndarray
-        For each row of the table, its position in the last of the vectors.
-    absent_path : str or None
-        The first part of the path to the rows that the response lacks.
-    is_null : bool
-        Whether the response has null instead of rows.
-    element_reads : list of ElementRead
-        The elements of arrays that columns read by position.
-    """
+    """The rows of one table in one response."""
 
     def __init__(self, document: Vector, plan: TablePlan) -> None:
         self.plan, self.table = plan, plan.table
         rows = self.table.rows
-        self.absent_path: str | None = None
-        self.is_null = False
-        self.vectors = [vector := document]
+        self.absent_path: str | None = None  # the first part of the path to the rows that is absent
+        self.is_null = False  # whether the response has null instead of rows
+        self.vectors = [vector := document]  # the values at each step of the path to the rows
         for step_count, step in enumerate(rows.steps, 1):
             parent, vector = vector, vector.descend((step,))
             self.vectors.append(vector)
@@ -210,7 +176,7 @@ class TableRows:
             vector = _compute_rows(vector, self.table.name, rows.function)
         self.vector = vector
         self._values: dict[str, RowValues] = {}
-        self.element_reads: list[ElementRead] = []
+        self.element_reads: list[ElementRead] = []  # array elements read by position
         self.row_index = vector.level.rows
         if rows.one:
             self.row_index = self._find_single_row()
@@ -470,22 +436,12 @@ def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex
 
 
 class FieldNode:
-    """A node in the tree of the JSON paths that a section declares.
-
-    Attributes
-    ----------
-    children : dict
-        The nodes below: fields by name, `Each` for array elements, `Entries` for map values.
-    is_read : bool
-        Whether a column reads the values at this path.
-    reason : str or None
-        Why no column reads the values, if the declaration expects this.
-    """
+    """A node in the tree of the JSON paths that a section declares."""
 
     def __init__(self) -> None:
-        self.children: dict[Any, FieldNode] = {}
-        self.is_read = False
-        self.reason: str | None = None
+        self.children: dict[Any, FieldNode] = {}  # by field name, Each or Entries
+        self.is_read = False  # whether a column reads the values
+        self.reason: str | None = None  # why no column does, if this is expected
 
     def get_nodes(self, steps: Sequence[Step]) -> list[FieldNode]:
         """Return the nodes at a path below this node; create missing nodes."""
@@ -538,25 +494,12 @@ def build_field_tree(section: Section) -> FieldNode:
 
 @dataclass(frozen=True)
 class Drift:
-    """A difference between a response and the declaration of its section.
+    """A difference between a response and its declaration, such as a new or an absent field."""
 
-    Parameters
-    ----------
-    kind : str
-        ``new`` (an undeclared field), ``absent`` (a missing field), ``wrong type``, ``new level``
-        (an undeclared category), ``null key`` or ``duplicate key``.
-    path : str
-        The JSON path of the field; for keys, the table with the columns of its key.
-    count : int
-        The number of values that differ.
-    example : str or None
-        One of these values, as JSON text.
-    """
-
-    kind: str
-    path: str
-    count: int
-    example: str | None = None
+    kind: str  # "new", "absent", "wrong type", "new level", "null key", "duplicate key"
+    path: str  # of the field; for keys, the table with its key columns
+    count: int  # how many values differ
+    example: str | None = None  # one of them, as JSON text
 
     def __str__(self) -> str:
         example_note = f", such as {self.example[:60]}" if self.example is not None else ""
@@ -570,19 +513,11 @@ class Drift:
 
 
 class DriftReport:
-    """Collects the differences from the declaration, and the values that no column has.
-
-    Attributes
-    ----------
-    extra_values : list of tuple
-        Values without a column: a vector, positions in it, and the reason.
-    differences : dict
-        The differences, by kind and path.
-    """
+    """Collects the differences from the declaration, and the values that no column has."""
 
     def __init__(self) -> None:
-        self.extra_values: list[tuple[Vector, Rows, str]] = []
-        self.differences: dict[tuple[str, str], Drift] = {}
+        self.extra_values: list[tuple[Vector, Rows, str]] = []  # positions in a vector, and why
+        self.differences: dict[tuple[str, str], Drift] = {}  # by kind and path
 
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
         """Record a difference; of several with the same kind and path, keep the most frequent."""

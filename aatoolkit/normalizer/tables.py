@@ -50,24 +50,12 @@ _EMPTY = {
 
 @dataclass(eq=False)
 class ResponseAtHand:
-    """A response in memory that can be converted to tables again.
+    """A response in memory that can be converted to tables again."""
 
-    Parameters
-    ----------
-    source : Source
-        Where the response is from: host, section, URL and so on.
-    response : Payload, bytes, str or None
-        The response; None if only its tables were read, from files.
-    read : callable
-        A function that converts a response to tables.
-    beside : sequence of ResponseAtHand
-        The other responses of the dataset, which may have names for the ids in this response.
-    """
-
-    source: Source
-    response: Payload | bytes | str | None
-    read: Callable[[Any], Tables]
-    beside: Sequence[ResponseAtHand] = ()
+    source: Source  # host, section, URL and so on
+    response: Payload | bytes | str | None  # None if only its tables were read, from files
+    read: Callable[[Any], Tables]  # converts a response to tables
+    beside: Sequence[ResponseAtHand] = ()  # responses that may have names for its ids
 
     @property
     def body(self) -> bytes | None:
@@ -90,21 +78,11 @@ def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
 
 
 class TableParts(NamedTuple):
-    """What writers and explanations need beside the DataFrames of a section.
+    """What writers and explanations need beside the DataFrames of a section."""
 
-    Parameters
-    ----------
-    built : mapping
-        The tables with typed columns, by name.
-    signals : sequence of Signal
-        What the response says about availability.
-    held : sequence
-        The response, if it is in memory.
-    """
-
-    built: Mapping[str, BuiltTable] = {}
-    signals: Sequence[Signal] = ()
-    held: Sequence[ResponseAtHand] = ()
+    built: Mapping[str, BuiltTable] = {}  # tables with typed columns
+    signals: Sequence[Signal] = ()  # what the response says about availability
+    held: Sequence[ResponseAtHand] = ()  # the response, if it is in memory
 
 
 _NO_PARTS = TableParts()
