@@ -70,7 +70,7 @@ class PlannedCells:
 
     @cached_property
     def cells(self) -> Cells:
-        """For each row, whether the numbers that the result is computed from were measured."""
+        """For each row, whether the numbers behind the result were measured."""
         return cells_of_plan(self.plan, self.frame, self.metadata, self.groups)
 
     @cached_property
@@ -292,7 +292,7 @@ def _aggregate_column(
 def cells_of_plan(
     planned: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
 ) -> Cells:
-    """Return which cells of a column count in its aggregate; the others become "not applicable"."""
+    """Return the cells that a column is aggregated from; those that do not count are left out."""
 
     def is_zero(name: str, rows: Mask) -> Mask:
         is_zero_number: Mask = rows & (as_floats(frame[name]) == 0)

@@ -37,7 +37,7 @@ _MAX_PAIRS = 1_000_000
 
 @dataclass(frozen=True)
 class ResponseTotals:
-    """The denominators of a share, such as a brand's share of all mentions, summed over responses."""
+    """The denominators of a share, such as a brand's share of all mentions, over responses."""
 
     responses: Codes  # for each row of the frame, the number of its response
     groups: Codes  # with rows: pairs of a group and a row whose total it adds
@@ -87,7 +87,7 @@ def plan(
     *,
     shares: bool = False,
 ) -> list[Plan]:
-    """Return how each of ``columns`` is aggregated; by default, of all columns with a rule."""
+    """Return how to aggregate each of ``columns``; by default, each column that has a rule."""
     if isinstance(columns, Mapping):
         raise ArgumentError("columns are names; how they are aggregated is said by rules={…}")
     given_columns = names_of([columns or ()])
@@ -495,7 +495,7 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """Return the unit that all rows have, for a column whose unit can differ by row; else None."""
+    """Return the unit of a column whose rows each have a unit, if all are equal; else None."""
     units = row_units(frame, metadata, name)
     if units is None or units.isna().any() or units.nunique() != 1:
         return None

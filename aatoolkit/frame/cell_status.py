@@ -216,7 +216,7 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
 def row_statements(
     statuses: pd.DataFrame, name: str, keys: pd.DataFrame, metadata: FrameMetadata
 ) -> list[Statement]:
-    """Turn a column of statuses into `Statement` objects, each about the rows with certain keys."""
+    """Turn a column of statuses into `Statement` objects: a status, and the keys of its rows."""
     statuses = statuses.fillna({name: Status.UNKNOWN})
     cells = _parse_statuses(statuses, name, np.ones(len(keys), bool))
     # With too many keys, or keys that may have changed, select rows by their status.
@@ -228,7 +228,7 @@ def row_statements(
 def key_statements(
     keys: pd.DataFrame, states: Sequence[Availability], codes: Codes | int = 0
 ) -> list[Statement]:
-    """Return a `Statement` for each state, which selects its rows by the values in ``keys``."""
+    """Return `Statement` objects; each has a state, and the keys of the rows that have it."""
     rows = keys.astype(object).map(as_text).assign(**{CAUSE: codes}).drop_duplicates()
     values_by_condition: dict[Any, list[str]] = {}
     for *first_values, last_value, code in rows.itertuples(index=False, name=None):

@@ -136,7 +136,10 @@ class Duplicates:
         )
 
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
-        """Return for each row the position of the first equal row, and which responses overlap."""
+        """Return for each row the first row with the same key in its group.
+
+        The second result has the responses that overlap.
+        """
         scopes, response_codes = self.scopes(table)
         pairs = [*combinations(scopes, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
@@ -181,7 +184,7 @@ class Duplicates:
         overlapping: Sequence[ResponseScope],
         response_codes: Codes | None,
     ) -> None:
-        """Raise `Refused` if rows may count twice and the columns that would show it are gone."""
+        """Raise `Refused` if rows may count twice and the key columns are gone."""
         is_summed = is_of_several = len(self._frame) > len(self._groups)
         if response_codes is not None and is_summed:
             responses = np.unique(_first_equal([self._groups.ids, response_codes]))
@@ -249,7 +252,7 @@ class Duplicates:
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame without its repeated rows; raise if equal rows may be different rows."""
+    """Return the frame without repeated rows; raise if equal rows may not be repeated rows."""
     (stored_metadata, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
     grains = {name: stored_metadata.grain(name) or () for name in tables_of(stored_metadata)}
     repeated_tables = {*metadata.repeated}

@@ -257,7 +257,7 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
 
 
 def _days_hint(declared_name: str) -> str | None:
-    """Return a hint to use tables with days, if a time column does not date the rows' counts."""
+    """Return a hint to use other tables, if a time column does not say when counts were made."""
     name, _, field = declared_name.partition(".")
     table = find_table(name)
     if table is None or field in table.key:
@@ -272,7 +272,7 @@ def _days_hint(declared_name: str) -> str | None:
 def part_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
-    """Return the groups that lack days of their period, with their share of days and a text."""
+    """Return the groups whose week or month is incomplete, with their share of its days."""
     time_columns, partial_periods = _binned_columns(by), dict[int, tuple[float, str]]()
     if len(time_columns) != 1 or not len(frame):
         return partial_periods

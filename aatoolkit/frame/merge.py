@@ -396,7 +396,7 @@ def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> l
 def _check_keys(
     left: pd.DataFrame, right: pd.DataFrame, options: Options, keys: Sequence[Sequence[Any]]
 ) -> None:
-    """Raise if a merge key does not exist, or if pandas would merge on a measure by default."""
+    """Raise if a merge key does not exist, or if pandas would merge on a measure without ``on``."""
     for frame, side, side_keys in zip((left, right), ("left", "right"), keys, strict=True):
         available_names = [str(name) for name in (*frame.columns, *frame.index.names)]
         for key in side_keys:

@@ -296,7 +296,7 @@ def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Ta
 
 
 def _with_known_dtypes(key_values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Replace dtype names in the metadata of a file that pandas writes but cannot read."""
+    """Replace dtype names that pandas writes to a file but cannot read back."""
     pandas_metadata = json.loads(key_values.get(b"pandas", b"{}"))
     for column in pandas_metadata.get("columns", ()):
         try:

@@ -34,7 +34,7 @@ LAYOUT = "2.1"
 
 
 def declared(column: ColumnMetadata) -> Column | None:
-    """Return the declaration of a column; None if no table declares it."""
+    """Return what a table declares about a column, such as its unit; None if no table does."""
     table_name, _, column_name = (column.of or "").partition(".")
     table = find_table(table_name)
     try:

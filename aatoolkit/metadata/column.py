@@ -61,7 +61,7 @@ class ColumnMetadata:
         return self.availability if self.other_rows is None else self.other_rows
 
     def combined_with(self, availability: Availability) -> ColumnMetadata:
-        """Return the metadata combined with another availability that may hold for any row."""
+        """Return the metadata combined with an availability that any row may have."""
         return replace(
             self,
             availability=combine([self.availability, availability]),

@@ -271,7 +271,7 @@ def _count_rows(columns: Iterable[Hashes]) -> pd.Series:
 
 
 def has_more_rows(column_hashes: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
-    """Return whether any row occurs more often in the first rows than in each of the ``frames``."""
+    """Return whether a row occurs more often, by its hashes, than in each of the ``frames``."""
     counts = _count_rows(column_hashes)
     read_counts = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
     return bool((counts > read_counts.reindex(counts.index, fill_value=0)).any())
@@ -391,7 +391,7 @@ class FingerprintCheck:
         return matches
 
     def _find_possible_sums(self, is_matched: Mask, diff_columns: set[str]) -> dict[str, str]:
-        """Return the columns whose values may be sums that equal the values read by chance."""
+        """Return the columns that may hold sums of groups which equal the values read by chance."""
         # After a groupby, labels of groups can equal labels of rows, and sums what was read there.
         equal_columns = {*self._columns} - diff_columns
         if self._key and equal_columns >= {*self._key}:

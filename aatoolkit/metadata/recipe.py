@@ -113,7 +113,7 @@ def load_rows(runs: Sequence[int]) -> Positions:
 
 
 def dump_values(values: pd.Series) -> list[Any] | None:
-    """Return a column as its dtype and its values for JSON; None if this would lose something.
+    """Return the dtype and values of a column for JSON; None if it could not be restored.
 
     Examples
     --------

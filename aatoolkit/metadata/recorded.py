@@ -222,7 +222,7 @@ def is_changed(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add the values of columns that plain pandas has set to ``changes``."""
+    """Add to ``changes`` the values of columns that plain pandas has set."""
     arrays = arrays_of(frame)
     for name in names:
         values = dump_values(pd.Series(arrays[name])) if name in arrays else None
