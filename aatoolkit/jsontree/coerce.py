@@ -169,7 +169,7 @@ def _parse_if_short(parse: Callable[[Any], Any], value: Any) -> Any:
 
 
 def hashable_key(value: Any) -> Any:
-    """Return a hashable key for a JSON value, which differs for True and 1; None for containers."""
+    """Return a dict key for a JSON scalar, different for True and 1; None for containers."""
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
 
 

@@ -63,7 +63,7 @@ class FrameMetadata:
     grains: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     # tables whose rows may occur several times
     repeated: tuple[str, ...] = field(default=(), compare=False)
-    # of the values read
+    # hashes of the values that were read, to detect changes
     fingerprint: Fingerprint | None = field(default=None, compare=False, repr=False)
     recipe: Recipe | None = field(default=None, compare=False, repr=False)  # how it was made
 

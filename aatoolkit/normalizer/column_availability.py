@@ -162,7 +162,10 @@ class TableStatements:
         return combine(states[max(states)]) if states else self._section_state
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return statements about the rows of single engines and days, or what sums lack."""
+        """Return statements about the rows of single engines and days.
+
+        The second result has what is missing in sums over engines or days.
+        """
         statements = []
         group_states = []
         for signal in self._signals:
@@ -190,7 +193,10 @@ class TableStatements:
     def _make_row_statements(
         self, column: Column, path_of_row: PathOfRow
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return statements about single rows of a column, or only their availability."""
+        """Return statements about single rows of a column.
+
+        The second result has only their availability, if the key cannot identify the rows.
+        """
         states = self._find_cell_states(column)
         rows_by_state: dict[Availability, list[int]] = {}
         for row in range(self._size) if states else ():

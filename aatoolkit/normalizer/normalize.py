@@ -307,7 +307,7 @@ def _describe_source(declaration: Section, response: Any, document: Any) -> attr
 def _warn_of_ignored_filters(
     section: str, scope: Scope, document: Any, signals: Iterable[Signal]
 ) -> None:
-    """Warn if the response repeats a filter of its request as null: the service may ignore it."""
+    """Warn if the response repeats a filter as null: the service may have ignored it."""
     nested_values = document.values() if isinstance(document, dict) else ()
     echoes = {
         snake(name): echoed_value
@@ -385,7 +385,7 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
 
 
 def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
-    """Return the values at a path, with what it takes to write their JSON paths."""
+    """Return all values at a path, and what is needed to write the JSON path of each."""
     last_step = steps[-1]
     if not isinstance(last_step, Named):
         vector = document.descend(steps)

@@ -77,7 +77,7 @@ def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[s
 
 
 def _find_format(value: Any, dtype: str) -> str:
-    """Return how the response writes a value, such as ``integer``, or ``T26Z`` for a timestamp."""
+    """Return how the response writes a number or timestamp, such as ``integer`` or ``T26Z``."""
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
     if dtype != "timestamp":
@@ -135,7 +135,7 @@ def _write_cells(
 
 
 def _format_moment(time_format: str, moment: datetime) -> str:
-    """Return a timestamp as text in a format such as ``T26Z``; in full rather than lose digits."""
+    """Write a timestamp as the response did, with further digits if necessary."""
     zone = time_format[3:]
     local_moment = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
     text = local_moment.isoformat(time_format[0], "microseconds")[: int(time_format[1:3])] + zone

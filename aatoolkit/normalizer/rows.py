@@ -143,7 +143,7 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
 def find_sources_read(
     source: str, valid_path: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
-    """Return the paths that a column reads, each with the paths of the arrays of names it needs."""
+    """Return the paths that a column reads, each with those of its headers (arrays of names)."""
     sources = []
     for path in (source, valid_path.lstrip("!")) if valid_path else (source,):
         _, sign, steps = _parse_source(path, header)
@@ -368,7 +368,7 @@ def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable
 
 
 def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
-    """Return for each row the array element that contains it, as values and positions."""
+    """Return all array elements that contain rows, and for each row the position of its element."""
     level, is_inside = vector.level, bool(vector.field_names)
     while not (is_inside and level.in_array):  # a declaration is refused if there is no record
         index, is_inside = compose_row_indexes(index, level.parents), True
@@ -377,7 +377,7 @@ def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
 
 
 def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
-    """Return for each row one element of its array, as values and positions; -1 if it has none."""
+    """Return all elements of arrays, and for each row the position of its element; -1 for none."""
     elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)
     if not len(lengths):
