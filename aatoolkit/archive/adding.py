@@ -70,8 +70,8 @@ class AddReport:
     failed : dict of (str, str, str) to AAToolkitError
         The errors of failed requests, by host, section and scope.
     problems : dict of str to AAToolkitError
-        The errors of responses that gave no tables, and of tables that could not be stored.
-        The key is the name of the response or table.
+        The errors of responses that gave no tables, and of tables that could not be stored. The key
+        is the name of the response or table.
     """
 
     run: str | None
@@ -94,8 +94,7 @@ class AddReport:
         """A DataFrame with a row for each error in ``failed`` and ``problems``.
 
         The columns are ``host``, ``section``, ``scope``, ``error`` and ``message``. For
-        ``problems``,
-        ``section`` has the name of the response or table.
+        ``problems``, ``section`` has the name of the response or table.
         """
         errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
         errors += [((None, name, None), error) for name, error in self.problems.items()]

@@ -251,10 +251,8 @@ class Archive(metaclass=Chaptered):
         """Read the rows of a table from all responses fetched in a period.
 
         A response covers a window of days, such as the last 30 days. If windows overlap, the same
-        day
-        is in several responses, and `df.aa.aggregate` does not add them up. For one row per day,
-        use
-        `history`.
+        day is in several responses, and `df.aa.aggregate` does not add them up. For one row per
+        day, use `history`.
 
         Parameters
         ----------
@@ -282,8 +280,7 @@ class Archive(metaclass=Chaptered):
             If there is no archive, or it cannot be read.
         ScopeError
             If the archive has no such section, table, host or scope, or no response until
-            ``until``.
-            Also if a day cannot be parsed.
+            ``until``. Also if a day cannot be parsed.
         """
         reader = TableReader(self._snapshot(), section, table)
         selection = Selection.of(hosts, since, until, scope).before(self._until)
@@ -305,8 +302,7 @@ class Archive(metaclass=Chaptered):
 
         Use it for tables by day, such as ``overview_trend``. A day is often in several responses;
         then the newest known value counts. Rows that the service has withdrawn since are left out.
-        A
-        table without days is read as by `read`.
+        A table without days is read as by `read`.
 
         Parameters
         ----------
@@ -324,8 +320,7 @@ class Archive(metaclass=Chaptered):
             ``host``, the filters of the requests, the columns of the table, and four more:
             ``first_seen`` (when the row was first fetched), ``last_seen`` (when its value was last
             fetched), ``last_changed`` (when its value last changed) and ``revisions`` (how often
-            its
-            value changed).
+            its value changed).
 
         Raises
         ------

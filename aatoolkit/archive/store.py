@@ -219,7 +219,7 @@ class ArchiveStore:
     def append(self, table: Any, data: pa.Table, *, transaction: int | None = None) -> None:
         """Append rows to a Delta table in one commit.
 
-        With a ``transaction`` number, the commit fails if another process has committed since.
+        Of two concurrent commits with a ``transaction`` number, the second fails.
         """
         deltalake = engine()
         options = {"mode": "append", "writer_properties": write_options()}

@@ -1,8 +1,8 @@
 """The common parts of all commands: options, error messages, output formats.
 
-A command is defined by its usage line and its options. An option is defined by its spelling and
-a description: ``option("--table NAME", "One table of it.")``. Error messages do not repeat
-arguments, as these may be tokens.
+A command is defined by its usage line and its options. An option is defined by its spelling and a
+description: ``option("--table NAME", "One table of it.")``. Error messages do not repeat arguments,
+as these may be tokens.
 
 Data is written to standard output, notes to standard error. CSV and JSON are always UTF-8. Tables
 are printed in aligned columns, unless an option or the suffix of the file selects another format.
@@ -192,8 +192,7 @@ def command(
     """Return a decorator that makes a function a command of a group.
 
     ``usage`` has name and arguments of the command, such as ``read HOST [SECTION]``. The help text
-    is
-    ``help_text`` or the docstring of the function.
+    is ``help_text`` or the docstring of the function.
     """
     name, *arguments = usage.split()
     examples = _EXAMPLES[f"{group.name} {name}"]

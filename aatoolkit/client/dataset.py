@@ -90,14 +90,14 @@ class Dataset(Keyed[str, Tables]):
         The first row is the planned comparison, the mention rate over all prompts; its p-value is
         not adjusted. The other rows compare the mean position, the own brand's share of voice, and
         the rate by topic, engine and brand. Their p-values are adjusted by Holm's method.
-        Intervals,
-        detectable changes and verdicts are those of ``df.aa.compare``.
+        Intervals, detectable changes and verdicts are those of ``df.aa.compare``.
 
         **Prompts are paired** if both windows have counts by prompt (sections ``prompts`` and
         ``ranking``). Two datasets without the section ``prompts`` are compared by day (section
-        ``overview``). The column ``method`` says which. Brands have no counts by prompt or day, so
-        their design effect (the variance added by dependent answers) is taken from the planned
-        comparison. It may be too small. Other key figures are listed with the verdict "cannot say".
+        ``overview``). The column ``method`` says which. Totals of a window, such as those of
+        brands, do not show how much answers depend on each other. Their design effect (the factor
+        by which this dependence increases the variance) is taken from the planned comparison, and
+        may be too small. Other key figures are listed with the verdict "cannot say".
 
         Parameters
         ----------
@@ -112,8 +112,7 @@ class Dataset(Keyed[str, Tables]):
         pandas.DataFrame
             One row per measure, ``subject`` (``all prompts``, ``topic``, ``engine``, ``brand`` or
             ``key figure``) and ``name``. The columns are those of ``df.aa.compare``, and
-            ``family``,
-            which says how the p-value is adjusted.
+            ``family``, which says how the p-value is adjusted.
 
         Raises
         ------
@@ -146,9 +145,9 @@ class Dataset(Keyed[str, Tables]):
         rates, as they count different events.
 
         ``crawl_to_refer`` is the number of crawlers' requests per visit, after the ratio of
-        Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025).
-        Here all requests count, not only those for HTML pages. It is missing for files without
-        visits, such as ``robots.txt``.
+        Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025). Here
+        all requests count, not only those for HTML pages. It is missing for files without visits,
+        such as ``robots.txt``.
 
         Do not read the funnel as cause and effect: a page may be visited without ever being
         crawled, and crawls of one month feed answers of later months.
@@ -269,8 +268,7 @@ class Dataset(Keyed[str, Tables]):
         the response, and the response's SHA-256.
 
         The page is one file: it opens offline, loads nothing and runs no script. The same data
-        gives
-        the same bytes.
+        gives the same bytes.
 
         Parameters
         ----------
@@ -428,8 +426,7 @@ class Collection(Keyed[HostScope, Dataset]):
         -------
         pandas.DataFrame
             The rows of all responses. ``host``, ``days``, ``filter_…`` and ``fetched_at`` are the
-            first
-            columns.
+            first columns.
 
         Raises
         ------

@@ -72,7 +72,7 @@ class ReadingOptions:
         Raises
         ------
         InternalError
-            If `normalize` fails with an exception of another package.
+            If `normalize` fails with an exception that is not in `aatoolkit.errors`.
         """
         try:
             return normalize(section, payload, **vars(self))
@@ -100,7 +100,7 @@ def read_many(
     workers: int,
     progress: bool | None,
 ) -> Generator[Dataset]:
-    """Fetch the sections ``names`` of many hosts concurrently, and yield one dataset per host.
+    """Fetch the sections ``names`` concurrently, and yield one dataset per host and scope.
 
     Each function in ``fetches`` fetches sections of one host and scope.
     """
@@ -343,9 +343,9 @@ def read_dataset(
 ) -> Dataset:
     """Read the files that ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
 
-    The dataset is like the original: funnels, comparisons, reports and explanations work. The
-    files do not hold the bytes of the responses, so ``payload`` is None. An explanation needs a
-    study or archive (``within=``) to show the bytes.
+    The dataset is like the original: funnels, comparisons, reports and explanations work. The files
+    do not hold the bytes of the responses, so ``payload`` is None. An explanation needs a study or
+    archive (``within=``) to show the bytes.
 
     If you changed a column before writing it, its availability is "unknown: overwritten".
 

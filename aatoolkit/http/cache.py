@@ -1,7 +1,7 @@
 """The cache: responses in one private SQLite file.
 
-A stored value is a hash, a line of JSON, and the body of the response. If the file cannot be
-used, there is a warning, and responses come from the service.
+A stored value is a hash, a line of JSON, and the body of the response. If the file cannot be used,
+there is a warning, and responses come from the service.
 """
 
 from __future__ import annotations

@@ -32,8 +32,7 @@ class SectionAvailability:
     """The availability of a section, i.e. whether its data were measured, and why not.
 
     ``sample_count`` is the number of observations, ``as_of`` the time up to which they are
-    complete.
-    ``fields`` and ``engines`` have the states of single fields and engines.
+    complete. ``fields`` and ``engines`` have the states of single fields and engines.
     """
 
     status: str = "available"
@@ -106,8 +105,7 @@ def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[st
     """Return a JSON object with the fields ``names`` of a row.
 
     The field ``mentionRate`` comes from the column ``mention_rate``. With
-    ``score="sentiment_score"``,
-    the field ``score`` comes from the column ``sentiment_score``.
+    ``score="sentiment_score"``, the field ``score`` comes from the column ``sentiment_score``.
     """
     return {name: row.get(renamed.get(name) or _snake_case(name)) for name in names.split()}
 

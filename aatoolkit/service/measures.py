@@ -10,9 +10,9 @@ sentiment score       mean over the mentions that were scored
 A brand has at most one mention per answer. The mention rate of several brands counts the answers
 that mention any of them; their share of voice adds their mentions.
 
-The focus brands are the brands of the brand filter; by default, the project's own brands. A page
-is an own page if its domain belongs to a focus brand. Only sources that an answer cites are
-counted, not sources that the engine only retrieved.
+The focus brands are the brands of the brand filter; by default, the project's own brands. A page is
+an own page if its domain belongs to a focus brand. Only sources that an answer cites are counted,
+not sources that the engine only retrieved.
 
 Without answers, every measure is None. With answers that do not mention a brand, its counts and
 rates are 0.

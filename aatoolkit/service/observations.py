@@ -55,7 +55,7 @@ FILTERS = {
     "category": ("categories", "category"),
     "brand": ("brands", "name"),
 }
-"""The list in the scope options, and the field of its items, that has the values of each filter."""
+"""The list and the field in the scope options that have the values of each filter."""
 
 DAYS = (7, 30, 90)
 

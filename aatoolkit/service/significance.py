@@ -37,7 +37,9 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
 
 
 def _t_quantile(degrees_of_freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t, with an error of at most 0.3 %.
+    """Return the 97.5 % quantile of Student's t.
+
+    From 4 degrees of freedom on, the error is at most 0.3 %.
 
     Abramowitz, M. and Stegun, I. A. (1964): Handbook of Mathematical Functions, 26.7.5.
     """

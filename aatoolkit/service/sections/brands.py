@@ -409,7 +409,7 @@ def _brand_sentiments(obs: Observations) -> list[dict[str, Any]]:
 
 
 def _daily_sentiment(obs: Observations) -> list[dict[str, Any]]:
-    """Return the sentiment per day, of answers about the brands of the filter or the own brands."""
+    """Return the sentiment of answers about the focus brands, per day."""
     rows = measure_focus_brands(obs, DAYS).items()
     return [{"date": day, **_sentiment_shares(row)} for day, row in rows if row["scored_count"]]
 

@@ -27,8 +27,8 @@ The brands are those of the brand filter; by default, the project's own. Changes
 p-value up to 0.1 are reported: at most 10 % of them are expected to be chance (Benjamini and
 Hochberg 1995). The severity grades the size of the change. The confidence is the adjusted p-value
 in words, or ``provisional`` with fewer than 30 observations in either window. Small changes are
-left out, and changes with fewer than 10 observations in either window. Changes of citations need
-at least 5 citing answers.
+left out, and changes with fewer than 10 observations in either window. Changes of citations need at
+least 5 citing answers.
 """
 
 from __future__ import annotations

@@ -58,8 +58,7 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
         The number of answers, including failed answers. Crawler requests and visits grow with it.
     icc
         The intra-class correlation of mentions in answers to the same prompt, from 0 to below 1.
-        Real
-        observations have about 0.3.
+        Real observations have about 0.3.
 
     Raises
     ------

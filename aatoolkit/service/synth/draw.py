@@ -134,8 +134,7 @@ class Runs:
         """Return random factors for the odds of a mention, as an array of prompts by brands.
 
         Rates of prompts vary as in a beta-binomial distribution: with intra-class correlation ρ,
-        their
-        variance around the brand's rate r is ρ·r(1-r).
+        their variance around the brand's rate r is ρ·r(1-r).
         """
         factors = np.ones((len(self.plan.fixed_rows("prompts")), len(rates)))
         if self.icc == 0:

@@ -128,7 +128,7 @@ _WORLD, ROWS = (
     json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     for name in ("world.json", "fixed.json")
 )
-"""The rows that do not depend on the seed, by host and table; "" stands for all hosts."""
+"""The rows that do not depend on the seed, by host and table; some tables have no host ("")."""
 
 CHOICES: dict[str, list[Any]] = _WORLD["choices"]
 """Lists to choose from at random, by name; most have values with weights."""
@@ -146,8 +146,7 @@ class HostPlan:
     """The settings for the synthetic data of one project.
 
     ``share`` is the project's share of all answers. ``silent`` lists days without runs, counted
-    back
-    from the last day.
+    back from the last day.
     """
 
     number: int
