@@ -271,6 +271,7 @@ class RunWriter:
         new_tables = (
             table for name, table in buffer.declared_tables.items() if name not in self._tables
         )
+        # Before the tables are created: the archive lists tables by these rows.
         schema.record_new_tables(self.store, new_tables)
         for name, stored_table in buffer.declared_tables.items():
             try:

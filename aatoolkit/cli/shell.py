@@ -330,6 +330,7 @@ def print_note(text: str) -> None:
 
 def discard_output(stream: TextIO) -> None:
     """Redirect a stream whose pipe was closed to the null device."""
+    # Else the interpreter would end with an error when it flushes the stream.
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

@@ -109,6 +109,7 @@ class _Table(SQLiteDict):
         """Begin a transaction with a timeout."""
         with self._lock:
             connection: sqlite3.Connection = self._connection  # type: ignore[assignment]
+            # With SQLite's timeout; requests-cache itself would wait forever.
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -239,6 +240,7 @@ _OPEN_CACHES: weakref.WeakSet[ResponseCache] = weakref.WeakSet()
 
 def _close_all() -> None:
     """Close the files of all caches before the process forks."""
+    # A child process must not inherit SQLite's locks.
     for cache in list(_OPEN_CACHES):
         cache.close()
 

@@ -118,6 +118,7 @@ class Secret:
     __slots__ = ("_pattern", "reveal")
 
     def __init__(self, value: str) -> None:
+        # It never fails, as a traceback would show the token; `check` validates it.
         token = _BEARER_PREFIX.sub("", value.strip(), count=1) if isinstance(value, str) else ""
         # Kept in a function: tools that list the attributes of an object show no token.
         self.reveal: Callable[[], str] = lambda: token

@@ -186,6 +186,7 @@ def _texts_in(error_texts: Mapping[str, Any], name: str) -> tuple[str, ...]:
 FINAL = (200, 203)
 """The HTTP statuses of responses that are complete."""
 
+# Not 401 and 403, which refuse the account, nor 202, 425 and 503, which change soon.
 EMPTY = (204, 205, 402, 404, 409, 410, 412, 422, 423, 424, 428, 451, 501)
 """The HTTP statuses of responses that may explain why there are no data; they can be cached."""
 

@@ -183,6 +183,7 @@ class _TLSSocket(ssl.SSLSocket):
     def getpeername(self) -> Any:
         """Return the peer's address; close the socket on an error."""
         try:
+            # On an error, `ssl` would leave the socket open.
             return super().getpeername()
         except OSError:
             self.close()

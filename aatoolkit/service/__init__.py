@@ -153,6 +153,7 @@ _MODULES = ("answer", "app", "observations", "schema", "server", "store", "synth
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
+    # So aatoolkit can be imported without the packages that only the service needs.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

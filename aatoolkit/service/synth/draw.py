@@ -85,6 +85,7 @@ class Runs:
 
     def random_generator(self, area: int) -> np.random.Generator:
         """Return a random number generator for one part of the data."""
+        # A generator per part: a change to one part leaves the others as they are.
         return independent_generator(self._seed, self.plan.number, area)
 
     def engine_mask(self, column: str, wanted_value: bool | None) -> Array:
