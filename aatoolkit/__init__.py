@@ -107,7 +107,7 @@ _NAMES_BY_MODULE = {
 }
 """The public names by the module that defines them; each is imported when it is first used.
 
-Type checkers read the imports above; a test compares the two lists.
+The imports above are for type checkers.
 """
 
 _MODULE_BY_NAME = {name: home for home, names in _NAMES_BY_MODULE.items() for name in names}
@@ -117,7 +117,7 @@ _NOT_COMPLETED = {
     *("ScopeOptions", "Section", "Status", "Table", "Tables"),
     *("logical_hash", "read_metadata", "rebuild"),
 }
-"""Public names that Tab does not complete: types for annotations, and tools for other packages."""
+"""Public names that Tab does not complete, as few users need them."""
 
 # Not named __all__, which would have ``help(aatoolkit)`` print every class of it in full.
 _PUBLIC = sorted([*(_MODULE_BY_NAME.keys() - _NOT_COMPLETED), "__version__"])

@@ -54,7 +54,7 @@ class AAToolkitError(Exception):
     message
         What went wrong and what to do about it.
     **facts
-        Details of the error by name; each becomes an attribute. A path is stored as text.
+        Details of the error; each becomes an attribute.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class AAToolkitError(Exception):
 
 
 class ArgumentError(AAToolkitError, ValueError):
-    """An argument or setting has a value that cannot be used; the message says which ones can."""
+    """The value of an argument or setting cannot be used; the message lists valid values."""
 
     argument: str | None
     """The name of the argument or setting."""
@@ -97,18 +97,18 @@ class PackageMissing(AAToolkitError, ImportError):
     package: str | None
     """The package that could not be imported."""
     extra: str | None
-    """The extra that installs it: ``pip install "aatoolkit[extra]"``."""
+    """The extra to install: ``pip install "aatoolkit[extra]"``."""
 
 
 class ItemNotFound(AAToolkitError, KeyError):
-    """There is no such table, column, section, host or row; the message suggests similar ones."""
+    """There is no such table, column, section, host or row; the message suggests similar names."""
 
     key: object
     """The key or name that was asked for."""
     suggestions: tuple[str, ...] | None
     """Similar keys that exist."""
     columns: dict[str, str] | None
-    """The names that are no columns of the frame, each with the reason."""
+    """Names that are not columns of the DataFrame, each with the reason."""
 
     def __str__(self) -> str:
         return str(self.message)
@@ -118,7 +118,7 @@ class ScopeError(AAToolkitError, ValueError):
     """A filter or section does not exist, or a value of a filter cannot be requested."""
 
     parameter: str | None
-    """The filter concerned, such as ``engine``."""
+    """The name of the filter, such as ``engine``."""
     unknown: tuple[str, ...] | None
     """The values that do not exist."""
     suggestions: tuple[str, ...] | None
@@ -129,11 +129,11 @@ class PayloadError(AAToolkitError, ValueError):
     """A response does not match its declaration, or is not JSON."""
 
     section: str | None
-    """The section as which the response was read."""
+    """The section that was read."""
     problems: list[str] | None
-    """All problems, each with its JSON path if it has one; by default the message."""
+    """All problems, with their JSON paths."""
     limit: int | None
-    """The maximum number of different JSON paths, if the response has more."""
+    """The maximum number of different JSON paths in a response."""
 
     def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message, **{"problems": [message], **facts})
@@ -147,7 +147,7 @@ class AvailabilityError(AAToolkitError, LookupError):
 
 
 class MetadataError(AAToolkitError, ValueError):
-    """The metadata of a frame or file is damaged, or of a newer format than this version reads."""
+    """The metadata of a DataFrame or file is damaged, or in a newer format."""
 
     version: str | None
     """The version of the metadata."""
@@ -159,7 +159,7 @@ class StudyError(AAToolkitError, ValueError):
     path: str | None
     """The path of the study."""
     problems: tuple[str, ...] | None
-    """What is wrong with the study, each with the file concerned."""
+    """The problems of the study, with the names of files."""
 
 
 class ArchiveError(AAToolkitError, ValueError):
@@ -168,7 +168,7 @@ class ArchiveError(AAToolkitError, ValueError):
     path: str | None
     """The path of the archive."""
     problems: tuple[str, ...] | None
-    """What is wrong with the archive."""
+    """The problems of the archive."""
 
 
 class ArchiveConflict(ArchiveError):
@@ -187,7 +187,7 @@ class FileMissing(NotRead, FileNotFoundError):
 
 
 class NotWritten(AAToolkitError, OSError):
-    """A file or folder was not written: the disk is full, or the format cannot hold the data."""
+    """A file or folder was not written."""
 
     path: str | None
     """The path of the file or folder."""
@@ -201,13 +201,13 @@ class FetchError(AAToolkitError):
     url: str | None
     """The requested URL, which holds no secret."""
     section: str | None
-    """The section; None for scope options, and for all sections in one response."""
+    """The section; None for scope options and for all sections in one response."""
     scope: Any
     """The filters; None for scope options."""
     status: int | None
     """The HTTP status; None if no response arrived."""
     excerpt: str | None
-    """The beginning of the body, with control characters escaped and the token masked."""
+    """The beginning of the body; the token is masked."""
 
 
 class ConnectionFailed(FetchError):
@@ -222,10 +222,10 @@ class DeadlineExceeded(ConnectionFailed):
 
 
 class NotCached(FetchError):
-    """A response is not stored, and may not be fetched: the client is offline or reads a study."""
+    """The response is not in the cache or study, and the client must not ask the service."""
 
     nearest: str | None
-    """The most similar request whose response the study has."""
+    """The most similar request in the study."""
 
 
 class DecodeError(FetchError):
@@ -236,18 +236,18 @@ class DecodeError(FetchError):
     ``empty``, ``duplicate_key``, ``not_finite``, ``too_deep``, ``too_large``, or ``token`` if the
     response repeats the token."""
     limit: int | None
-    """The maximum size of a body in bytes, if this one is larger."""
+    """The size limit in bytes that the body exceeds."""
 
 
 class StatusError(FetchError):
     """The service responded with an error status."""
 
     code: str | None
-    """The service's own code for the error; None if it gave none."""
+    """The service's own code for the error, if it has one."""
     body: bytes | None
     """The body of the response, with the token masked."""
     target: str | None
-    """The host that a redirect points to; it is not followed, as it would get the token."""
+    """The host of a redirect; redirects are not followed, as the other host would get the token."""
 
 
 class NotAuthorized(StatusError):
@@ -262,30 +262,27 @@ class BadRequest(StatusError):
     """400 or 422: the service refused a parameter."""
 
     parameter: str | None
-    """The refused parameter; None if the service did not name it."""
+    """The refused parameter, if the service named it."""
     suggestions: tuple[str, ...] | None
-    """The values that the service would have accepted; None if it did not say so."""
+    """The values that the service accepts, if it listed them."""
 
 
 class RateLimited(StatusError):
     """429: too many requests."""
 
     retry_after: float | None
-    """Seconds to wait, where the service said so."""
+    """Seconds to wait, if the service said so."""
 
 
 class ServerFailed(StatusError):
-    """5xx: the service failed.
-
-    The API documents 502 for the scope options, i.e. the list of the values of each filter.
-    """
+    """5xx: the service failed; 502 is usual for the scope options (the values of each filter)."""
 
     retry_after: float | None
-    """Seconds to wait, where the service said so."""
+    """Seconds to wait, if the service said so."""
 
 
 class InternalError(AAToolkitError):
-    """A bug in this package, not a failure of the network or the service; please report it."""
+    """A bug in this package; please report it."""
 
     url: str | None
     """The requested URL; it holds no secret."""
@@ -298,7 +295,7 @@ class InternalError(AAToolkitError):
     excerpt: str | None
     """The beginning of the body, as for `FetchError`."""
     payload: Any
-    """The response; None if it did not arrive completely."""
+    """The response, if it arrived completely."""
 
 
 class AAToolkitWarning(UserWarning):
@@ -306,10 +303,9 @@ class AAToolkitWarning(UserWarning):
 
 
 class SchemaDriftWarning(AAToolkitWarning):
-    """A response differs from the declaration of its section, or the declaration is a draft.
+    """A response has fields that its section does not declare, or the declaration is a draft.
 
-    A declaration says which tables and columns a section has, and where they are in the response. A
-    response differs if it has fields, or values of a category, that are not declared.
+    A declaration says which tables and columns a section has.
     """
 
 
@@ -318,7 +314,7 @@ class StaleDataWarning(AAToolkitWarning):
 
 
 def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
-    """Issue a warning that is shown with the line of the user's code that called this package."""
+    """Issue a warning that shows the line of the user's code."""
     stack_level, frame = 1, sys._getframe()
     inner_packages = ("aatoolkit", "contextlib")  # whose decorators are between
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inner_packages:
@@ -327,7 +323,7 @@ def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
 
 
 def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that resemble ``name``, the most similar first; case is ignored.
+    """Return the names similar to ``name``, the most similar first; upper and lower case are equal.
 
     Examples
     --------
@@ -344,11 +340,11 @@ def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
 
 
 _MAX_LENGTH = 200
-"""Longer texts are no names; comparing them takes time in proportion to their length squared."""
+"""The longest name to search for similar names; longer texts would be slow."""
 
 
 def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
-    """Return "did you mean …?" for an error message; without suggestions, return ``fallback``.
+    """Return "did you mean …?" for an error message, or ``fallback`` if there are no suggestions.
 
     Examples
     --------
@@ -361,7 +357,7 @@ def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
-    """Return an error message about an unknown name; it suggests similar names or lists all names.
+    """Return an error message about an unknown name, with similar names or all names.
 
     Examples
     --------
@@ -378,7 +374,7 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> str:
 def missing_attribute(
     owner: str, name: str, names: Sequence[str], hint: str = ""
 ) -> AttributeError:
-    """Return the `AttributeError` for a missing attribute, whose message suggests similar names.
+    """Return the `AttributeError` for a missing attribute, with similar names in its message.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Requests and responses of the API, with the bytes of the body.
+"""Requests and responses of the API.
 
-`Request` and `Response` are what is sent by HTTP, and what the cache, studies and archives store.
-`Payload` is a response as a client returns it: from the service or from a store, fresh or stale.
+`Request` and `Response` are stored in caches, studies and archives. `Payload` is the response that
+users get.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from aatoolkit.jsontree import decode
 from aatoolkit.scope import Scope
 
 NO_CONTENT = frozenset({202, 204, 205})
-"""The statuses of responses that may come without a body."""
+"""The HTTP statuses of responses that may have no body."""
 
 Resource = Literal["scope-options", "agent-analytics"]
 
@@ -36,26 +36,26 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True)
 class Request:
-    """One request to the API: the endpoint, the project, and the query parameters.
+    """One request to the API.
 
     Parameters
     ----------
     resource : {"scope-options", "agent-analytics"}
         The endpoint.
     host : str
-        The project's domain, as ``canonical_host`` spells it.
+        The project's domain.
     section : str or None
-        The section; None for scope options and the combined view.
+        The section; None for scope options and for all sections in one response.
     scope : Scope or None
-        The filters, to be shown by payloads and errors; ``params`` has them, too.
+        The filters.
     params : mapping of str to str
         The query parameters.
     refresh : bool
-        Whether to ask the service even if a response is cached, and to replace the cached one.
+        Whether to ask the service even if a response is cached.
     expire_after : float, optional
         The age, in seconds, up to which a cached response is used; by default as set in the client.
     base_url : str
-        The address of the service; empty until `at` sets it, when the request is sent.
+        The address of the service; empty until `at` sets it.
 
     Examples
     --------
@@ -77,13 +77,13 @@ class Request:
 
     @classmethod
     def for_scope_options(cls, host: str, *, refresh: bool = False) -> Request:
-        """Create the request for the scope options of a project, i.e. the values of its filters."""
+        """Create the request for a project's scope options, i.e. the values of its filters."""
         params = {"refresh": "1"} if refresh else {}
         return cls("scope-options", host, params=params, refresh=refresh)
 
     @classmethod
     def for_section(cls, host: str, section: str | None, scope: Scope, **options: Any) -> Request:
-        """Create the request for one section or, with None, for all sections in one response."""
+        """Create the request for one section, or for all sections if ``section`` is None."""
         section_parameter = {} if section is None else {"section": section}
         params = {**section_parameter, **scope._params()}
         return cls("agent-analytics", host, section, scope, params, **options)
@@ -94,7 +94,7 @@ class Request:
 
     @property
     def path(self) -> str:
-        """The path of the request's URL below the base URL."""
+        """The path of the URL below the base URL."""
         return f"/api/domains/{self.host}/{self.resource}"
 
     @cached_property
@@ -105,9 +105,7 @@ class Request:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """A key that is equal for requests that ask for the same data.
-
-        The order of parameters, the order of their values, and ``refresh`` make no difference.
+        """A key that is equal for requests of the same data.
 
         Examples
         --------
@@ -122,7 +120,7 @@ class Request:
         return self.base_url, self.host, self.resource, *parameters
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the request as a dict of JSON values, the form in which responses are stored."""
+        """Return the request as a dict of JSON values, to store it."""
         origin = "/".join(self.base_url.split("/", 3)[:3])
         return {
             "method": "GET",
@@ -134,7 +132,7 @@ class Request:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Request:
-        """Create a request from a dict that `to_dict` returned.
+        """Create a request from the dict of `to_dict`.
 
         Raises
         ------
@@ -162,7 +160,7 @@ class Request:
 
 
 class _WithBodyHash:
-    """A base class of `Response` and `Payload`, which adds the hash of the body."""
+    """Adds the hash of the body to `Response` and `Payload`."""
 
     body: bytes
 
@@ -178,7 +176,7 @@ class _WithBodyHash:
 
 @dataclass(frozen=True)
 class Response(_WithBodyHash):
-    """One response of the API, as the cache, studies and archives store it.
+    """One response of the API, as caches, studies and archives store it.
 
     Parameters
     ----------
@@ -187,7 +185,7 @@ class Response(_WithBodyHash):
     status : int
         The HTTP status.
     headers : mapping of str to str
-        The response headers that are stored, which are not all, with names in lower case.
+        The most important response headers, with names in lower case.
     fetched_at : datetime.datetime
         When the service sent the response, with a time zone.
     body : bytes
@@ -217,7 +215,7 @@ class Response(_WithBodyHash):
         return self.request.key
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the response as a dict of JSON values, with the hash and size of the body only."""
+        """Return the response as a dict of JSON values, without the body."""
         moment = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
         return {
             "request": self.request.to_dict(),
@@ -232,16 +230,7 @@ class Response(_WithBodyHash):
     def from_dict(
         cls, facts: Mapping[str, Any], body: bytes, request: Request | None = None
     ) -> Response:
-        """Create a response from its body and a dict that `to_dict` returned.
-
-        Parameters
-        ----------
-        facts : mapping
-            The dict that `to_dict` returned.
-        body : bytes
-            The body.
-        request : Request, optional
-            The request; by default it is created from ``facts``.
+        """Create a response from its body and the dict of `to_dict`.
 
         Raises
         ------
@@ -262,7 +251,7 @@ class Response(_WithBodyHash):
 
 @dataclass(frozen=True, repr=False)
 class Payload(_WithBodyHash, metaclass=Chaptered):
-    """One response as a client returns it: immutable, comparable, picklable.
+    """One response of the API, as users get it; it is immutable.
 
     Parameters
     ----------
@@ -271,21 +260,21 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
     url : str
         The requested URL.
     status : int
-        The HTTP status; it may differ from 200 if the body explains why there are no data.
+        The HTTP status; not always 200, as a response may explain why there are no data.
     fetched_at : datetime.datetime
         When the service sent the response, with a time zone.
     from_cache : bool
         Whether the response was read from the cache.
     stale : bool
-        Whether the response was used although it had expired.
+        Whether the response had expired in the cache.
     section : str or None
-        The section; None for scope options, and for all sections in one response.
+        The section; None for scope options and for all sections in one response.
     scope : Scope or None
         The filters of the request.
     host : str or None
         The project's domain.
     headers : mapping of str to str
-        The response headers that are stored, which are not all.
+        The most important response headers.
 
     Raises
     ------
@@ -339,7 +328,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
     @cached_property
     def json(self) -> Any:
-        """The decoded body, which must not be changed; None if a 202, 204 or 205 has no body.
+        """The decoded body, which must not be changed; None if there is no body.
 
         Raises
         ------
@@ -362,7 +351,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
-    """Return the first and last day of a response's window; None for a day that is not stated.
+    """Return the first and last day that a response covers, or None.
 
     Examples
     --------
@@ -381,7 +370,7 @@ def window_of(document: Any) -> tuple[str | None, str | None]:
 
 
 def _is_day(value: object) -> bool:
-    """Return whether a value is a string that is a valid day, such as ``2026-11-20``."""
+    """Return whether a value is a text such as ``2026-11-20``."""
     try:
         return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
     except ValueError:

@@ -1,4 +1,4 @@
-"""`Scope`, the filters of a request, and `ScopeOptions`, the filter values a project allows."""
+"""`Scope`, the filters of a request, and `ScopeOptions`, the values that they may have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DAYS: Final = (7, 30, 90)
-"""The documented windows, in days; read also in `archive/snapshot.py` and `sections/typed.py`."""
+"""The documented windows, in days."""
 
 FILTERS: Final = {
     "engine": "engines",
@@ -23,35 +23,33 @@ FILTERS: Final = {
     "category": "categories",
     "brand": "brands",
 }
-"""The filters, in the order of the API's document, each with the attribute of `ScopeOptions` that
-lists its values. The table of these values is named after the attribute: ``scope_engines``."""
+"""The filters, each with the attribute of `ScopeOptions` that lists its values."""
 
 UNTAGGED = "(none)"
-"""The label of the row that counts the prompts without a topic or category; no filter value."""
+"""The label of the row that counts the prompts without a topic or category."""
 
 _UNCHECKED = (
     "could not be checked: no list of such values was recognised in the scope options; "
     "aa.profile.draft(project) looks for one, and a profile may name it: sections.scope_options"
 )
-"""The end of the warning about a filter whose allowed values are not known."""
+"""The end of the warning about a filter whose valid values are not known."""
 
 
 @dataclass(frozen=True, init=False)
 class Scope(NamesNear):
-    """The filters of a request: immutable, in canonical order; its ``repr`` is valid code.
+    """The filters of a request; immutable.
 
     Parameters
     ----------
     days : {30, 7, 90}
-        The window, in days.
+        The number of days.
     engine, topic, category, brand : str or iterable of str, optional
-        The values to include; empty means all. Order and repetition do not matter.
+        The values to include, in any order; empty means all.
 
     Raises
     ------
     ScopeError
-        If ``days`` is not a documented window, if an argument is not the name of a filter, or if a
-        value is empty or has a comma in it: the API separates values by commas.
+        If ``days`` is not 7, 30 or 90, there is no such filter, or a value is empty or has a comma.
 
     Examples
     --------
@@ -70,7 +68,7 @@ class Scope(NamesNear):
     brand: tuple[str, ...] = ()
 
     def __new__(cls, *_: Any, **filters: Any) -> Self:
-        """Create a scope; an unknown filter raises `ScopeError`, which suggests similar names."""
+        """Create a scope; an unknown filter raises `ScopeError`."""
         for name in filters:
             if name != "days" and name not in FILTERS:
                 raise _unknown_filter_error(name)
@@ -122,7 +120,7 @@ class Scope(NamesNear):
         return Scope(**{"days": self.days, **self._filters, **changes})
 
     def _params(self) -> dict[str, str]:
-        """Return the query parameters as a dict of strings, in canonical order.
+        """Return the query parameters as strings.
 
         Examples
         --------
@@ -140,13 +138,7 @@ class Scope(NamesNear):
 
     @classmethod
     def _from_query(cls, query: str) -> Scope:
-        """Create a scope from the query string of a URL.
-
-        Raises
-        ------
-        ScopeError
-            If the query is not UTF-8, has a parameter twice, or has a parameter that is no filter.
-        """
+        """Create a scope from the query string of a URL."""
         try:
             parameters = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
         except UnicodeDecodeError:
@@ -170,18 +162,7 @@ class Scope(NamesNear):
         return cls(**filters)
 
     def _check(self, options: ScopeOptions) -> Scope:
-        """Check that all values of the scope are among a project's scope options; return the scope.
-
-        Raises
-        ------
-        ScopeError
-            If a value is not among the scope options; ``.suggestions`` has similar values.
-
-        Warns
-        -----
-        AAToolkitWarning
-            If a filter cannot be checked because its allowed values are not known.
-        """
+        """Return the scope, or raise `ScopeError` if it has a value that the options lack."""
         for name, values in self._filters.items():
             if name in options.unknown:
                 warn(f"{name} {values!r} {_UNCHECKED}")
@@ -214,29 +195,25 @@ class Scope(NamesNear):
 
 
 class ScopeOptions(NamesNear):
-    """The filter values that a project allows.
+    """The scope options of a project, i.e. the values that its filters may have.
 
     Parameters
     ----------
     host : str
         The project's domain.
     own_terms : tuple of str
-        The normalised terms that stand for the project's own brand in answers.
+        The terms that stand for the project's own brand in answers.
     days : tuple of int
-        The allowed windows, in days.
+        The numbers of days that a request may cover.
     unknown : collection of str
-        The filters whose values are not known, because no list of the values was recognised in the
-        response. A filter with an empty list is known to have no values.
+        The filters whose values are not known, because the response does not list them.
     engines, topics, categories, brands : pandas.DataFrame
-        The tables ``scope_engines``, ``scope_topics``, ``scope_categories`` and
-        ``scope_brands``, with their metadata. The row ``(none)``, which counts the prompts without
-        a topic or category, is left out: the API has no filter for these prompts.
+        The values of each filter, with their metadata.
 
     Attributes
     ----------
     untagged : dict of str to int
-        Maps ``topic`` and ``category`` to the number of prompts without one; None if the response
-        does not give the number. There is no entry if the response has no such row.
+        The number of prompts without a topic, and without a category, as far as it is known.
     """
 
     engines: pd.DataFrame
@@ -264,10 +241,7 @@ class ScopeOptions(NamesNear):
         """Whether the response says when engines ran."""
 
     def _drop_untagged_row(self, frame: pd.DataFrame, filter_name: str) -> pd.DataFrame:
-        """Return a table of filter values without the row ``(none)``.
-
-        The number of prompts in that row is stored in `untagged`.
-        """
+        """Return filter values without the row ``(none)``, and store its count in `untagged`."""
         if filter_name not in frame:
             return frame
         is_untagged = frame[filter_name].eq(UNTAGGED).fillna(False).to_numpy(bool)
@@ -305,7 +279,7 @@ class ScopeOptions(NamesNear):
         )
 
     def _count_text(self, filter_name: str) -> str:
-        """Return the number of values of a filter as text, or "unknown"."""
+        """Return the number of values of a filter, or "unknown"."""
         return "unknown" if filter_name in self.unknown else str(len(self.values(filter_name)))
 
     _repr_pretty_ = wrapped_in_ipython
@@ -314,7 +288,7 @@ class ScopeOptions(NamesNear):
 def _validate_filter_values(
     filter_name: str, argument: str | Iterable[str] | None
 ) -> tuple[str, ...]:
-    """Validate the values of a filter, and return them sorted and without duplicates."""
+    """Return the values of a filter, sorted and without duplicates."""
     is_single = isinstance(argument, str) or not isinstance(argument, Iterable)
     values = [] if argument is None else [argument] if is_single else [*argument]
     for value in values:
@@ -336,7 +310,7 @@ def _validate_filter_values(
 
 
 def _unknown_filter_error(name: str) -> ScopeError:
-    """Return the error about an unknown filter, which suggests similar names."""
+    """Return the error about an unknown filter."""
     filter_names = ("days", *FILTERS)
     return ScopeError(
         unknown("filter", name, filter_names),

@@ -1,8 +1,6 @@
-"""Add responses to an archive, from a service, a study or memory; resume interrupted runs.
+"""Add responses to an archive, from a service, a study or memory.
 
-A run is one call of `Archive.add`. Its responses and their tables become visible when it commits.
-The outcome of a request is its response or its error. A group has the outcomes of one or more
-requests for the same host and scope.
+A run is one call of `Archive.add`. Readers see its responses and tables only when it commits.
 """
 
 from __future__ import annotations
@@ -42,12 +40,14 @@ from aatoolkit.study.study import Study
 PUT_RESPONSES = 340
 PUT_BYTES = 1 << 25
 PUT_SECONDS = 3.0
-"""Responses are stored as soon as there are so many, so many bytes, or so many seconds passed."""
+"""The number of responses, the bytes, or the seconds after which fetched responses are stored."""
 
 Outcome = tuple[RequestKey, Payload | AAToolkitError]
 Group = tuple[list[Outcome], list[DerivedResponse] | None]
-"""The outcomes of requests for one host and scope, and the tables derived from the usable ones;
-None if they are not derived yet."""
+"""Responses or errors of requests for one host and scope, and the tables of the responses.
+
+The tables are None if they are not derived yet.
+"""
 
 Target = tuple[Project, Scope, list[str]]
 """A project, a scope, and the sections to request."""
@@ -60,18 +60,18 @@ class AddReport:
     Attributes
     ----------
     run : str or None
-        The name of the run; None if nothing was new.
+        The name of the run, i.e. of this call; None if nothing was new.
     responses : int
         The number of responses that were added.
     resumed : int
-        How many of these responses had been fetched by an earlier run that did not finish.
+        How many of these responses an earlier, interrupted call had fetched.
     skipped : int
-        The number of requests that were not sent, as the archive had a response fetched today.
+        The number of requests that were not sent, as the archive had a response of today.
     failed : dict of (str, str, str) to AAToolkitError
-        The errors of the requests that failed, by host, section and scope.
+        The errors of failed requests, by host, section and scope.
     problems : dict of str to AAToolkitError
-        The errors of responses that were stored but gave no tables, by response; and of tables
-        whose rows could not be stored, by table.
+        The errors of responses that gave no tables, and of tables that could not be stored. The key
+        is the name of the response or table.
     """
 
     run: str | None
@@ -91,10 +91,10 @@ class AddReport:
 
     @property
     def failures(self) -> pd.DataFrame:
-        """A frame with a row for each error in ``failed`` and ``problems``.
+        """A DataFrame with a row for each error in ``failed`` and ``problems``.
 
-        The columns are ``host``, ``section``, ``scope``, ``error`` and ``message``. For a problem,
-        ``section`` is the response or table that has it.
+        The columns are ``host``, ``section``, ``scope``, ``error`` and ``message``. For
+        ``problems``, ``section`` has the name of the response or table.
         """
         errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
         errors += [((None, name, None), error) for name, error in self.problems.items()]
@@ -130,25 +130,7 @@ def add_groups(
     resumed: Sequence[ArchivedResponse] = (),
     skipped: int = 0,
 ) -> AddReport:
-    """Store groups of responses, derive their tables and commit the run; return the report.
-
-    Parameters
-    ----------
-    store
-        The archive.
-    options
-        The options with which responses are normalised.
-    groups
-        The groups, with the outcomes of all requests.
-    index
-        The index of the responses in the archive.
-    progress, total
-        Whether to show a progress bar, and the number of groups at its end.
-    resumed
-        Responses that an unfinished run fetched today; they are stored again in this run.
-    skipped
-        The number of requests that were not sent, for the report.
-    """
+    """Store fetched responses and the tables derived from them, and return a report."""
     errors: dict[RequestKey, AAToolkitError] = {}
 
     def derive_tables(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
@@ -209,16 +191,13 @@ def add_groups(
 
 
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
-    """Collect groups into batches, and yield each batch as soon as it should be stored.
-
-    A batch is due when it has enough responses or bytes, or was begun some seconds ago. Raise
-    `NotAuthorized` if the token was refused for all requests of the first group.
-    """
+    """Collect fetched responses into batches that are large or old enough to be stored."""
     batch: list[Group] = []
     response_count = byte_count = 0
     start = time.monotonic()
     for index, (outcomes, derived_responses) in enumerate(groups):
         auth_errors = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
+        # A refused token would be refused in all further requests.
         if index == 0 and auth_errors and len(auth_errors) == len(outcomes):
             raise auth_errors[0]
         batch.append((outcomes, derived_responses))
@@ -236,13 +215,7 @@ def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
-    """Yield the payloads in ``source``: a study's usable responses, a payload, or an iterable.
-
-    Raises
-    ------
-    ScopeError
-        If ``source`` has anything but payloads, or the host of a payload is not a domain.
-    """
+    """Yield the payloads of a study or an iterable, or a single payload."""
     if isinstance(source, Study):
         for record in source.records:
             if record.section is not None and record.error is None:
@@ -260,7 +233,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
 
 
 def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
-    """Yield each payload as a group of one outcome, as if it had just been fetched."""
+    """Yield each payload like the result of a request."""
     for payload in payloads:
         scope = payload.scope._to_query() if payload.scope else ""
         yield [((str(payload.host), str(payload.section), scope), payload)], None
@@ -274,12 +247,7 @@ def plan_requests(
     *,
     refresh: bool,
 ) -> tuple[list[Target], list[ArchivedResponse], int]:
-    """Return the requests to send, stored responses to reuse, and the number of skipped requests.
-
-    A request is skipped if a committed run fetched a response to this request today. If only an
-    interrupted run fetched one today, this response is reused instead of sending the request. With
-    ``refresh``, all requests are sent.
-    """
+    """Return the requests to send, responses to reuse, and the number of requests to skip."""
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     requests = {
         (project.host, section, scope._to_query()): (project, scope)
@@ -314,7 +282,7 @@ def plan_requests(
 
 
 def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Generator[Group]:
-    """Send the requests for ``targets`` concurrently; yield one group per request, in order."""
+    """Send the requests for ``targets`` concurrently, and yield their results in order."""
     requests = [
         (project, section, scope, refresh)
         for project, scope, sections in targets
@@ -330,7 +298,7 @@ def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Ge
 def fetch_result(
     project: Project, section: str, scope: Scope, refresh: bool
 ) -> Payload | AAToolkitError:
-    """Fetch ``section``; return the error if that fails, or if the response contains the token."""
+    """Fetch ``section``, and return the response or the error."""
     try:
         payload = project.fetch(section, scope, refresh=refresh)
         refuse_token(project.client._source, payload.body, payload.url, payload.headers)
@@ -344,10 +312,10 @@ def fetch_result(
 # takes that from its environment or the system's key store.
 
 _TASKS_PER_WORKER = 4
-"""How many tasks are submitted for each worker at a time."""
+"""The number of tasks submitted per worker at a time."""
 
 _clients: dict[Any, Client] = {}
-"""The clients of this process, one for each service and setting."""
+"""The clients of this process, by their settings."""
 
 
 def fetch_by_workers(
@@ -357,15 +325,7 @@ def fetch_by_workers(
     options: ReadingOptions,
     refresh: bool,
 ) -> Generator[Group]:
-    """Send the requests for ``targets`` in the executor's workers; yield groups as they finish.
-
-    Raises
-    ------
-    ArgumentError
-        If the client replays a study: workers cannot create such a client.
-    ArchiveError
-        If a worker dies or cannot do its task. Calling `Archive.add` again continues.
-    """
+    """Send the requests for ``targets`` in the executor's workers, and yield their results."""
     if client._settings is None:
         raise ArgumentError(
             "workers cannot replay a study; add without an executor, or give the study itself",
@@ -412,11 +372,7 @@ def fetch_task(
     scope: Scope,
     sections: list[str],
 ) -> Group:
-    """Fetch ``sections`` of a host in a worker, and derive their tables; return both.
-
-    ``client_settings`` is a pair: the base URL, and the other arguments of `Client` as pairs of
-    name and value.
-    """
+    """Fetch ``sections`` of a host in a worker, and derive their tables."""
     if client_settings not in _clients:
         _clients[client_settings] = Client(
             client_settings[0], profile=options.profile, **dict(client_settings[1])

@@ -53,22 +53,22 @@ from aatoolkit.study.study import Study
 class Archive(metaclass=Chaptered):
     """The responses of many hosts over time, and the tables derived from them.
 
-    The responses are stored as they came, and the tables are derived from them. Both are Delta
-    tables in one folder or below one prefix of an object store: several processes may add responses
-    at the same time, and DuckDB, Dask, Polars, Spark and others can read the tables. An archive is
-    for one service. Start processes that use an archive with the method ``spawn``, not ``fork``:
-    the libraries that read and write Delta tables do not work in a forked process.
+    Responses and tables are Delta tables in one folder or object store. Several processes can add
+    responses at the same time. DuckDB, Dask, Polars, Spark and others can read the tables.
+
+    An archive is for one service. Start processes that use it with the method ``spawn``, not
+    ``fork``: the libraries for Delta tables do not work in a forked process.
 
     Parameters
     ----------
     path : str or path
-        The folder, or an address such as ``s3://bucket/history``. A path must not contain ``%25``,
-        ``[``, ``|`` or ``^``, because Delta parses the path as a URL.
+        The folder, or an address such as ``s3://bucket/history``. It must not contain ``%25``,
+        ``[``, ``|`` or ``^``.
     storage_options : mapping of str to str, optional
         Options of the object store, such as ``AWS_ENDPOINT_URL``; they are never stored.
     profile : Profile, module, str or path, optional
-        The profile of the service, which declares its tables. It is used whenever stored responses
-        are read again, as by `rebuild`, and to add responses without a client that has a profile.
+        The profile of the service, which declares its tables. By default, the client's profile or
+        the default profile is used.
 
     Examples
     --------
@@ -109,34 +109,31 @@ class Archive(metaclass=Chaptered):
         progress: bool | None = None,
         executor: Executor | None = None,
     ) -> AddReport:
-        """Add responses and their tables in one run: all of it becomes visible at once, or nothing.
+        """Add responses and their tables to the archive.
 
-        A request is not sent if the archive has a response to it that was fetched today (in UTC).
-        So after an interruption, the same call continues. Requests run concurrently, and the memory
-        needed does not grow with the number of hosts.
+        Other processes see all that is added at once, or nothing. A request is not sent if the
+        archive has a response to it from today (UTC). After an interruption, the same call
+        continues.
 
         Parameters
         ----------
         source : Client, Project, Study or iterable of Payload
-            The source of the responses. A client or project fetches them from the service. Of a
-            study or of payloads, those that match the next three arguments are added, by default
-            all; of a study only usable responses of single sections.
+            Where the responses come from. A client or project fetches them from the service. From a
+            study or payloads, those that match ``hosts``, ``scopes`` and ``sections`` are added.
         hosts : str or iterable of str, optional
-            The projects' domains. A client needs them; the default of a project is its own host.
+            The projects' domains. A client needs them; a project has its own host.
         scopes : Scope or iterable of Scope, optional
-            The filters, one or several; by default everything of the last 30 days is fetched.
+            The days and filters of the requests; by default the last 30 days without filters.
         sections : str or iterable of str, optional
             The sections; by default all.
         refresh : bool
-            Whether to send every request to the service, even if the archive or the cache has a
-            response of today.
+            Whether to send every request, even if the archive or the cache has a response.
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal.
         executor : concurrent.futures.Executor, optional
-            Workers that fetch the responses of a client and derive their tables: a
-            ``ProcessPoolExecutor`` with the ``spawn`` context, or a Dask cluster's
-            ``client.get_executor()``. The workers take the token from the environment or the key
-            store.
+            Workers that fetch the responses of a client and derive their tables. Use a
+            ``ProcessPoolExecutor`` with the ``spawn`` context, or Dask's ``client.get_executor()``.
+            Workers take the token from the environment or the key store.
 
         Returns
         -------
@@ -149,10 +146,9 @@ class Archive(metaclass=Chaptered):
             If the archive is read-only (see `as_of`) or being rebuilt, its folder holds other
             files, or a worker fails.
         ArchiveConflict
-            If other processes committed first at every try, or responses were removed meanwhile.
+            If another process changes the archive meanwhile. Call `add` again.
         ScopeError
-            If there is no such section, a host is not a domain or missing, or ``source`` is of
-            another type. It is raised before any request.
+            If a section, host or source is not valid, or hosts are missing.
         NotAuthorized
             If the token is not accepted.
         """
@@ -254,9 +250,9 @@ class Archive(metaclass=Chaptered):
     ) -> pd.DataFrame:
         """Read the rows of a table from all responses fetched in a period.
 
-        The windows of responses (the days that each covers) can overlap, so one day may be in
-        several responses. `df.aa.aggregate` adds up rows of different responses only if their
-        windows are disjoint. For one row per day, use `history`.
+        A response covers a window of days, such as the last 30 days. If windows overlap, the same
+        day is in several responses, and `df.aa.aggregate` does not add them up. For one row per
+        day, use `history`.
 
         Parameters
         ----------
@@ -267,26 +263,24 @@ class Archive(metaclass=Chaptered):
         hosts : str or iterable of str, optional
             The hosts; by default all.
         since, until : str, date or datetime, optional
-            Read only responses fetched from ``since`` to ``until``: days in UTC, or moments.
+            The first and last day (UTC) or moment at which responses were fetched.
         scope : Scope, optional
             Read only responses to requests with exactly these filters; by default all responses.
 
         Returns
         -------
         pandas.DataFrame
-            The context columns (``host``, ``days``, ``window_start``, ``window_end``,
-            ``filter_…``, ``fetched_at``), then the columns of the table, with availability, units
-            and sources as metadata. A table's own column gets an underscore (``host_``) if a
-            context column has its name; in tables by day, also if a column that `history` adds has
-            its name.
+            The columns ``host``, ``days``, ``window_start``, ``window_end``, ``filter_…`` and
+            ``fetched_at``, then the columns of the table. Availability, units and sources are
+            metadata. If names clash, the table's own column gets an underscore (``host_``).
 
         Raises
         ------
         ArchiveError
             If there is no archive, or it cannot be read.
         ScopeError
-            If the archive has no such section or table, or no response of the section that fits
-            ``hosts``, ``scope`` and ``until``; or if a day cannot be parsed.
+            If the archive has no such section, table, host or scope, or no response until
+            ``until``. Also if a day cannot be parsed.
         """
         reader = TableReader(self._snapshot(), section, table)
         selection = Selection.of(hosts, since, until, scope).before(self._until)
@@ -306,17 +300,16 @@ class Archive(metaclass=Chaptered):
     ) -> pd.DataFrame:
         """Read the latest known value of each day: one row per key and day.
 
-        This is for tables whose key has a day or moment, such as ``overview_trend``. As windows
-        overlap, a day can be in many responses: the newest known value counts. A day that no
-        response covers has no row. A row is also left out if the newest response that covers its
-        day no longer lists it. A table without days gives the rows of every fetch, as `read` does.
+        Use it for tables by day, such as ``overview_trend``. A day is often in several responses;
+        then the newest known value counts. Rows that the service has withdrawn since are left out.
+        A table without days is read as by `read`.
 
         Parameters
         ----------
         section, table, hosts, scope
-            As for `read`. Responses whose scopes differ only in ``days`` give one row per day.
+            As for `read`.
         since, until : str, date or datetime, optional
-            The first and the last day of the result. For tables without a day, the first and the
+            The first and the last day of the result. For tables without days, the first and the
             last day on which responses were fetched.
         as_of : str, date or datetime, optional
             Use only responses fetched until this moment, or until the end of this day.
@@ -324,10 +317,10 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         pandas.DataFrame
-            ``host``, the filters that some request had, the columns of the table, and four columns
-            on the past of each row: ``first_seen`` (when the row was first fetched), ``last_seen``
-            (when its value was last fetched), ``last_changed`` (when the value last changed; if
-            never, ``first_seen``) and ``revisions`` (how often the value changed).
+            ``host``, the filters of the requests, the columns of the table, and four more:
+            ``first_seen`` (when the row was first fetched), ``last_seen`` (when its value was last
+            fetched), ``last_changed`` (when its value last changed) and ``revisions`` (how often
+            its value changed).
 
         Raises
         ------
@@ -346,12 +339,17 @@ class Archive(metaclass=Chaptered):
     def sql(self, query: str) -> Any:
         """Run an SQL query over the tables with DuckDB, read-only.
 
-        A query can use the tables of all sections by their names. If two sections have a table of
-        the same name, write ``SECTION__TABLE``. There are also ``responses``, ``runs``,
-        ``availability`` (what each response could measure), ``frames`` (metadata and size of each
-        table in each response), ``changes`` and ``columns`` (unit, aggregation rule and meaning of
-        every column). DuckDB is locked down: a query cannot read or write other files, change
-        settings, or attach, install or load anything.
+        Write the tables of all sections by their names. If two sections have a table of the same
+        name, write ``SECTION__TABLE``. There are also these tables:
+
+        - ``responses``: the responses;
+        - ``runs``: the calls that changed the archive;
+        - ``availability``: what each response could measure;
+        - ``frames``: the metadata and size of each table in each response;
+        - ``changes``: changed declarations of tables;
+        - ``columns``: unit, aggregation rule and meaning of every column.
+
+        A query cannot read or write other files, change settings, or load extensions.
 
         Parameters
         ----------
@@ -361,14 +359,12 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         duckdb.DuckDBPyRelation
-            The rows, already computed and held in memory (a million rows of four columns take
-            60 MB). Convert them by ``.df()``, ``.fetchall()`` or ``.pl()``. Further operations on
-            the relation raise DuckDB's own errors.
+            The rows in memory. Convert them by ``.df()``, ``.fetchall()`` or ``.pl()``.
 
         Raises
         ------
         ArchiveError
-            If the query is not one valid SELECT, fails, or tries to use anything but the tables.
+            If the query fails, is not one SELECT, or tries to use anything but the tables.
 
         Examples
         --------
@@ -383,13 +379,12 @@ class Archive(metaclass=Chaptered):
         return snapshot.relation(query, sql_tables(snapshot), self._until)
 
     def _sql_frame(self, query: str) -> Any:
-        """Return the result of an SQL query as a DataFrame."""
         with self._snapshot().typed(()):
             return self.sql(query).df()
 
     @typed
     def dask(self, section: str, table: str | None = None) -> Any:
-        """Return a table as a Dask DataFrame, whose data files are read by Dask's workers.
+        """Return a table as a Dask DataFrame; Dask's workers read its files.
 
         ``section`` and ``table`` are as for `read`.
 
@@ -404,7 +399,7 @@ class Archive(metaclass=Chaptered):
     @property
     @typed
     def tables(self) -> pd.DataFrame:
-        """A frame with a row per table: how large it is, and how many responses it comes from.
+        """A DataFrame with the size of each table: one row per table.
 
         The columns are ``section``, ``table``, ``rows``, ``responses``, ``hosts``, ``first_day``
         and ``last_day`` (on which responses were fetched), ``files`` and ``bytes``.
@@ -414,12 +409,10 @@ class Archive(metaclass=Chaptered):
     @property
     @typed
     def declaration_changes(self) -> pd.DataFrame:
-        """A frame of how the declarations changed: a row per change of a table or column.
+        """A DataFrame of how declared tables and columns changed: one row per change.
 
-        For changes of measured values see `history`, or `Study.diff` of two studies that `study`
-        copies from the archive. The columns are ``at`` (the time),
-        ``section``, ``table``, ``column``, ``change`` (such as "new column"), and the declared
-        values ``before`` and ``after``.
+        The columns are ``at`` (the time), ``section``, ``table``, ``column``, ``change`` (such as
+        "new column"), ``before`` and ``after``. For changes of measured values see `history`.
         """
         rows = self._snapshot().store.rows_of(CHANGES) or []
         rows.sort(key=lambda row: row["at"])
@@ -428,7 +421,9 @@ class Archive(metaclass=Chaptered):
     # -- looking back --------------------------------------------------------------------------
 
     def as_of(self, when: When) -> Archive:
-        """Return a read-only view of the archive, which ignores responses fetched after a moment.
+        """Return a read-only view of the archive as it was at a moment.
+
+        Responses fetched later are ignored.
 
         Parameters
         ----------
@@ -453,10 +448,7 @@ class Archive(metaclass=Chaptered):
         return "the archive"
 
     def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
-        """Yield the archived responses whose host, section, scope and hash fit ``source``.
-
-        Values that ``source`` lacks are not compared.
-        """
+        """Yield the archived responses with the host, section, scope and hash of ``source``."""
         conditions = [USABLE]
         for name in ("sha256", "host", "section", "scope"):
             value = getattr(source, name)
@@ -468,15 +460,7 @@ class Archive(metaclass=Chaptered):
                 yield StoredResponse(response_source, response.payload, self._options)
 
     def _archived_frame(self, method: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
-        """Read a frame again, with the method and arguments that its metadata has recorded.
-
-        Parameters
-        ----------
-        method : {"read", "history"}
-            The method.
-        arguments : mapping
-            The arguments of the method, with the scope as a query string.
-        """
+        """Read a DataFrame again by the method and arguments in its metadata."""
         scope = arguments.get("scope")
         arguments = {**arguments, "scope": None if scope is None else Scope._from_query(scope)}
         return self.history(**arguments) if method == "history" else self.read(**arguments)
@@ -498,11 +482,10 @@ class Archive(metaclass=Chaptered):
         Parameters
         ----------
         table : str
-            The table: its name, or ``section.table``. The name of a section means its main table.
+            The table, as ``table`` or ``section.table``. A section's name means its main table.
         row : int, label or mapping of str to object, optional
-            The row, as for ``df.aa.explain``; by default the first without a value. A mapping may
-            have ``host`` and ``fetched_at`` too. If it fits rows of several responses, the row of
-            the newest response is explained.
+            The row, as for ``df.aa.explain``; by default the first without a value. A mapping can
+            have ``host`` and ``fetched_at`` too. If several rows match, the newest is explained.
         column : str
             The column.
         host, scope, since, until
@@ -541,16 +524,16 @@ class Archive(metaclass=Chaptered):
 
     @typed
     def compact(self, *, keep_hours: float = KEEP_HOURS) -> UpkeepReport:
-        """Join small files, sort their rows by host, and delete files that are no longer needed.
+        """Join small files, sort their rows by host, and delete old files.
 
-        Rows of runs that stopped without a commit over a day ago are removed. Other processes can
-        read and add meanwhile.
+        Rows of calls that were interrupted over a day ago are removed. Other processes can read and
+        add meanwhile.
 
         Parameters
         ----------
         keep_hours : float
-            For how many hours replaced files are kept, for processes that are still reading them.
-            With 0 they are removed at once, and such processes fail.
+            For how many hours replaced files are kept, as other processes may still read them. With
+            0, such processes fail.
 
         Returns
         -------
@@ -571,16 +554,15 @@ class Archive(metaclass=Chaptered):
     ) -> UpkeepReport:
         """Delete responses, and all rows derived from them.
 
-        On an object store, log entries of the last 30 days remain, and may contain the name of a
+        On an object store, log entries of the last 30 days remain. They may contain the name of a
         deleted host.
 
         Parameters
         ----------
         hosts : str or iterable of str, optional
-            The hosts whose responses are deleted. It may be left out only if ``before`` is given,
-            and then means all hosts.
+            The hosts whose responses are deleted; by default all hosts, if ``before`` is set.
         before : str, date or datetime, optional
-            Delete only responses fetched before this day or moment; by default at any time.
+            Delete only responses fetched before this day or moment; by default all.
 
         Returns
         -------
@@ -590,7 +572,7 @@ class Archive(metaclass=Chaptered):
         Raises
         ------
         ArchiveError
-            If neither ``hosts`` nor ``before`` is given, or there is no archive.
+            If neither ``hosts`` nor ``before`` is set, or there is no archive.
         ArchiveConflict
             If another process changed the same rows; call it again.
         """
@@ -599,19 +581,16 @@ class Archive(metaclass=Chaptered):
 
     @typed
     def verify(self, *, replay: bool = False) -> ArchiveCheck:
-        """Verify files and responses by their hashes, and the number of rows of each table.
+        """Check all files and responses by their hashes, and count the rows of each table.
 
-        The SHA-256 of every data file, log entry and response body is compared with the recorded
-        one. It is also checked that no commit or run is missing, and that each table has as many
-        rows as were derived from its responses. Files that belong to no table are not checked, as
-        they are never read.
+        The SHA-256 of every data file, log file and response body is compared with the recorded
+        SHA-256. Missing files are found too.
 
         Parameters
         ----------
         replay : bool
-            Whether to also derive the tables from the responses again, and compare every row. Rows
-            that this version of the package derives differently are then reported too, although
-            nothing is damaged.
+            Whether to also derive the tables again, and compare every row. A newer version of the
+            package may derive other rows, although nothing is damaged.
 
         Returns
         -------
@@ -631,13 +610,13 @@ class Archive(metaclass=Chaptered):
     ) -> AddReport:
         """Derive all tables again from the responses, after a declaration or a profile changed.
 
-        Each table changes in one commit, and `changes` lists what changed. A call of `add` that
-        began before this one fails; the same call again continues its work.
+        `declaration_changes` lists what changed. A call of `add` that runs at the same time fails;
+        call it again.
 
         Parameters
         ----------
         profile : Profile, module, str or path, optional
-            The declarations of the service; by default those that the archive was opened with.
+            The profile of the service; by default the archive's own.
         progress : bool, optional
             Whether to show a progress bar.
 
@@ -663,16 +642,21 @@ class Archive(metaclass=Chaptered):
         scope: Scope | None = None,
         **about: Any,
     ) -> Study:
-        """Copy selected responses into a new sealed study, to cite and publish; return the study.
+        """Copy selected responses into a new sealed study, to cite and publish.
 
         Parameters
         ----------
         path : str or path
             A new or empty folder.
         hosts, since, until, scope
-            Which responses to copy, as for `read`; by default all.
+            The responses to copy, as for `read`; by default all.
         **about
             ``title``, ``description`` and ``creators``, as for `Study.create`.
+
+        Returns
+        -------
+        Study
+            The new study.
 
         Raises
         ------

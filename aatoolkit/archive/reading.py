@@ -1,7 +1,4 @@
-"""Read one table of a snapshot as DataFrames with availability, units and sources.
-
-`overview` and `sql_tables` are about all tables; `dask_frame` lets Dask's workers read a table.
-"""
+"""Read tables of an archive as DataFrames with availability, units and sources."""
 
 from __future__ import annotations
 
@@ -41,34 +38,21 @@ from aatoolkit.metadata.recipe import Recipe
 from aatoolkit.normalizer.columns import to_frame
 
 _RESPONSE_KEY = ("run", "section", "sha256", "fetched_at", "host", "days", *FILTER_COLUMNS)
-"""The columns by which the statements of a response are joined with the response."""
+"""The columns that identify a response, in ``responses`` and in all other tables."""
 
 _ROWS = "rows of the table"
-"""The name of the view of the table's rows in SQL."""
+"""The name of the table's view in SQL."""
 
 _MOST_STATEMENTS = 400
-"""If a frame had more statements about rows, they are combined over all rows."""
+"""The largest number of statements about availability that the metadata of a DataFrame has."""
 
 
 ResponseState = dict[str, Any]
-"""The row of a response, with the availability that it states for a table's columns, as JSON."""
+"""The row of a response, with the availability of a table's columns as JSON."""
 
 
 class TableReader:
-    """A reader of one table in a snapshot of an archive.
-
-    Parameters
-    ----------
-    snapshot
-        The snapshot to read from.
-    section, table
-        The section, and its table; None means the section's main table.
-
-    Raises
-    ------
-    ScopeError
-        If the archive has no such section or table.
-    """
+    """Reads one table of an archive; without ``table``, the section's main table."""
 
     def __init__(self, snapshot: Snapshot, section: str, table: str | None) -> None:
         self.snapshot = snapshot
@@ -94,15 +78,7 @@ class TableReader:
         self.section_and_table = {"section": section_name, "table": self.stored_table.table.name}
 
     def check(self, selection: Selection) -> None:
-        """Raise `ScopeError` if no response of the section fits ``selection``.
-
-        Raises
-        ------
-        ScopeError
-            If there is no response for a selected host, for the selected scope, or until the
-            selected time. The message suggests what exists: similar hosts, the archived scopes, or
-            the time of the first response.
-        """
+        """Raise `ScopeError` if no response has the selected hosts, scope and time."""
         section, scope = self.section_and_table["section"], selection.scope
         responses = self.snapshot.rows(
             "SELECT host, scope, min(fetched_at) AS first FROM responses WHERE section = $1 "
@@ -142,7 +118,6 @@ class TableReader:
     def history(self, fetch_selection: Selection, day_selection: Selection) -> pd.DataFrame:
         """Return one row per key and day, with the newest value in the selected responses.
 
-        ``fetch_selection`` selects responses by their time of fetch. The period of
         ``day_selection`` limits the days in the result.
         """
         self.check(fetch_selection)
@@ -177,10 +152,7 @@ class TableReader:
         return rows.cast(pa.schema(fields))
 
     def _read_states(self, selection: Selection) -> tuple[list[ResponseState], int]:
-        """Return the selected responses with their column metadata, and how many requests failed.
-
-        A request that got no usable response on a day counts as failed.
-        """
+        """Return selected responses with their column metadata, and how many requests failed."""
         same_response_sql = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
         )
@@ -211,24 +183,7 @@ class TableReader:
         extra_columns: Sequence[str] = (),
         moment_column: str = "fetched_at",
     ) -> pd.DataFrame:
-        """Return rows as a DataFrame with the metadata of its columns.
-
-        Parameters
-        ----------
-        rows
-            The rows, with context columns, the columns of the table and added columns.
-        selection
-            The selection of the responses from which the rows come.
-        recipe
-            The method and arguments with which the frame can be read again.
-        context, extra_columns
-            The names of columns to put before and after those of the table. Their metadata says
-            that they are measured.
-        context_key
-            The names of the columns that, together with the table's key, identify a row.
-        moment_column
-            The column with the time when a row's response was fetched.
-        """
+        """Return rows as a DataFrame with the metadata of its columns."""
         table = self.stored_table
         responses, failed_count = self._read_states(selection)
         names = [name for name in rows.column_names if name in table.columns]
@@ -252,12 +207,7 @@ class TableReader:
     def _column_metadata(
         self, names: Sequence[str], responses: Sequence[ResponseState], moment_column: str
     ) -> dict[str, ColumnMetadata]:
-        """Map each name in ``names`` to the metadata of this column.
-
-        If the responses differ in the availability of a column, its metadata tells the availability
-        for each group of responses that agree. If there are too many groups, the metadata has one
-        availability for all rows together.
-        """
+        """Return the metadata of each column in ``names``, combined from all ``responses``."""
         table = self.stored_table
         declared_names = {name: column.name for name, column in table.columns.items()}
         stored_names = {column: name for name, column in declared_names.items()}
@@ -295,11 +245,9 @@ class TableReader:
 def _group_conditions(
     groups: Mapping[str, Sequence[ResponseState]], moment_column: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
-    """Return, for each group of responses, conditions that select the rows of this group only.
+    """Return conditions on host and time that select the rows of each group of responses.
 
-    Each item is a pair: the key of the group, and conditions on the host and, if this host is in
-    several groups, on the time of fetch. A group can have several items. Return None if there would
-    be more than `_MOST_STATEMENTS` items.
+    The result is None if there are too many conditions.
     """
     hosts_by_states = {
         states: sorted({row["host"] for row in group}) for states, group in groups.items()
@@ -319,10 +267,7 @@ def _group_conditions(
 
 
 def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
-    """Return ``rows`` with the declared category columns dictionary-encoded.
-
-    Values that are not declared levels become further levels, or null if the levels are ordered.
-    """
+    """Return ``rows`` with the category columns dictionary-encoded."""
     for name, column in table.columns.items():
         if column.dtype != "category" or name not in rows.column_names:
             continue
@@ -341,11 +286,7 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
 
 
 def _history_sql(table: StoredTable, where: str, day_selection: Selection) -> str:
-    """Return the SQL query for the history of a table: one row per key and day.
-
-    ``where`` is an SQL condition that selects the responses. The period of ``day_selection`` limits
-    the days in the result.
-    """
+    """Return the SQL query for the history of a table: one row per key and day."""
     moment_sql = identifier(str(table.moment))
     key = ["host", *FILTER_COLUMNS, *table.key, "_row"]
     value_columns = [name for name in table.columns if name not in key]
@@ -407,11 +348,7 @@ def _history_sql(table: StoredTable, where: str, day_selection: Selection) -> st
 
 
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
-    """Map each table name that a user's SQL query can use to the table that it stands for.
-
-    The table is given by its path in the archive or, for ``columns``, by a function that returns an
-    Arrow table. A name that tables of several sections have is ambiguous, and is mapped to a list.
-    """
+    """Map each table name in a user's SQL query to the path of the table."""
     tables: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():
         tables[table] = [table] if table in tables else path
@@ -424,7 +361,7 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _columns_of(snapshot: Snapshot) -> pa.Table:
-    """Return a table that lists all declared columns of the archive, with unit, meaning etc."""
+    """Return a table of all columns in the archive, with unit and meaning."""
     rows = []
     for path in filter(snapshot.has, stored_tables(snapshot.store)):
         stored_table = load_stored_table(snapshot.store, path)
@@ -445,10 +382,7 @@ def _columns_of(snapshot: Snapshot) -> pa.Table:
 
 
 def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
-    """Return a frame with one row per table that counts rows, responses, hosts, files and bytes.
-
-    Rows from responses fetched after ``until`` are not counted; None counts all.
-    """
+    """Return one row per table, with its numbers of rows, responses, hosts, files and bytes."""
     rows: list[dict[str, Any]] = []
     for path, (section, table) in stored_tables(snapshot.store).items():
         files = snapshot.files(path)
@@ -482,9 +416,9 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
 
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
-    """Return the table at ``path`` as a Dask DataFrame with one partition for each data file.
+    """Return a table as a Dask DataFrame with one partition per file.
 
-    Rows fetched after ``until`` are left out; None keeps all.
+    Rows fetched after ``until`` are left out.
     """
     with needed("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
@@ -502,7 +436,7 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
 def _read_file(
     file: str, *, store: ArchiveStore, schema: pa.Schema, condition: ds.Expression
 ) -> pd.DataFrame:
-    """Return the rows of one data file that meet a condition; Dask's workers call this function."""
+    """Return the rows of one data file that meet a condition."""
     dataset = ds.dataset(
         file if store.is_local else file.removeprefix(f"{store.root}/"),
         schema=schema,

@@ -1,7 +1,4 @@
-"""Responses as rows of an archive; equal bodies are stored only once.
-
-`ResponseIndex` tells which responses are stored; `read_groups` reads them with their bodies.
-"""
+"""Responses as rows of an archive; equal bodies are stored only once."""
 
 from __future__ import annotations
 
@@ -30,43 +27,19 @@ _CODEC = "zstd"
 _COMPRESSION_LEVEL = 9
 
 USABLE = "error IS NULL"
-"""The SQL condition that a row is a usable response."""
+"""The SQL condition for usable responses."""
 
 ResponseKey = tuple[str, str, str, datetime, str]
 RequestKey = tuple[str, str, str]
-"""The key of a request: host, section, and the scope as a query string."""
+"""Host, section and scope of a request; the scope as a query string."""
 
 
 @dataclass(frozen=True)
 class ArchivedResponse:
     """One response in an archive, or one failed request with its error.
 
-    Parameters
-    ----------
-    run : str
-        The run that added this row.
-    host, section, scope : str
-        The request; the scope as a query string.
-    fetched_at : datetime.datetime
-        When the service sent the response, or when the request failed, in UTC.
-    status : int
-        The HTTP status; 0 if no response came.
-    sha256 : str or None
-        The SHA-256 of the response's body; None for a failed request.
-    size : int
-        The length of the body in bytes.
-    window_start, window_end : datetime.date or None
-        The first and last day that the response covers, if its body states them.
-    stale : bool
-        Whether the response came from a cache after it had expired.
-    url : str
-        The address of the request.
-    headers : str
-        The response headers that are stored, as JSON.
-    error : str or None
-        The error of a failed request, as JSON; None for a usable response.
-    body : bytes or None
-        The body as it came; None if another row stores the same body, or there is none.
+    ``scope`` is a query string, ``headers`` and ``error`` are JSON. ``body`` is None if another row
+    stores the same body.
     """
 
     run: str
@@ -87,13 +60,7 @@ class ArchivedResponse:
 
     @classmethod
     def of(cls, run: str, payload: Payload) -> ArchivedResponse:
-        """Return the archive's row for a usable response that ``run`` adds.
-
-        Raises
-        ------
-        ArchiveError
-            If the payload has no host, section or scope.
-        """
+        """Return a payload as a row of the archive."""
         if payload.host is None or payload.section is None or payload.scope is None:
             raise ArchiveError(
                 "a response without host, section and scope cannot be archived; give payloads "
@@ -125,10 +92,7 @@ class ArchivedResponse:
     def of_error(
         cls, run: str, request_key: RequestKey, error: AAToolkitError, moment: datetime
     ) -> ArchivedResponse:
-        """Return the archive's row for a request that failed with ``error`` at ``moment``.
-
-        ``request_key`` is the key of the request.
-        """
+        """Return a failed request as a row of the archive."""
         body = error.body if isinstance(error, StatusError) else None
         return cls(
             run,
@@ -153,7 +117,7 @@ class ArchivedResponse:
 
     @property
     def key(self) -> ResponseKey:
-        """The unique key of the response: the request's key, the time of fetch, the SHA-256."""
+        """Host, section, scope, time of fetch and SHA-256 of the response."""
         return *self.request_key, self.fetched_at, self.sha256 or ""
 
     @property
@@ -186,7 +150,7 @@ class ArchivedResponse:
 
     @cached_property
     def context(self) -> dict[str, Any]:
-        """The values of the context columns (host, window and so on) in rows from this response."""
+        """The values of the columns ``host``, ``days`` and so on in all rows from this response."""
         scope = Scope._from_query(self.scope)
         own_names = (name for name in CONTEXT_FIELDS.names if hasattr(self, name))
         return {
@@ -199,7 +163,7 @@ class ArchivedResponse:
 
 
 def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
-    """Return responses as rows of the archive's table ``responses``, with compressed bodies."""
+    """Return responses as rows of the table ``responses``, with compressed bodies."""
     codec = pa.Codec(_CODEC, _COMPRESSION_LEVEL)
     rows = []
     for response in responses:
@@ -210,13 +174,7 @@ def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
 
 
 def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
-    """Return the response in a row of the table ``responses``, with its body if the row has one.
-
-    Raises
-    ------
-    ArchiveError
-        If a body cannot be decompressed.
-    """
+    """Return the response in a row of the table ``responses``."""
     values = {field.name: row[field.name] for field in fields(ArchivedResponse)}
     values["fetched_at"] = values["fetched_at"].astimezone(UTC)
     try:
@@ -231,7 +189,7 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
 
 
 def source_of(row: Mapping[str, Any]) -> Source:
-    """Return the `Source` (host, section, URL and so on) for a row of the table ``responses``."""
+    """Return host, section, URL and so on of a response as a `Source`."""
     fetched_at = row["fetched_at"].astimezone(UTC)
     return Source(
         row["host"],
@@ -250,17 +208,7 @@ def source_of(row: Mapping[str, Any]) -> Source:
 
 
 class ResponseIndex:
-    """An index that tells which responses are already in an archive.
-
-    The responses of a month are read when they are first needed.
-
-    Parameters
-    ----------
-    store
-        The archive.
-    hosts
-        The hosts to index; all if None.
-    """
+    """Tells which responses are already in an archive."""
 
     def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:
         self._snapshot = Snapshot(store)
@@ -272,7 +220,7 @@ class ResponseIndex:
         self._archived_days: set[tuple[RequestKey, date]] = set()
 
     def _load(self, month: str) -> None:
-        """Load the responses of a month and of the month before into the index, unless loaded."""
+        """Read the responses of a month and of the month before, unless already read."""
         first_day = date.fromisoformat(f"{month}-01")
         months = {month, f"{first_day - timedelta(days=1):%Y-%m}"} - self._months
         self._months |= months
@@ -291,22 +239,22 @@ class ResponseIndex:
                 self._bodies.add((*request_key, row["sha256"]))
 
     def has(self, response: ArchivedResponse) -> bool:
-        """Return whether this response is in the archive; False for a failed request."""
+        """Return whether this response is in the archive."""
         self._load(response.month)
         return response.error is None and response.key in self._response_keys
 
     def is_archived(self, request_key: RequestKey, day: date) -> bool:
-        """Return whether the archive has a response to this request that was fetched on ``day``."""
+        """Return whether the archive has a response to this request from ``day``."""
         self._load(f"{day:%Y-%m}")
         return (request_key, day) in self._archived_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
-        """Return whether the same body is stored already, with a response to the same request."""
+        """Return whether the archive has the same body from the same request."""
         self._load(response.month)
         return (*response.request_key, response.sha256 or "") in self._bodies
 
     def add(self, response: ArchivedResponse) -> None:
-        """Add a response that was just stored to the index; ignore a failed request."""
+        """Add a response to the index."""
         if response.error is None:
             self._response_keys.add(response.key)
             if response.body is not None:
@@ -314,25 +262,13 @@ class ResponseIndex:
 
 
 _BATCH_SIZE = 2000
-"""How many responses are loaded at a time, unless a host has more in a month."""
+"""The number of responses to load at a time."""
 
 
 def read_groups(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
-    """Yield the responses that meet an SQL condition, grouped by run, host and scope.
+    """Yield stored responses with their bodies, as one list per run, host and scope.
 
-    Each response gets its body from the row that stores it. The body is None if no row does.
-
-    Parameters
-    ----------
-    snapshot
-        The snapshot to read from; bodies are looked up in all its visible rows.
-    where
-        The SQL condition on rows; by default, that the response is usable.
-
-    Yields
-    ------
-    list of ArchivedResponse
-        Responses of one run, host and scope, with their bodies.
+    ``where`` is an SQL condition that selects the responses.
     """
     if not snapshot.has(RESPONSES):
         return

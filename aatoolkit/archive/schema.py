@@ -1,8 +1,7 @@
-"""The Delta schemas of declared tables: context columns first, the declaration as a property.
+"""The columns of an archive's Delta tables.
 
-Every table begins with the columns of `CONTEXT_FIELDS`, such as ``host``. The declaration of a
-table (units, aggregation rules, key, descriptions) is stored in the properties of its Delta table,
-and nowhere else.
+Every table begins with columns such as ``host``. The declaration of a table (units, key,
+descriptions) is stored in the properties of its Delta table.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ CONTEXT_FIELDS = pa.schema(
         "sha256": "string",
     }
 )
-"""The columns that say where and when rows were read; ``month`` is that of ``fetched_at``."""
+"""The columns with which every table begins: from which response a row comes."""
 
 FRAMES = "frames"
 _TEXT_FIELDS = dict.fromkeys(("section", "table", "states"), "string")
@@ -59,7 +58,7 @@ STATEMENT_SCHEMAS = {
 STATEMENT_TABLES = {
     name: pa.schema([*CONTEXT_FIELDS, *own]) for name, own in STATEMENT_SCHEMAS.items()
 }
-"""The schemas of ``frames`` (column metadata and sizes of tables) and ``availability``."""
+"""The schemas of the tables ``frames`` and ``availability``."""
 
 CHANGES = "changes"
 _CHANGE_COLUMNS = ("section", "table", "column", "change", "before", "after")
@@ -84,10 +83,10 @@ OWN_SCHEMAS = {
     **STATEMENT_TABLES,
     CHANGES: CHANGES_SCHEMA,
 }
-"""The schemas of the tables that no section declares. In older archives they have fewer columns."""
+"""The schemas of the tables that every archive has, whatever the service."""
 
 HISTORY_COLUMNS = ("first_seen", "last_seen", "last_changed", "revisions")
-"""The columns that a history has in addition to those of its table."""
+"""The columns that `Archive.history` adds to a table."""
 
 CONTEXT = frozenset(CONTEXT_FIELDS.names)
 
@@ -102,16 +101,9 @@ ROW_COLUMN = Column(
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A table of an archive: its declaration, and the stored names of its columns.
+    """A declared table, as it is stored in an archive.
 
-    Parameters
-    ----------
-    section : str
-        The section.
-    table : Table
-        The declaration: the columns, their meaning, and which of them are the key.
-    prefix : str
-        The prefix of the table's name in metadata; empty for tables of the default profile.
+    ``prefix`` precedes the table's name in metadata; it is empty for the default profile.
     """
 
     section: str
@@ -125,7 +117,7 @@ class StoredTable:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """Maps the name of each declared column in the archive to its declaration."""
+        """The declared columns, by their names in the archive."""
         return {self.stored_name(column.name): column for column in self.table.columns}
 
     @property
@@ -134,10 +126,7 @@ class StoredTable:
         return tuple(map(self.stored_name, self.table.key))
 
     def stored_name(self, name: str) -> str:
-        """Return the name of a column in the archive: ``name``, with "_" appended if reserved.
-
-        Reserved are the names of the columns that the archive itself adds to the table, such as
-        ``host`` and, in histories, ``revisions``; also with "_" after them.
+        """Return the name of a column in the archive; names such as ``host`` get a "_" appended.
 
         Examples
         --------
@@ -151,7 +140,7 @@ class StoredTable:
 
     @cached_property
     def _moment(self) -> str | None:
-        """The declared name of the key column that holds days or timestamps; None without one."""
+        """The declared name of the key column with days or timestamps, if there is one."""
         dtypes = {name: self.table[name].dtype for name in self.table.key}
         return next(
             (name for name, dtype in dtypes.items() if dtype in ("date", "timestamp")), None
@@ -159,16 +148,16 @@ class StoredTable:
 
     @property
     def moment(self) -> str | None:
-        """The name in the archive of the key column with days or timestamps; None without one."""
+        """The name of the key column with days or timestamps, if there is one."""
         return self._moment and self.stored_name(self._moment)
 
     def schema(self) -> pa.Schema:
-        """Return the Arrow schema of the table, context columns included."""
+        """Return the Arrow schema of the table."""
         types = {name: ARROW[column.dtype] for name, column in self.columns.items()}
         return pa.schema([*CONTEXT_FIELDS, *pa.schema({**types, "_row": "int64"})])
 
     def configuration(self) -> dict[str, str]:
-        """Return the declaration as a dict of texts, for the properties of a Delta table."""
+        """Return the declaration as texts, for the properties of a Delta table."""
         return {
             SECTION: self.section,
             PREFIX: self.prefix,
@@ -177,13 +166,7 @@ class StoredTable:
 
     @classmethod
     def load(cls, configuration: Mapping[str, str], path: str) -> StoredTable:
-        """Return the declared table that the properties of a Delta table describe.
-
-        Raises
-        ------
-        ArchiveError
-            If the metadata is damaged.
-        """
+        """Return the declared table from the properties of a Delta table."""
         try:
             declaration = load_table(json.loads(configuration[DECLARATION]))
             stored_table = cls(configuration[SECTION], declaration, configuration[PREFIX])
@@ -199,7 +182,7 @@ class StoredTable:
 
 
 def path_of(section: str, table: str) -> str:
-    """Return the path of a table, relative to the archive.
+    """Return the path of a table in the archive.
 
     Examples
     --------
@@ -210,7 +193,7 @@ def path_of(section: str, table: str) -> str:
 
 
 def _folder_name(name: str) -> str:
-    """Return ``name`` if it can name a folder; else its first letters and digits, and a hash."""
+    """Return ``name``, or a shortened name with a hash if ``name`` cannot be a folder."""
     if _FOLDER_NAME.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_BYTES:
         return name
     stem = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
@@ -218,13 +201,7 @@ def _folder_name(name: str) -> str:
 
 
 def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return ``table`` converted to ``schema``; columns missing in the table are filled with nulls.
-
-    Raises
-    ------
-    ArchiveError
-        If a column is not in the schema, or has values that the schema's type cannot represent.
-    """
+    """Return ``table`` converted to ``schema``; missing columns are filled with nulls."""
     unknown_columns = [name for name in table.column_names if name not in schema.names]
     problem = f"there is no column {', '.join(unknown_columns)}" if unknown_columns else ""
     columns = []
@@ -257,23 +234,15 @@ _NEW_TABLE = "new table"
 
 
 def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
-    """Map the path of each declared table to its section and name; a section's main table is first.
-
-    The tables are found in the table ``changes``, as an object store has no folders to list.
-    """
+    """Return the section and name of each table in the archive, by its path."""
+    # An object store has no folders to list.
     rows = [row for row in store.rows_of(CHANGES) or [] if row["change"] == _NEW_TABLE]
     rows.sort(key=lambda row: (row["section"], row["at"]))
     return {path_of(row["section"], row["table"]): (row["section"], row["table"]) for row in rows}
 
 
 def load_stored_table(store: ArchiveStore, path: str) -> StoredTable:
-    """Return the declared table that is stored at ``path``, read from its Delta properties.
-
-    Raises
-    ------
-    ArchiveError
-        If the table is missing, or its metadata is damaged.
-    """
+    """Return the declared table at ``path`` of the archive."""
     table = store.peek(path)
     if table is None:
         raise ArchiveError(f"the table {path} of the archive is missing; try rebuild()")
@@ -281,10 +250,7 @@ def load_stored_table(store: ArchiveStore, path: str) -> StoredTable:
 
 
 def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
-    """Add a row to the table ``changes`` for each of ``tables`` that the archive does not list yet.
-
-    Call this before such a table is created: `stored_tables` lists tables by these rows.
-    """
+    """Add a row to the table ``changes`` for each new table."""
     existing_tables = stored_tables(store)
     new_tables = [table for table in tables if table.name not in existing_tables]
     add_changes(
@@ -294,14 +260,7 @@ def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> Non
 
 
 def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
-    """Return the Delta table for a declared table; create it, or add new columns, if necessary.
-
-    Raises
-    ------
-    ArchiveError
-        If new rows cannot share the table with the old ones, as a dtype, unit, aggregation rule or
-        the key differs.
-    """
+    """Create a Delta table, or add missing columns to it, and return it."""
     declaration, configuration = declared_table.table, declared_table.configuration()
     delta_table = store.open(declared_table.name)
     if delta_table is None:
@@ -350,9 +309,9 @@ def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
 
 
 def differences(old_table: Table, new_table: Table) -> list[tuple[str, str, str]]:
-    """Return the differences of two declarations that prevent their rows from sharing a table.
+    """Return how two declarations of a table differ in key, dtypes, units and aggregation rules.
 
-    Each difference is a tuple: what differs (such as ``rate: unit``), the old and the new value.
+    Each difference is a tuple: its name (such as ``rate: unit``), the old and the new value.
     """
 
     def properties_of(column: Column) -> dict[str, str]:
@@ -377,7 +336,7 @@ def differences(old_table: Table, new_table: Table) -> list[tuple[str, str, str]
 
 
 def add_changes(store: ArchiveStore, changes: Iterable[Change]) -> None:
-    """Append rows about changed declarations to the archive's table ``changes``."""
+    """Append rows to the table ``changes``."""
     now = datetime.now(UTC)
     rows = [
         {

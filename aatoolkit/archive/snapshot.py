@@ -1,8 +1,6 @@
-"""Snapshots of an archive: the rows of committed runs, selections of rows, and SQL queries.
+"""SQL queries on the tables of an archive, and selections of rows.
 
-The log of runs is read twice: before a table is opened, and after. Rows of runs that were committed
-at the first reading are visible. Rows of all other runs that had begun at the second reading are
-hidden. So no run is visible in part. All reading is by SQL queries on views of the files.
+Rows of a run, i.e. of one call of `Archive.add`, are visible when all of them are written.
 """
 
 from __future__ import annotations
@@ -64,20 +62,20 @@ def identifier(name: str) -> str:
 
 
 def sql_in(column: str, values: Iterable[str]) -> str:
-    """Return the SQL condition that ``column`` has one of ``values``; ``false`` without values."""
+    """Return the SQL condition that ``column`` has one of ``values``."""
     literals = ", ".join(map(literal, sorted(values)))
     return f"{identifier(column)} IN ({literals})" if literals else "false"
 
 
 @cache
 def _connection(process_id: int) -> Any:
-    """Return the DuckDB connection of the process with this ID; each process has its own."""
+    """Return the DuckDB connection of a process."""
     atexit.register(_connection.cache_clear)
     return _new_connection()
 
 
 def _new_connection() -> Any:
-    """Return a new DuckDB connection in memory that installs no extensions."""
+    """Return a new DuckDB connection in memory."""
     config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     connection = duckdb().connect(config=config)
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
@@ -87,22 +85,12 @@ def _new_connection() -> Any:
 # -- selections of rows ------------------------------------------------------------------------
 
 When = str | date | datetime
-"""A day, or a moment with a time zone; text in ISO 8601."""
+"""A day, or a moment with a time zone; texts are in ISO 8601."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of rows by host, time of fetch and scope.
-
-    Parameters
-    ----------
-    hosts : tuple of str or None
-        The hosts; None for all.
-    since, until : datetime.datetime or None
-        The first and last moment of fetch, both included.
-    scope : Scope or None
-        The scope; None for all.
-    """
+    """A selection of rows by host, time of fetch and scope; None selects all."""
 
     hosts: tuple[str, ...] | None = None
     since: datetime | None = None
@@ -117,14 +105,7 @@ class Selection:
         until: When | None = None,
         scope: Scope | None = None,
     ) -> Selection:
-        """Return the selection that a user's arguments describe; see `Archive.read`.
-
-        Raises
-        ------
-        ScopeError
-            If a host is not a domain, a day or moment cannot be parsed, or ``since`` is after
-            ``until``.
-        """
+        """Return the selection for a user's arguments, as in `Archive.read`."""
         first_moment, last_moment = moment(since, "since"), moment(until, "until", is_last=True)
         if first_moment and last_moment and first_moment > last_moment:
             raise ScopeError(
@@ -137,19 +118,19 @@ class Selection:
         return cls(names, first_moment, last_moment, scope)
 
     def before(self, limit: datetime | None) -> Selection:
-        """Return this selection, limited to responses fetched until ``limit`` unless it is None."""
+        """Return this selection, limited to responses fetched until ``limit``."""
         if limit is None:
             return self
         return replace(self, until=limit if self.until is None else min(self.until, limit))
 
     def period_conditions(self, column: str) -> list[str]:
-        """Return SQL conditions that the time ``column`` lies between ``since`` and ``until``."""
+        """Return SQL conditions that ``column`` lies between ``since`` and ``until``."""
         limits = {">=": self.since, "<=": self.until}
         return [f"{column} {sign} {literal(limit)}" for sign, limit in limits.items() if limit]
 
     @property
     def where(self) -> str:
-        """The selection as an SQL condition on the context columns."""
+        """The selection as an SQL condition."""
         conditions = [] if self.hosts is None else [sql_in("host", self.hosts)]
         limits = {">=": self.since, "<=": self.until}
         conditions += [f"month {sign} '{limit:%Y-%m}'" for sign, limit in limits.items() if limit]
@@ -163,7 +144,7 @@ class Selection:
         return " AND ".join(conditions) or "true"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the selection as a dict of JSON values; a criterion that is None is left out."""
+        """Return the selection as a dict of JSON values."""
         values = {
             "hosts": self.hosts and [*self.hosts],
             "since": self.since and self.since.isoformat(),
@@ -174,14 +155,7 @@ class Selection:
 
 
 def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime | None:
-    """Return ``value`` as a moment in UTC; for a day its first or, with ``is_last``, last moment.
-
-    None stays None. Error messages call the argument ``name``.
-
-    Raises
-    ------
-    ScopeError
-        If ``value`` cannot be parsed, or has a time but no time zone.
+    """Return ``value`` as a moment in UTC: for a day, its first or its last moment.
 
     Examples
     --------
@@ -211,23 +185,9 @@ def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime 
 
 @dataclass(frozen=True)
 class VisibleFiles:
-    """The data files of one table, and the runs whose rows in them are hidden.
+    """The data files of one table, and the runs whose rows are hidden from readers.
 
-    Parameters
-    ----------
-    table : DeltaTable or None
-        The open Delta table; None if it does not exist.
-    paths : tuple of str
-        The paths or URLs of the files.
-    hidden_runs : frozenset of str
-        The runs whose rows are not visible.
-    size : int
-        The total size of the files in bytes.
-    schema : pyarrow.Schema or None
-        The columns of the table, and those that it lacks because an older version of the package
-        created it; None if the table does not exist.
-    is_extended : bool
-        Whether some files may lack columns of the schema.
+    If ``is_extended``, some files lack columns of the schema.
     """
 
     table: Any | None
@@ -239,17 +199,7 @@ class VisibleFiles:
 
 
 class Snapshot:
-    """The visible rows of an archive at one moment; ``exists`` is false if there is no archive.
-
-    Parameters
-    ----------
-    store
-        The archive.
-    committed
-        The runs whose rows are visible; by default all committed runs.
-    tables
-        Delta tables that are already open, by name; they are read in the version that is open.
-    """
+    """The visible rows of an archive at one moment."""
 
     def __init__(
         self,
@@ -263,7 +213,7 @@ class Snapshot:
         self._files: dict[str, VisibleFiles] = {}
 
     def files(self, name: str) -> VisibleFiles:
-        """Return the data files of the table ``name``, and the runs whose rows are hidden."""
+        """Return the data files of a table, and the runs whose rows are hidden."""
         if name not in self._files:
             table = self._tables.get(name) or self.store.peek(name)
             self._files[name] = VisibleFiles(None) if table is None else self._files_of(name, table)
@@ -281,6 +231,7 @@ class Snapshot:
             # A pipe or a device would be waited for, for ever.
             if os.path.exists(path) and not os.path.isfile(path):
                 raise ArchiveError("it is no regular file; take it away", path=path)
+        # The log is read again after the table was opened: newer runs are hidden too.
         has_runs = name not in (RUNS, CHANGES)
         hidden_runs = (
             read_runs(self.store)[0].begun - self.committed if has_runs else frozenset[str]()
@@ -300,15 +251,9 @@ class Snapshot:
     def query(
         self, sql: str, *paths: str, values: list[Any] | None = None, **views: Any
     ) -> pa.Table:
-        """Run an SQL query on tables of the archive, and return the result as an Arrow table.
+        """Run an SQL query on tables of the archive, and return an Arrow table.
 
-        ``paths`` are those of tables that the query refers to by their path. ``views`` maps
-        further names in the query to what each refers to: the path of a table, or an Arrow table.
-
-        Raises
-        ------
-        ArchiveError
-            If the query cannot be computed.
+        ``views`` maps other names in the query to paths or Arrow tables.
         """
         with _connection(os.getpid()).cursor() as connection:
             for view, source in {**{path: path for path in paths}, **views}.items():
@@ -324,17 +269,11 @@ class Snapshot:
                 ) from None
 
     def rows(self, sql: str, *paths: str, **options: Any) -> list[dict[str, Any]]:
-        """Run an SQL query on tables, and return one dict per row; see `query`."""
+        """Run an SQL query as by `query`, and return one dict per row."""
         return list(self.query(sql, *paths, **options).to_pylist())
 
     def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:
-        """Create the SQL view ``view`` of the visible rows at ``path`` that meet ``where``.
-
-        Raises
-        ------
-        ArchiveError
-            If there is no such table, or a file of it cannot be read.
-        """
+        """Create an SQL view of a table's visible rows."""
         files = self.files(path)
         if files.table is None:
             raise ArchiveError(
@@ -375,10 +314,8 @@ class Snapshot:
 
     @cached_property
     def _extended_tables(self) -> frozenset[str]:
-        """The paths of tables that got new columns later, according to the table ``changes``.
-
-        Older versions of the package recorded this only there, and not by the property `EXTENDED`.
-        """
+        """The paths of tables that got new columns, from the table ``changes``."""
+        # Older versions of the package did not set the property `EXTENDED`.
         return frozenset(
             path_of(row["section"], row["table"])
             for row in self.store.rows_of(CHANGES) or []
@@ -388,26 +325,9 @@ class Snapshot:
     # -- queries of users ----------------------------------------------------------------------
 
     def relation(self, query: str, tables: Mapping[str, Any], until: datetime | None) -> Any:
-        """Run a user's SQL query, so that it can neither read other files nor change settings.
+        """Run a user's SQL query on ``tables`` only, and return its rows.
 
-        Parameters
-        ----------
-        query
-            One SELECT.
-        tables
-            What each name in SQL stands for, as `sql_tables` returns it.
-        until
-            The latest time of fetch whose rows are visible; None shows all rows.
-
-        Returns
-        -------
-        duckdb.DuckDBPyRelation
-            The rows of the result.
-
-        Raises
-        ------
-        ArchiveError
-            If the query is not valid, is not one SELECT, or fails.
+        Rows fetched after ``until`` are left out.
         """
         engine = duckdb()
         with self.typed(tables):
@@ -446,10 +366,7 @@ class Snapshot:
 
     @contextlib.contextmanager
     def typed(self, tables: Iterable[str]) -> Iterator[None]:
-        """Convert DuckDB's errors in a ``with`` block to `ArchiveError`.
-
-        If the error is an unknown table, the message suggests similar names among ``tables``.
-        """
+        """Convert DuckDB's errors in a ``with`` block to `ArchiveError`."""
         try:
             yield
         except (duckdb().Error, UnicodeError) as error:

@@ -1,17 +1,19 @@
 """The Delta tables of an archive, its log of runs, and its checksums.
 
-A run is one call that changes the archive, such as `Archive.add`. The table ``runs`` is a log: each
-row says which state a run entered. A run is ``begun`` before anything is written, ``alive`` while
-it goes on, and ``committed`` when all its rows are written. A run that was interrupted is
-``removing`` before its rows are removed, and ``removed`` after that. ``forgotten``, ``rebuilding``
-and ``rebuilt`` tell all other runs that rows were deleted or tables made anew. Every append to the
-log carries a transaction: if two processes append at the same time, one fails. So a writer has
-always seen everything committed before.
+A run is one call that changes the archive, such as `Archive.add`. The table ``runs`` logs the
+states of each run:
 
-Checksums find damage that Delta does not find. Files of Delta tables never change: data files and
-log entries are written once. Each run writes a file of checksums before it is committed;
-`replace_checksums` replaces all these files by one. The name of a file of checksums is its own
-SHA-256, and the file lists its runs; so its damage or loss is noticed.
+- ``begun``, before the run writes;
+- ``alive``, while it writes;
+- ``committed``, when all its rows are written;
+- ``removing`` and ``removed``, if it was interrupted and its rows are deleted;
+- ``forgotten``, when it deletes responses;
+- ``rebuilding`` and ``rebuilt``, when it derives all tables again.
+
+If two processes append to this log at the same time, the second fails and tries again.
+
+Checksums find damaged files. Each run records the SHA-256 of its files in a new file of checksums,
+which has its own SHA-256 as its name.
 """
 
 from __future__ import annotations
@@ -50,56 +52,33 @@ R = TypeVar("R")
 MOMENT = pa.timestamp("us", tz="UTC")
 
 TRIES = 20
-"""How often a commit is tried if other writers commit first."""
+"""How often a commit is tried while other processes commit."""
 
 EXTENDED = "aatoolkit.extended"
-"""The property of a table that got columns later; its older files lack these columns."""
+"""The property of a table whose older files lack some columns."""
 
 _FILE_FACTS = ("size_bytes", "num_records", "partition.month")
 REMEDY = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
 
 
 def engine() -> ModuleType:
-    """Import and return the package deltalake.
-
-    Raises
-    ------
-    PackageMissing
-        If deltalake is not installed; the message says what to install.
-    """
+    """Import and return the package deltalake."""
     with needed("an archive needs", "archive"):
         import deltalake
     return deltalake
 
 
 def duckdb() -> ModuleType:
-    """Import and return the package duckdb.
-
-    Raises
-    ------
-    PackageMissing
-        If duckdb is not installed; the message says what to install.
-    """
+    """Import and return the package duckdb."""
     with needed("an archive needs", "archive"):
         import duckdb as package
     return package
 
 
 class ArchiveStore:
-    """The Delta tables of an archive, in one folder or below one prefix of an object store.
+    """The Delta tables of an archive, in one folder or object store.
 
-    Parameters
-    ----------
-    root : str or path
-        The folder, or an address such as ``s3://bucket/history``.
-    storage_options : mapping of str to str, optional
-        Options of the object store, as deltalake takes them; they are never stored. Credentials
-        are better left to the environment.
-
-    Raises
-    ------
-    ArchiveError
-        If ``root`` is not text that can be encoded.
+    ``storage_options`` are deltalake's options for the object store.
     """
 
     def __init__(
@@ -125,20 +104,17 @@ class ArchiveStore:
 
     @cached_property
     def files(self) -> FileSystem:
-        """The file system of the archive.
-
-        Files in a folder are read with Arrow's own file system, not with deltalake's. The latter is
-        written in Python and released by threads of Arrow; if that happens while the interpreter
-        shuts down, the process ends with an error.
-        """
+        """The file system of the archive."""
         if self.is_local:
+            # Not deltalake's file system, which is written in Python: if a thread of Arrow
+            # releases it while the interpreter shuts down, the process ends with an error.
             return SubTreeFileSystem(self.root, LocalFileSystem())
         from deltalake.fs import DeltaStorageHandler
 
         return PyFileSystem(DeltaStorageHandler(self.root, self.options or None))
 
     def write(self, path: str, content: bytes) -> None:
-        """Write ``content`` to a file of the archive, atomically."""
+        """Write a file of the archive, atomically."""
         if self.is_local:
             self.files.create_dir(path.rpartition("/")[0])
             with self.files.open_output_stream(f"{path}.part") as stream:
@@ -155,7 +131,7 @@ class ArchiveStore:
         return f"{self.root}/{name}"
 
     def open(self, name: str) -> Any | None:
-        """Open and return the latest version of the table ``name``; None if it does not exist."""
+        """Return the latest version of a Delta table, or None."""
         deltalake = engine()
         with self.errors(name):
             if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
@@ -166,11 +142,7 @@ class ArchiveStore:
                 return None
 
     def peek(self, name: str) -> Any | None:
-        """Return the latest version of a table for reading; None if there is no such table.
-
-        In a folder, an opened table is cached until its latest log file changes. In an object store
-        the table is opened each time.
-        """
+        """Return the latest version of a Delta table for reading, cached if it is in a folder."""
         last_log_state, table = self._peeked_tables.get(name, (None, None))
         log_state = self._log_state(name) if self.is_local else None
         if log_state is None or last_log_state != log_state:
@@ -179,7 +151,7 @@ class ArchiveStore:
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
-        """Return all rows of a small table, cached until they change; None if there is no table."""
+        """Return all rows of a small table, cached until they change."""
         table = self.peek(name)
         if table is None:
             return None
@@ -196,10 +168,7 @@ class ArchiveStore:
         return table.to_pyarrow_dataset(filesystem=files)
 
     def _log_state(self, name: str) -> tuple[Any, ...] | None:
-        """Return values that change with every commit to a table; None if the table has no log.
-
-        They are the name, inode, time and size of its latest log file.
-        """
+        """Return name, inode, time and size of the latest log file of a table."""
         folder = Path(self.uri(name), "_delta_log")
         with contextlib.suppress(OSError, ValueError):
             last_file = max(file for file in os.listdir(folder) if file.endswith(".json"))
@@ -214,10 +183,7 @@ class ArchiveStore:
         *,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
-        """Open and return a table; first create it, or add missing columns of ``schema`` to it.
-
-        A new table whose schema has a column ``month`` is partitioned by this column.
-        """
+        """Return a Delta table, after creating it or adding missing columns."""
         deltalake = engine()
         table = self.open(name)
         if table is not None:
@@ -251,16 +217,9 @@ class ArchiveStore:
         return table
 
     def append(self, table: Any, data: pa.Table, *, transaction: int | None = None) -> None:
-        """Append the rows ``data`` to an open table in one commit.
+        """Append rows to a Delta table in one commit.
 
-        With a ``transaction`` (a number), the commit fails if another commit with a transaction was
-        made after the table was opened. Without a transaction, the commit is tried again after
-        other commits.
-
-        Raises
-        ------
-        ArchiveConflict
-            If another writer committed first; without a transaction, at every try.
+        Of two concurrent commits with a ``transaction`` number, the second fails.
         """
         deltalake = engine()
         options = {"mode": "append", "writer_properties": write_options()}
@@ -278,7 +237,7 @@ class ArchiveStore:
             commit()
 
     def actions(self, name: str, table: Any) -> list[dict[str, Any]]:
-        """Return one dict per data file of an open table, with its size, row count and month."""
+        """Return size, number of rows and month of each data file of a Delta table."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
         column_names = [name for name in _FILE_FACTS if name in actions.column_names]
@@ -307,11 +266,7 @@ class ArchiveStore:
 
     @contextlib.contextmanager
     def typed(self) -> Iterator[None]:
-        """Convert unexpected exceptions in a ``with`` block to `ArchiveError`.
-
-        Damaged files can cause any exception: they may hold rows of another shape, or metadata that
-        is not JSON. Errors of this package are raised as they are.
-        """
+        """Convert unexpected exceptions in a ``with`` block to `ArchiveError`."""
         try:
             yield
         except (AAToolkitError, Warning):
@@ -330,7 +285,7 @@ def one_line(message: object) -> str:
 
 
 def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """Decorate a method of `Archive`, so that all its errors are errors of this package."""
+    """Decorate a method of `Archive`: it raises only errors of this package."""
 
     bind = inspect.signature(method).bind
 
@@ -344,11 +299,7 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
 
 
 def retry(action: Callable[[], R], before_retry: Callable[[], Any] = int) -> R:
-    """Call ``action`` until it raises no `ArchiveConflict`, up to `TRIES` times; return its result.
-
-    The wait between tries grows. ``before_retry`` is called before each further try. The last try
-    may raise the conflict.
-    """
+    """Call ``action`` until it raises no `ArchiveConflict`, and return its result."""
     for attempt in range(TRIES - 1):
         try:
             return action()
@@ -379,11 +330,11 @@ RUNS_SCHEMA = pa.schema(
 )
 
 DEAD_AFTER = timedelta(hours=24)
-"""How long a run may log nothing before it counts as dead, and its rows are removed."""
+"""How long a run may log nothing before it counts as interrupted."""
 
 
 def new_run() -> str:
-    """Return a unique name for a new run; names of later runs sort after those of earlier runs.
+    """Return a new name for a run; names sort by time.
 
     Examples
     --------
@@ -395,13 +346,7 @@ def new_run() -> str:
 
 @dataclass(frozen=True)
 class RunLog:
-    """The log of runs as it was read at one moment.
-
-    Parameters
-    ----------
-    rows : list of dict
-        The rows of the table ``runs``, in any order.
-    """
+    """The rows of the table ``runs`` at one moment."""
 
     rows: list[dict[str, Any]]
 
@@ -420,21 +365,21 @@ class RunLog:
 
     @property
     def begun(self) -> frozenset[str]:
-        """The runs that may have rows in the tables: all that were begun and not removed."""
+        """The runs that may have rows in the tables."""
         return self._runs_in("begun", "alive", "committed") - self._runs_in("removed")
 
     @property
     def removing(self) -> frozenset[str]:
-        """The runs whose rows are being removed or were removed; they can never be committed."""
+        """The runs whose rows are being removed or were removed."""
         return self._runs_in("removing", "removed")
 
     @property
     def rebuilding(self) -> frozenset[str]:
-        """The rebuilds (runs that derive all tables anew) that were begun and not completed."""
+        """The calls of `Archive.rebuild` that have not finished."""
         return self._runs_in("rebuilding") - self._runs_in("rebuilt")
 
     def dead(self, now: datetime) -> frozenset[str]:
-        """Return the unfinished runs that have logged nothing for longer than `DEAD_AFTER`."""
+        """Return the unfinished runs that have logged nothing for a day."""
         last_log_times: dict[str, datetime] = {}
         for row in self.rows:
             last_log_times[row["run"]] = max(row["at"], last_log_times.get(row["run"], row["at"]))
@@ -442,7 +387,7 @@ class RunLog:
 
 
 def read_runs(store: ArchiveStore) -> tuple[RunLog, bool]:
-    """Return the log of runs, and whether the archive exists; else the log is empty."""
+    """Return the log of runs, and whether the archive exists."""
     rows = store.rows_of(RUNS)
     return RunLog(rows or []), rows is not None
 
@@ -455,15 +400,9 @@ def log(
     check: Callable[[RunLog], None] = lambda _: None,
     **counts: int,
 ) -> None:
-    """Append a row to the log of runs which says that ``run`` enters ``state``.
+    """Append a row to the log of runs: ``run`` enters ``state``.
 
-    First ``check`` is called with the log; if it raises an error, nothing is appended. ``counts``
-    are the run's numbers of ``responses`` and of ``failed`` requests.
-
-    Raises
-    ------
-    ArchiveConflict
-        If other writers committed first at every try.
+    ``check`` is called with the log before, and may raise an error.
     """
     note, now = json_text(versions()), datetime.now(UTC)
     row = {"run": run, "state": state, "at": now, "note": note, **counts}
@@ -487,23 +426,7 @@ CHECKSUMS = "checksums"
 class Checksums:
     """The recorded checksums of the files of an archive.
 
-    Parameters
-    ----------
-    store
-        The archive.
-    ignores_cache
-        Whether to read the files of checksums again even if they are cached.
-
-    Attributes
-    ----------
-    files : dict of str to dict of str to str
-        The SHA-256 of each file, by table and path.
-    runs : set of str
-        The runs whose files have checksums.
-    damaged : list of str
-        The names of the files of checksums that are damaged themselves.
-    unchecked : int
-        The number of files that `problems` could not check, as they have no checksum.
+    ``files`` has the SHA-256 of each file, by table and path.
     """
 
     def __init__(self, store: ArchiveStore, *, ignores_cache: bool = False) -> None:
@@ -530,7 +453,7 @@ class Checksums:
                     self.files.setdefault(table, {}).update(digests)
 
     def _read_content(self, name: str) -> dict[str, Any]:
-        """Return the content of one file of checksums, or an empty dict if the file is damaged."""
+        """Return the content of one file of checksums; empty if the file is damaged."""
         cache = self._store.checksums
         if name not in cache:
             with self._store.files.open_input_stream(f"{CHECKSUMS}/{name}") as stream:
@@ -542,7 +465,7 @@ class Checksums:
         return cache[name]
 
     def problems(self, name: str) -> Iterator[str]:
-        """Yield a sentence on each file of the table ``name`` that is missing or altered."""
+        """Yield a sentence for each missing or altered file of a table."""
         try:
             table = self._store.open(name)
             if table is not None:
@@ -576,9 +499,9 @@ class Checksums:
 def add_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()
 ) -> None:
-    """Record checksums for those files of ``tables`` that have none yet.
+    """Record the checksums of files that have none yet.
 
-    ``runs`` are recorded as runs whose files all have checksums.
+    ``runs`` are the runs that wrote these files.
     """
     digests_by_table = Checksums(store).files
     digests = {}
@@ -598,17 +521,9 @@ def add_checksums(
 def replace_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], *, new_tables: Collection[str] = ()
 ) -> None:
-    """Record the checksums of all tables in one new file, and delete the earlier such files.
+    """Record the checksums of all tables in one new file, and delete the older files of checksums.
 
-    Parameters
-    ----------
-    store
-        The archive.
-    tables
-        All its tables, opened.
-    new_tables
-        The names of tables that were just rebuilt: their checksums are computed anew, instead of
-        taken from the earlier files.
+    Checksums of ``new_tables`` are computed again.
     """
     committed_runs = read_runs(store)[0].committed
     old_checksums = Checksums(store)
@@ -632,14 +547,14 @@ def replace_checksums(
 def _digests(
     store: ArchiveStore, name: str, table: Any | None, recorded_digests: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield path and checksum of each file of a table; compute those that are not recorded."""
+    """Yield path and checksum of each file of a table."""
     with store.errors(name):
         for path in () if table is None else paths_of(store, name, table):
             yield path, recorded_digests.get(path) or _sha256(store, f"{name}/{path}")
 
 
 def _write_checksums(store: ArchiveStore, content: Mapping[str, Any]) -> str:
-    """Write a file of checksums, and return its name: the SHA-256 of its content."""
+    """Write a file of checksums, and return its name."""
     data = json_text(content).encode()
     name = f"{sha256_of(data)}.json"
     with store.errors(CHECKSUMS):
@@ -648,7 +563,7 @@ def _write_checksums(store: ArchiveStore, content: Mapping[str, Any]) -> str:
 
 
 def paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
-    """Yield the paths of the immutable files of a table: data files and log entries."""
+    """Yield the paths of the data files and log files of a table."""
     # Not get_add_actions, which converts the statistics of every column.
     for uri in table.file_uris():
         yield unquote("/".join(uri.rsplit("/", 2)[-2 if "/month=" in unquote(uri) else -1 :]))
@@ -659,7 +574,7 @@ def paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
 
 
 def _read_log_version(path: str) -> int:
-    """Return the table version that a log file has in its name; -1 for any other file."""
+    """Return the table version in the name of a log file; -1 for other files."""
     folder, _, name = path.partition("/")
     return int(name[:20]) if folder == "_delta_log" and name[20:] == ".json" else -1
 

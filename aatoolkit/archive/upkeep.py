@@ -52,10 +52,10 @@ from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 # -- compact and forget -------------------------------------------------------------------------
 
 _LARGE_BYTES = 1 << 30
-"""If a month of a table has more bytes, its files are joined without being sorted again."""
+"""The largest size at which the files of a month are sorted when they are joined."""
 
 _ORPHAN_HOURS = 24 * 7
-"""The age in hours at which a file that no commit names is removed."""
+"""The age in hours at which a file that belongs to no table is removed."""
 
 _RETENTION_KEY = "delta.logRetentionDuration"
 
@@ -67,9 +67,9 @@ class UpkeepReport:
     Attributes
     ----------
     files, bytes : tuple of int
-        How many data files and how many bytes the tables had: each a pair, before and after.
+        The number of data files and of bytes, each before and after.
     rows : int
-        The number of rows that `Archive.forget` removed; 0 for `Archive.compact`.
+        The number of removed rows; 0 for `Archive.compact`.
     hosts : int
         The number of hosts that remain in the archive.
     busy : tuple of str
@@ -92,21 +92,18 @@ class UpkeepReport:
 
 
 def data_table_names(store: ArchiveStore) -> list[str]:
-    """Return the names of the table ``responses`` and of all tables derived from it."""
+    """Return the names of ``responses`` and of all tables derived from it."""
     return [RESPONSES, *stored_tables(store), *STATEMENT_TABLES]
 
 
 def all_tables(store: ArchiveStore) -> dict[str, Any]:
-    """Open all tables of an archive, and return a dict from name to table."""
+    """Open all tables of an archive, and return them by name."""
     tables = {name: store.open(name) for name in (*stored_tables(store), *OWN_SCHEMAS)}
     return {name: table for name, table in tables.items() if table is not None}
 
 
 def compact(store: ArchiveStore, *, keep_hours: float, removed_rows: int = 0) -> UpkeepReport:
-    """Remove runs interrupted over a day ago, join and sort small files, and delete old files.
-
-    ``removed_rows`` is the number of rows that the caller has just removed, for the report.
-    """
+    """Join small files, delete old files, and remove rows of interrupted runs."""
     counts_before = _count_files(store, all_tables(store))
     _remove_dead_runs(store)
     busy_tables = []
@@ -126,14 +123,12 @@ def compact(store: ArchiveStore, *, keep_hours: float, removed_rows: int = 0) ->
 
 
 def _remove_dead_runs(store: ArchiveStore) -> None:
-    """Remove the rows of unfinished runs that have logged nothing for a day.
-
-    First the log says so; then such a run cannot be committed any more.
-    """
+    """Remove the rows of unfinished runs that have logged nothing for a day."""
     runs, _ = read_runs(store)
     dead_runs = sorted(runs.dead(datetime.now(UTC)))
     for run in dead_runs:
         if run not in runs.removing:
+            # From now on the run cannot be committed.
             log(store, run, "removing")
     if dead_runs:
         _delete(store, sql_in("run", dead_runs))
@@ -163,10 +158,7 @@ def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> N
 def forget(
     store: ArchiveStore, hosts: Sequence[str] | None, before: datetime | None
 ) -> UpkeepReport:
-    """Delete the responses of ``hosts`` fetched before a moment, and all rows derived from them.
-
-    ``hosts`` may be None for all hosts, or ``before`` for any moment; but not both.
-    """
+    """Delete responses of ``hosts`` fetched before a moment, and all rows derived from them."""
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
     # From here on no run that began before can be committed: it may refer to deleted bodies.
@@ -200,10 +192,7 @@ def _cast_moment(moment: datetime) -> str:
 
 
 def _delete(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
-    """Delete the rows that meet an SQL condition from all tables; return their number.
-
-    If the condition has a limit for the time of fetch, ``before`` is this limit.
-    """
+    """Delete rows that meet an SQL condition from all tables, and return their number."""
     return sum(
         retry(lambda name=name: _delete_from(store, name, condition, before))  # type: ignore[misc]
         for name in data_table_names(store)
@@ -211,16 +200,13 @@ def _delete(store: ArchiveStore, condition: str, before: datetime | None = None)
 
 
 def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetime | None) -> int:
-    """Delete the rows that meet an SQL condition from one table; return their number.
-
-    Equal bodies are stored only once. If the row that stores a body is deleted, and rows fetched at
-    ``before`` or later share this body, the body is moved to the first of these rows.
-    """
+    """Delete rows that meet an SQL condition from one table, and return their number."""
     table = store.open(name)
     if table is None:
         return 0
     schema = pa.schema(table.schema().to_arrow())
     new_rows = schema.empty_table()
+    # Equal bodies are stored once: later rows may need the body of a deleted row.
     if name == RESPONSES and before is not None:
         begun_runs = read_runs(store)[0].begun
         snapshot = Snapshot(store, begun_runs, {RESPONSES: table})
@@ -247,11 +233,7 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
 
 
 def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
-    """Return the rows fetched at a moment or later whose bodies only earlier rows store.
-
-    Equal bodies are stored once, in the earliest row, which is about to be deleted. So in the
-    result, the first row with each body stores it. ``before`` is the moment as an SQL literal.
-    """
+    """Return responses since a moment whose bodies only older rows store, with these bodies."""
     return snapshot.query(
         f"""
         WITH lost AS (
@@ -276,7 +258,7 @@ def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
 
 
 def _count_files(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the number of data files of tables, and their total size in bytes."""
+    """Return the number of data files, and their total size in bytes."""
     rows = [row for name, table in tables.items() for row in store.actions(name, table)]
     return len(rows), sum(row["size_bytes"] for row in rows)
 
@@ -287,7 +269,7 @@ _BATCH_SIZE = 2000
 _SPOOL_BYTES = 1 << 27
 
 Problem = tuple[str, str]
-"""The table concerned, and what is wrong."""
+"""The name of a table, and what is wrong with it."""
 
 # -- verify ------------------------------------------------------------------------------------
 
@@ -305,8 +287,7 @@ class ArchiveCheck:
     problems : tuple of (str, str)
         Pairs of a table's name and what is wrong with it.
     unchecked : int
-        The number of files without a checksum, such as those of an interrupted compaction;
-        `Archive.compact` records their checksums.
+        The number of files without a checksum. `Archive.compact` records their checksums.
     """
 
     path: str
@@ -334,7 +315,7 @@ class ArchiveCheck:
 
 
 def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> ArchiveCheck:
-    """Verify files, responses and row counts, with ``replay`` also every row; return the result."""
+    """Check all files, responses and row counts; with ``replay``, also every row."""
     checksums = Checksums(store, ignores_cache=True)
     problems = [
         (CHECKSUMS, f"the file {name} is not what was written") for name in checksums.damaged
@@ -374,7 +355,7 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
 
 
 def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
-    """Check all responses for damaged bodies and duplicates; return their count and problems."""
+    """Return the number of responses, and a problem for each damaged body and each duplicate."""
     response_count, problems = 0, []
     for group in read_groups(snapshot):
         response_count += len(group)
@@ -395,7 +376,7 @@ def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
 
 
 def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
-    """Yield a problem for each table and host whose row count differs from the recorded count."""
+    """Yield a problem for each table and host with a wrong number of rows."""
     response_key = ", ".join(_RESPONSE_KEY)
     same_response_sql = " AND ".join(
         f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY
@@ -418,7 +399,7 @@ def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
 
 
 def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
-    """Derive the tables again from the responses; return a problem for each table that differs."""
+    """Derive the tables again, and return a problem for each table that differs."""
     problems: list[Problem] = []
     buffer = TableBuffer()
     for archived_response, derived_response in derive_stored(read_groups(snapshot), options):
@@ -431,7 +412,7 @@ def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
 
 
 def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
-    """Yield a problem for each stored table that lacks rows of ``buffer``, with their hosts."""
+    """Yield a problem for each stored table that lacks rows of ``buffer``."""
     for name in buffer.declared_tables:
         derived_rows = buffer.rows(name, load_stored_table(snapshot.store, name).schema())
         if derived_rows is None:
@@ -450,7 +431,7 @@ def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
 def derive_stored(
     groups: Iterable[Sequence[ArchivedResponse]], options: ReadingOptions
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
-    """Yield each stored response with its derived tables, or with an error if it is damaged."""
+    """Yield each stored response with the tables derived from it."""
     for group in groups:
         responses, payloads = [], []
         for response in group:
@@ -468,11 +449,9 @@ def derive_stored(
 def rebuild(
     store: ArchiveStore, options: ReadingOptions, progress: bool | None
 ) -> dict[str, AAToolkitError]:
-    """Derive the rows of all tables from the responses again, and replace the old rows.
+    """Derive all tables from the responses again, and replace the old rows.
 
-    Return the errors of responses that give no tables, by response. Each table changes in one
-    commit. Until all tables have changed, nothing can be added to the archive. After an
-    interruption, call this function again.
+    The result has the errors of responses that give no tables, by response.
     """
     runs_before = read_runs(store)[0]
     name = new_run()
@@ -521,10 +500,7 @@ def rebuild(
 def _replace(
     store: ArchiveStore, tables: Mapping[str, StoredTable], files: Mapping[str, Sequence[Path]]
 ) -> None:
-    """Replace the rows of each of ``tables`` by the rows in its ``files``, one table at a time.
-
-    Rows of tables that are no longer declared are deleted.
-    """
+    """Replace the rows of each table by the rows in its files."""
     old_tables = stored_tables(store)
     changes: list[Change] = []
     for name, table in tables.items():
@@ -553,7 +529,7 @@ def _replace(
 def _overwrite(
     store: ArchiveStore, name: str, delta_table: Any, schema: pa.Schema, files: Sequence[Path]
 ) -> None:
-    """Replace all rows of a table by the rows in Parquet files; without files, delete all rows."""
+    """Replace all rows of a table by the rows in Parquet files."""
     with store.errors(name):
         rows = schema.empty_table()
         if files:
@@ -570,7 +546,7 @@ def _overwrite(
 
 
 def _changes(old_table: StoredTable, new_table: StoredTable) -> Iterator[Change]:
-    """Yield a row for the table ``changes`` for each difference between two declarations."""
+    """Yield rows for the table ``changes``, one for each difference between two declarations."""
     section_and_table = new_table.section, new_table.table.name
     for difference, before, after in differences(old_table.table, new_table.table):
         column, _, aspect = difference.partition(": ")

@@ -1,7 +1,4 @@
-"""Derive the rows of tables from responses, and write a run: responses, rows, then a commit.
-
-A `TableBuffer` collects the rows of many responses until they are written.
-"""
+"""Derive tables from responses, and write both to an archive in one run."""
 
 from __future__ import annotations
 
@@ -57,22 +54,10 @@ from aatoolkit.sections import Section
 
 @dataclass(frozen=True)
 class DerivedResponse:
-    """The tables derived from one response, and what the response says of availability.
+    """The tables derived from one response, or the error if there are none.
 
-    Parameters
-    ----------
-    declaration : Section or str or None
-        The declaration with which the response was read. If it is the default profile's, only the
-        name of the section is here. None if there is an error.
-    prefix : str
-        The prefix of the tables' names in metadata.
-    tables : mapping of str to pyarrow.Table
-        The tables that have rows, by name.
-    statement_rows : list of tuple
-        Rows for the tables ``frames`` and ``availability``: pairs of the name of the table and the
-        row, which lacks the columns that all tables of an archive begin with, such as ``host``.
-    error : AAToolkitError or None
-        The error, if no tables could be derived.
+    ``declaration`` is the section's declaration, or its name in the default profile.
+    ``statement_rows`` are pairs: a table (``frames`` or ``availability``), and a row for it.
     """
 
     declaration: Section | str | None
@@ -84,7 +69,7 @@ class DerivedResponse:
 
 @gc_paused()
 def derive(payloads: Sequence[Payload], options: ReadingOptions) -> list[DerivedResponse]:
-    """Derive the tables of each of ``payloads``; return one result per payload."""
+    """Derive the tables of each payload."""
     return [_derive_one(payload, options) for payload in payloads]
 
 
@@ -121,7 +106,7 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
 
 
 class TableBuffer:
-    """A buffer in memory for rows that were derived from responses and are not written yet."""
+    """Rows in memory that were derived from responses and are not written yet."""
 
     def __init__(self) -> None:
         self._responses: list[ArchivedResponse] = []
@@ -151,15 +136,7 @@ class TableBuffer:
                 self.size += arrow_table.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
-        """Return the buffered rows of the table ``name``, with context columns, in ``schema``.
-
-        Return None if there are no rows.
-
-        Raises
-        ------
-        ArchiveError
-            If the rows do not fit the schema.
-        """
+        """Return the rows of the table ``name``, converted to ``schema``."""
         numbered_tables = self._tables.get(name, [])
         if not numbered_tables:
             return None
@@ -179,7 +156,7 @@ class TableBuffer:
         return self._with_context(response_numbers, converted_table).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
-        """Yield a pair of name and buffered rows for ``frames`` and for ``availability``."""
+        """Yield name and rows of the tables ``frames`` and ``availability``."""
         for name, row_schema in STATEMENT_SCHEMAS.items():
             numbered_rows = [
                 (number, row) for number, table, row in self._statement_rows if table == name
@@ -189,14 +166,14 @@ class TableBuffer:
             yield name, self._with_context(response_numbers, pa.Table.from_pylist(rows, row_schema))
 
     def leave_out(self, stored_table: StoredTable) -> None:
-        """Remove the buffered rows of ``frames`` about ``stored_table``, which cannot be stored."""
+        """Remove the rows of ``frames`` about a table."""
         left_out = FRAMES, stored_table.section, stored_table.table.name
         self._statement_rows = [
             row for row in self._statement_rows if (row[1], *row[2][:2]) != left_out
         ]
 
     def _with_context(self, response_numbers: Any, rows: pa.Table) -> pa.Table:
-        """Return rows with the context columns of their responses in front.
+        """Return rows with ``host``, ``fetched_at`` etc. of their responses in front.
 
         ``response_numbers`` has, for each row, the position of its response in the buffer.
         """
@@ -213,13 +190,13 @@ FLUSH_BYTES = 1 << 27
 """The size of rows in memory at which they are written."""
 
 FLUSH_RESPONSES = 6_000
-"""The number of responses whose rows are in memory at most."""
+"""The number of responses in memory at which their rows are written."""
 
 Derive = Callable[[Sequence[ArchivedResponse]], list[DerivedResponse]]
 
 
 class _DuplicateResponses(Exception):
-    """Raised if another process has meanwhile committed a run with some of the same responses."""
+    """Raised if another process has meanwhile added some of the same responses."""
 
     def __init__(self, response_keys: set[ResponseKey]) -> None:
         super().__init__()
@@ -227,17 +204,9 @@ class _DuplicateResponses(Exception):
 
 
 class RunWriter:
-    """A writer of one run, from its beginning to its commit.
+    """Writes the responses and tables of one run, from its beginning to its commit.
 
-    Parameters
-    ----------
-    store
-        The archive.
-    index
-        The index of the responses in the archive.
-    derive
-        A function that derives tables from responses. It is called if the run must be written again
-        without responses that another process has committed.
+    ``derive`` is a function that derives tables from responses.
     """
 
     def __init__(self, store: ArchiveStore, index: ResponseIndex, derive: Derive) -> None:
@@ -255,7 +224,7 @@ class RunWriter:
         self._has_begun = False
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
-        """Store those responses that the archive lacks, in one commit, and return them."""
+        """Store those responses that the archive lacks, and return them."""
         new_responses = [
             replace(response, run=self.run)
             for response in responses
@@ -286,7 +255,7 @@ class RunWriter:
         self._log_at_begin = runs
 
     def take(self, pairs: Iterable[tuple[ArchivedResponse, DerivedResponse]]) -> None:
-        """Buffer the rows derived from stored responses; write the buffer when it is full."""
+        """Add rows derived from responses to the buffer, and write the buffer when it is full."""
         for response, derived_response in pairs:
             if derived_response.error is None:
                 self._buffer.add(response, derived_response)
@@ -297,11 +266,12 @@ class RunWriter:
             log(self.store, self.run, "alive")
 
     def flush(self) -> None:
-        """Write the buffered rows; readers do not see them until the run is committed."""
+        """Write the rows in the buffer."""
         buffer, self._buffer = self._buffer, TableBuffer()
         new_tables = (
             table for name, table in buffer.declared_tables.items() if name not in self._tables
         )
+        # Before the tables are created: the archive lists tables by these rows.
         schema.record_new_tables(self.store, new_tables)
         for name, stored_table in buffer.declared_tables.items():
             try:
@@ -324,14 +294,7 @@ class RunWriter:
             self.store.append(self._table(name), rows)
 
     def commit(self) -> str | None:
-        """Commit the run; return its name, or None if it has no new response.
-
-        Raises
-        ------
-        ArchiveConflict
-            If responses or this run were removed, or tables made anew, since the run began. Adding
-            again continues.
-        """
+        """Make the rows of the run visible; return its name, or None if nothing was new."""
         if not self._has_begun:
             return None
         self.flush()
@@ -364,11 +327,7 @@ class RunWriter:
         return self.commit()
 
     def _check_commit(self, runs: RunLog) -> None:
-        """Raise an error if the log says that the run must not be committed.
-
-        The reasons are that the run itself was removed; that responses were removed or tables made
-        anew since it began; or that another run has committed some of the same responses.
-        """
+        """Raise an error if another process has changed the archive meanwhile."""
         if self.run in runs.removing:
             raise ArchiveConflict(
                 "this run gave no sign for so long that it was taken for dead and removed; add "
@@ -393,7 +352,7 @@ class RunWriter:
             self._last_log = runs
 
     def _response_keys(self, runs: frozenset[str]) -> set[ResponseKey]:
-        """Return the identities (request, time and hash) of all usable responses of ``runs``."""
+        """Return host, section, scope, time and hash of all usable responses of ``runs``."""
         snapshot = Snapshot(self.store, runs)
         if not snapshot.has(RESPONSES):
             return set()

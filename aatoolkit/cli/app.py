@@ -140,10 +140,7 @@ def demo(args: Args) -> int:
 
 
 def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
-    """Print the error of each failed section on standard error; map the section to its message.
-
-    ``prefix`` is printed before the section's name.
-    """
+    """Print the error of each failed section, and return the messages by section."""
     errors = {name: str(error) for name, error in dataset.errors.items()}
     for name, error in errors.items():
         print_note(f"aatoolkit: {prefix}{name} failed: {error}")
@@ -196,7 +193,7 @@ def read(args: Args) -> int:
 
 
 def _options_as_json(options: ScopeOptions) -> dict[str, Any]:
-    """Return the scope options as a dict of JSON values."""
+    """Return the scope options (the values of each filter) as JSON values."""
     tables = {name: json_rows(getattr(options, name)) for name in FILTERS.values()}
     return {
         "host": options.host,
@@ -208,10 +205,7 @@ def _options_as_json(options: ScopeOptions) -> dict[str, Any]:
 
 
 def _options_lines(options: ScopeOptions) -> Iterator[str]:
-    """Yield the lines of a text with the values that each filter may have, in a table per filter.
-
-    Own terms and the numbers of days to choose from follow.
-    """
+    """Yield lines of text with the values that each filter may have."""
     for name in FILTERS.values():
         frame = getattr(options, name)
         yield from (f"{name}:", *grid(frame.columns, frame.to_numpy(object)), "")
@@ -338,10 +332,9 @@ _CORE_PACKAGES = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets
 
 
 def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
-    """Check the installation, the settings, the cache and, if a host is given, the service.
+    """Check the installation, the settings, the cache and the service.
 
-    Yield a tuple for each check: its name, whether the result is good, and a text about the result.
-    None instead of a bool means that the result is neither good nor a problem.
+    Each check gives its name, whether it is good (None: neither good nor bad), and a text.
     """
     from aatoolkit.http import cache_info
 
@@ -383,7 +376,7 @@ def _diagnoses(args: Args) -> Iterator[tuple[str, bool | None, str]]:
 
 
 def _version(name: str) -> str:
-    """Return the version of an installed package; "" if it is not installed."""
+    """Return the version of an installed package, or ""."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -532,11 +525,7 @@ def serve(args: Args) -> int:
 
 
 def _accounts(args: Args) -> tuple[Accounts, str]:
-    """Return the accounts that the command ``serve`` admits, and a text on where they come from.
-
-    They come from a file of accounts, or from a token: in a file, in the environment, or newly made
-    (the text then shows it). Errors quote nothing from the command line that may be a token.
-    """
+    """Return the accounts for the command ``serve``, and a text on where they come from."""
     import secrets
 
     from aatoolkit.service import Accounts
@@ -701,23 +690,20 @@ def publish(args: Args) -> int:
 
 
 def _open_study(path: Path) -> aa.Study:
-    """Open the study at a path; raise `ArgumentError` if nothing is there."""
+    """Open the study at ``path``, or raise `ArgumentError`."""
     if not path.exists():
         raise ArgumentError(f"there is no study at {path}; check the path")
     return aa.Study(path)
 
 
 def _record_lines(output: dict[str, Any]) -> Iterable[str]:
-    """Return a table of the responses in a study as lines of text.
-
-    ``output`` is the result of `_study_as_json`.
-    """
+    """Return the responses in a study as lines of a table."""
     rows = [row | {"sha256": row["sha256"][:12]} for row in output["records"]]
     return grid(rows[0], (row.values() for row in rows)) if rows else ()
 
 
 def _study_as_json(study: aa.Study) -> dict[str, Any]:
-    """Return the records (responses) of a study and the hashes of its results as JSON values."""
+    """Return the responses of a study and the hashes of its results as JSON values."""
     responses = [
         {
             "request": record.name,
@@ -766,7 +752,7 @@ def add(args: Args) -> int:
 
 
 def _hosts_in(file: Path | None) -> list[str]:
-    """Return the hosts listed in a file, one per line; ``#`` starts a comment."""
+    """Return the hosts in a file, one per line."""
     if file is None:
         return []
     lines = file.read_text("utf-8", errors="replace").splitlines()
@@ -775,7 +761,7 @@ def _hosts_in(file: Path | None) -> list[str]:
 
 
 def _first_line(report: object) -> str:
-    """Return the first line of an object's ``repr``, without brackets and type name."""
+    """Return the first line of a ``repr``, without brackets and type name."""
     return repr(report).splitlines()[0].strip("<>").partition(": ")[2]
 
 

@@ -26,7 +26,7 @@ from aatoolkit.errors import (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Run one command, and return its exit code.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0 for success, 1 if something failed, 2 if the command was not understood or
-        a value is wrong, 130 after Ctrl-C.
+        The exit code: 0 for success, 1 if something failed, 2 if an argument is wrong, 130 after
+        Ctrl-C.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 _WRONG_VALUES = (ArgumentError, BadRequest, ItemNotFound, NotVisible, ScopeError)
 
 _QUERY_INTERRUPTED = "Query interrupted"
-"""How DuckDB says that Ctrl-C ended a query."""
+"""DuckDB's message when Ctrl-C ends a query."""
 
 
 def _report_interruption() -> int:
@@ -101,7 +101,7 @@ def _report_interruption() -> int:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """In this context, print each warning once on standard error, without its file and line."""
+    """Print each warning in a ``with`` block once on standard error, without file and line."""
     seen_messages = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -1,15 +1,11 @@
-"""The common parts of all commands: definition, parsing, error messages, output formats.
+"""The common parts of all commands: options, error messages, output formats.
 
-A command is defined by its usage line and its options. An option is defined by how it is written in
-the help, and a description: ``option("--table NAME", "One table of it.")``. The function of a
-command gets all arguments and options as the attributes of one object. An error message never
-repeats an argument that may be a token.
+A command is defined by its usage line and its options. An option is defined by its spelling and a
+description: ``option("--table NAME", "One table of it.")``. Error messages do not repeat arguments,
+as these may be tokens.
 
-Data is written to standard output, notes to standard error. CSV and JSON are UTF-8 in any locale,
-so a pipe gets the same bytes as a file. Text for people has the encoding of the terminal; letters
-that this encoding lacks are escaped. An option, or the suffix of the output file, selects the
-format of a table. Without either, a table is printed in aligned columns: a pipe gets all of it, a
-terminal as much as fits.
+Data is written to standard output, notes to standard error. CSV and JSON are always UTF-8. Tables
+are printed in aligned columns, unless an option or the suffix of the file selects another format.
 """
 
 from __future__ import annotations
@@ -46,7 +42,7 @@ if TYPE_CHECKING:
     from aatoolkit.http import Secret
 
 Args = SimpleNamespace
-"""What was typed, by the names of arguments and options."""
+"""The arguments and options of a command, by name."""
 
 CommandFunction = Callable[[Args], int]
 
@@ -55,7 +51,7 @@ SECTIONS = sorted(
     for module in iter_modules([str(Path(__file__).parents[1] / "sections" / "declared")])
     if module.name != "scope_options" and not module.name.startswith("_")
 )
-"""The names of the sections, without loading what they declare."""
+"""The names of the sections."""
 
 # -- what is refused ---------------------------------------------------------------------------
 
@@ -66,11 +62,11 @@ NO_TOKEN = (
 
 
 TOKEN_OPTIONS = ("--token", "-token", "--bearer", "--api-key", "--password")
-"""Options for a token, which are refused."""
+"""Options for a token; they are refused, as other users could read it."""
 
 
 def usage_message(error: click.UsageError) -> str:
-    """Return the message for an error of the command line, without the values that were typed."""
+    """Return the message for a wrong command line, without the values that were typed."""
     command: Any = error.ctx and error.ctx.command
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return "name a command"
@@ -95,7 +91,7 @@ def usage_message(error: click.UsageError) -> str:
 
 
 def _accepted_values(click_type: Any) -> str:
-    """Return a text that says which values a click type accepts: "takes a number from 0"."""
+    """Return which values a click type accepts, such as "takes a number from 0"."""
     if isinstance(click_type, click.Choice):
         return f"takes {', '.join(click_type.choices)}"
     limit = "" if click_type.max is None else f" to {click_type.max}"
@@ -107,20 +103,14 @@ def _accepted_values(click_type: Any) -> str:
 
 
 class Output(click.Path):
-    """The click type of an output file or folder; the path is checked before the command runs.
-
-    ``suffixes`` are the suffixes that a file may have; without any, all are allowed.
-    """
+    """The click type of an output file or folder, with the suffixes that a file may have."""
 
     def __init__(self, *suffixes: str, is_folder: bool = False) -> None:
         super().__init__()
         self._suffixes, self._is_folder = suffixes, is_folder
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path, or None for standard output (``-``).
-
-        Raise `ArgumentError` if nothing can be written there, or if the suffix is not allowed.
-        """
+        """Return the path of the output, or None for standard output (``-``)."""
         path, problem = Path(value), ""
         folder = path if path.exists() else path.absolute().parent
         if value == "-" and not (self._is_folder or param.required):
@@ -142,24 +132,20 @@ _PATH_PLACEHOLDERS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEB
 
 
 def _click_type(placeholder: str, click_type: Any) -> Any:
-    """Return ``click_type`` if it is given, else `Path` for placeholders such as ``FILE``, or None.
-
-    With None, click takes the value as text.
-    """
+    """Return ``click_type``, or `Path` for placeholders such as ``FILE``."""
     return click_type or (Path if placeholder in _PATH_PLACEHOLDERS else None)
 
 
 _FLAGS: set[str] = set()
-"""The options of all commands."""
+"""The options that all commands have."""
 
 
 def option(
     spelling: str, help_text: str, click_type: Any = None, default: Any = None, **settings: Any
 ) -> click.Option:
-    """Create an option from how it is written in the help, such as ``-o --out FILE``.
+    """Create an option from its spelling, such as ``-o --out FILE``.
 
-    An option without a placeholder such as ``FILE`` is a flag; ``...`` after the placeholder makes
-    it repeatable. ``help_text`` describes the option; ``settings`` are passed to `click.Option`.
+    An option without a placeholder (``FILE``) is a flag; with ``...`` it may be repeated.
     """
     words = spelling.split()
     flags = [word for word in words if word.startswith("-")]
@@ -179,7 +165,7 @@ def option(
 
 
 def _argument(word: str, click_types: Mapping[str, Any]) -> click.Argument:
-    """Create an argument from its word in the usage line, such as ``[SECTION]`` or ``HOST...``."""
+    """Create an argument from a word such as ``[SECTION]`` or ``HOST...``."""
     name = word.strip("[].")
     return click.Argument(
         [name.lower()],
@@ -193,7 +179,7 @@ _EXAMPLES = dict(
     block.split("\n", 1)
     for block in Path(__file__).with_name("examples.txt").read_text("utf-8").split("\n\n")
 )
-"""Example command lines, by the names of group and command; the tests run them."""
+"""Example command lines, by group and command."""
 
 
 def command(
@@ -205,19 +191,8 @@ def command(
 ) -> Callable[[CommandFunction], CommandFunction]:
     """Return a decorator that makes a function a command of a group.
 
-    Parameters
-    ----------
-    group
-        The group that the command is added to.
-    usage
-        The name and the arguments of the command, such as ``read HOST [SECTION]``.
-    *options
-        The options of the command.
-    help_text
-        The help of the command; by default the docstring of the function.
-    **click_types
-        The click types of arguments, by their names in ``usage``; by default a path for names such
-        as ``FILE``, else text.
+    ``usage`` has name and arguments of the command, such as ``read HOST [SECTION]``. The help text
+    is ``help_text`` or the docstring of the function.
     """
     name, *arguments = usage.split()
     examples = _EXAMPLES[f"{group.name} {name}"]
@@ -307,29 +282,29 @@ SYNTHETIC_OPTIONS = (
 
 
 def values_of(args: Args, *names: str) -> dict[str, Any]:
-    """Return a dict from each option in ``names`` to its value; options not given are left out."""
+    """Return the values of those options in ``names`` that were used."""
     values = {name: vars(args).get(name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def scope_of(args: Args) -> aa.Scope:
-    """Return the scope that the filter options describe."""
+    """Return the scope from the filter options."""
     return aa.Scope(days=int(args.days), **values_of(args, *FILTERS))
 
 
 def client_of(args: Args) -> aa.Client:
-    """Return a client with the settings in the connection options."""
+    """Return a client with the settings of the options."""
     options = values_of(args, "offline", "profile", "workers", "deadline")
     return aa.Client(args.base_url, token_of(args), cache=not args.no_cache, **options)
 
 
 def project_of(args: Args) -> aa.Project:
-    """Return the project of ``args.host``, with the settings in the connection options."""
+    """Return the project of ``args.host``, with the settings of the options."""
     return client_of(args).project(args.host)
 
 
 def token_of(args: Args) -> Secret | None:
-    """Read the token from the file that ``--token-file`` names; None without that option."""
+    """Return the token in the file of the option ``--token-file``, or None."""
     from aatoolkit.client.client import token_in
 
     return None if args.token_file is None else token_in(args.token_file, "--token-file")
@@ -339,14 +314,14 @@ def token_of(args: Args) -> Secret | None:
 
 
 def escape_unprintable() -> None:
-    """Let standard output and standard error escape letters that their encoding lacks."""
+    """Make standard output and standard error escape letters that their encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="backslashreplace")
 
 
 def print_note(text: str) -> None:
-    """Print a note to standard error; ignore the error if that is a closed pipe."""
+    """Print a note to standard error."""
     try:
         print(text, file=sys.stderr, flush=True)
     except BrokenPipeError:
@@ -354,10 +329,8 @@ def print_note(text: str) -> None:
 
 
 def discard_output(stream: TextIO) -> None:
-    """Redirect a stream whose pipe was closed to the null device.
-
-    Otherwise the interpreter would end with an error when it flushes the stream.
-    """
+    """Redirect a stream whose pipe was closed to the null device."""
+    # Else the interpreter would end with an error when it flushes the stream.
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -369,7 +342,7 @@ def write_data(content: bytes) -> None:
 
 
 def show(args: Args, output: Any, lines: Iterable[str] = ()) -> None:
-    """Print ``output`` as JSON if ``--json`` was given; else print ``lines``."""
+    """Print ``output`` as JSON with ``--json``, else ``lines``."""
     if args.json:
         write_data(f"{json_text(output, indent=2)}\n".encode())
     else:
@@ -378,12 +351,12 @@ def show(args: Args, output: Any, lines: Iterable[str] = ()) -> None:
 
 
 def show_frame(args: Args, frame: pd.DataFrame) -> None:
-    """Print a DataFrame as aligned columns, or as JSON if ``--json`` was given."""
+    """Print a DataFrame as aligned columns, or as JSON with ``--json``."""
     show(args, json_rows(frame) if args.json else None, grid(frame.columns, frame.to_numpy(object)))
 
 
 def grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
-    """Yield the lines of a table with aligned columns; on a terminal, long lines are truncated."""
+    """Yield the lines of a table with aligned columns."""
     header_row = [*map(str, headers)]
     text_rows = [header_row, *([_cell_text(value) for value in row] for row in rows)]
     if sys.stdout.isatty():
@@ -400,11 +373,7 @@ def grid(headers: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]
 
 
 def _cell_text(value: Any) -> str:
-    """Return a value of a table as one line of text.
-
-    Floats are rounded to four significant digits, the items of a list are separated by commas, and
-    a missing value is empty.
-    """
+    """Return a value of a table as one line of text."""
     from pandas import isna
     from pandas.api.types import is_scalar
 
@@ -421,12 +390,12 @@ def _cell_text(value: Any) -> str:
 
 
 def table_format(args: Args, out: Path | None = None) -> str:
-    """Return the format that an option or the suffix of ``out`` selects; ``grid`` without either.
+    """Return the format of a table, from an option or the suffix of ``out``.
 
     Raises
     ------
     ArgumentError
-        If two options, or an option and the suffix, contradict each other.
+        If options or the suffix contradict each other.
     """
     formats = [name for name in ("csv", "json") if vars(args)[name]]
     if out is not None:
@@ -438,10 +407,7 @@ def table_format(args: Args, out: Path | None = None) -> str:
 
 
 def write_table(frame: pd.DataFrame, name: str, format_name: str, out: Path | None) -> None:
-    """Write a table to the file ``out``, or to standard output if ``out`` is None.
-
-    ``format_name`` is a format such as ``csv``. ``name`` is the name of the table, for JSON.
-    """
+    """Write a table to a file, or to standard output if ``out`` is None."""
     from aatoolkit._util.files import write_whole
 
     if format_name in _FILE_WRITERS:
@@ -453,13 +419,13 @@ def write_table(frame: pd.DataFrame, name: str, format_name: str, out: Path | No
 
 
 def json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a DataFrame as JSON objects, without rounding; dates are in ISO 8601."""
+    """Return the rows of a DataFrame as JSON objects."""
     columns = {str(name): _json_values(frame[name]) for name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _json_values(values: pd.Series) -> list[Any]:
-    """Return the values of a column as JSON values; a missing value is None."""
+    """Return the values of a column as JSON values."""
     from pandas.api.types import is_datetime64_any_dtype
 
     from aatoolkit.frame.csv import as_texts
@@ -470,21 +436,21 @@ def _json_values(values: pd.Series) -> list[Any]:
 
 
 def _csv_bytes(frame: pd.DataFrame, _: str) -> bytes:
-    """Return a table as CSV, in UTF-8."""
+    """Return a table as CSV."""
     from aatoolkit.frame.csv import csv_bytes
 
     return csv_bytes(frame)
 
 
 def _json_bytes(frame: pd.DataFrame, name: str) -> bytes:
-    """Return a table as a JSON object in UTF-8, with its name, rows and availability by column."""
+    """Return name, rows and availability of a table as JSON."""
     availability = json.loads(frame.aa.availability.to_json(orient="index"))
     document = {"table": name, "rows": json_rows(frame), "availability": availability}
     return f"{json_text(document, indent=2)}\n".encode()
 
 
 def _ndjson_bytes(frame: pd.DataFrame, _: str) -> bytes:
-    """Return a table as lines of JSON, in UTF-8, with one line per row."""
+    """Return a table as lines of JSON, one per row."""
     return "".join(f"{json_text(row)}\n" for row in json_rows(frame)).encode()
 
 
@@ -506,4 +472,4 @@ _FILE_WRITERS: dict[str, Callable[[Any, Any], Any]] = {
     "feather": _write_feather,
 }
 SUFFIXES = tuple(f".{name}" for name in (*_FILE_WRITERS, *_SERIALIZERS))
-"""What the name of a file with a table may end in."""
+"""The suffixes of files with tables."""

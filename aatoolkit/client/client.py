@@ -1,9 +1,6 @@
 """`Client`, a connection to a service, and `Project`, one host of the service.
 
-The functions `project` and `demo` open a project of a real service and of the built-in demo. The
-base URL is an argument or an environment variable; the token can also be in a file or the key
-store. While a notebook is rerun from a study, `set_stand_in` makes every client of the process read
-the study's responses instead of asking a service.
+``project`` opens a project of a real service, ``demo`` one of the built-in demo.
 """
 
 from __future__ import annotations
@@ -64,7 +61,7 @@ T = TypeVar("T")
 
 
 class ResponseSource(Protocol):
-    """What a client needs of its source of responses: a fetcher, or a study to record or replay."""
+    """Where a client gets responses from: a service, or a study."""
 
     offline: bool
     has_token: bool
@@ -78,22 +75,22 @@ class ResponseSource(Protocol):
 
 @final
 class Client(NamesNear):
-    """A client of one service with one account; its projects share the cache and connections.
+    """A connection to one service with one account.
 
     Parameters
     ----------
     base_url : str, optional
         The address of the service; by default the environment variable ``AATOOLKIT_BASE_URL``.
     token : str, optional
-        The account's token. By default it comes from the environment variable ``AATOOLKIT_TOKEN``,
-        from the file that ``AATOOLKIT_TOKEN_FILE`` names, or from the system's key store. The token
-        is sent to this service and nowhere else.
+        The account's token, which is sent to this service only. By default it comes from the
+        environment variable ``AATOOLKIT_TOKEN``, from the file in ``AATOOLKIT_TOKEN_FILE``, or from
+        the system's key store.
     cache : bool or path
         Whether to cache responses, or the folder to cache them in.
     cache_size : int
         The size limit of the cache in bytes; the oldest responses are evicted.
     offline : bool
-        Whether to read from the cache only, without opening a socket.
+        Whether to read from the cache only.
     expire_after : float
         For how many seconds a cached response is used without asking the service again.
     deadline : float
@@ -101,8 +98,8 @@ class Client(NamesNear):
     workers : int
         The number of concurrent requests.
     profile : Profile, module, str or path, optional
-        The profile of the service, i.e. the declarations of its sections. If it is a Python file,
-        the file is run.
+        The profile of the service, i.e. the tables and columns of its sections. A Python file is
+        run.
 
     Raises
     ------
@@ -173,7 +170,7 @@ class Client(NamesNear):
         workers: int,
         profile: Profile | None,
     ) -> Client:
-        """Create a client that reads its responses from ``source``, such as a study."""
+        """Create a client that reads responses from ``source``, such as a study."""
         client = cls.__new__(cls)
         client.base_url, client.workers, client._source = base_url, workers, source
         client.offline, client._profile = source.offline, profile
@@ -188,12 +185,12 @@ class Client(NamesNear):
 
     @property
     def profile(self) -> Profile:
-        """The profile of the service: the declarations of its sections."""
+        """The profile of the service: the tables and columns of its sections."""
         return default_profile() if self._profile is None else self._profile
 
     @property
     def _options(self) -> ReadingOptions:
-        """The options with which this client's responses are normalised."""
+        """The options with which responses are normalised."""
         return ReadingOptions(self._profile)
 
     def project(self, host: str, *, alias: str | None = None) -> Project:
@@ -204,9 +201,8 @@ class Client(NamesNear):
         host : str
             The project's domain.
         alias : str, optional
-            A name, such as ``"client A"``, that replaces the host in captions, metadata, sources,
-            explanations, files and reports. In the rows of tables, which are data of the
-            service, the host stays.
+            A name, such as ``"client A"``, to show instead of the host in captions, metadata, files
+            and reports. The rows of tables keep the host.
 
         Raises
         ------
@@ -230,9 +226,9 @@ class Client(NamesNear):
         *,
         progress: bool | None = None,
     ) -> Collection:
-        """Read sections of many hosts into memory; if they do not fit, use an `Archive`.
+        """Read sections of many hosts into memory.
 
-        Requests run concurrently, at most ``workers`` (a setting of the client) at a time.
+        If they do not fit into memory, use an `Archive`.
 
         Parameters
         ----------
@@ -241,7 +237,7 @@ class Client(NamesNear):
         sections : str or iterable of str, optional
             The sections; by default all.
         scopes : Scope or iterable of Scope, optional
-            The filters, one or several; by default everything of the last 30 days.
+            The days and filters of the requests; by default the last 30 days without filters.
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal.
 
@@ -253,9 +249,9 @@ class Client(NamesNear):
         Raises
         ------
         ScopeError
-            If there is no such section, or a host is not a domain. It is raised before any request.
+            If there is no such section, or a host is not a domain.
         NotAuthorized
-            If every section of the first host fails because the token is not accepted.
+            If the token is not accepted for any section of the first host.
 
         Examples
         --------
@@ -275,10 +271,7 @@ class Client(NamesNear):
         *,
         progress: bool | None = None,
     ) -> Iterator[tuple[str, Scope, Dataset]]:
-        """Read the dataset of each host and scope; yield host, scope and dataset, one at a time.
-
-        So only few responses are in memory at a time. The parameters are those of `collect`.
-        """
+        """Yield host, scope and dataset of each host and scope, one at a time."""
         wanted_sections = known_sections(sections, self._profile)
         projects = {project.host: project for project in map(self.project, unique_list(hosts, str))}
         targets = [
@@ -298,7 +291,7 @@ class Client(NamesNear):
                 yield project.host, scope, dataset
 
     def close(self) -> None:
-        """Close the connections; each later call opens a new one."""
+        """Close the connections; later calls open new ones."""
         self._source.close()
 
     def __repr__(self) -> str:
@@ -309,20 +302,20 @@ class Client(NamesNear):
 
 
 class Project(NamesNear):
-    """One host of a service: its scope options and its sections.
+    """One host of a service, and its sections.
 
-    ``aa.project``, ``aa.demo`` and ``Client.project`` return a project. Its methods take filters as
-    a `Scope`, as keywords, or as both: a keyword replaces the scope's filter of the same name.
+    ``aa.project``, ``aa.demo`` and ``Client.project`` return a project. Pass filters to its methods
+    as a `Scope`, as keywords, or as both; keywords win.
 
     Attributes
     ----------
     host : str
         The project's domain.
     alias : str or None
-        The name that replaces the host in captions, metadata, sources, explanations, files and
-        reports. In the rows of tables, which are data of the service, the host stays.
+        A name to show instead of the host in captions, metadata, files and reports. The rows of
+        tables keep the host.
     client : Client
-        The client that reads from the service, or from the study that is replayed.
+        The client that reads from the service or from a study.
 
     Examples
     --------
@@ -348,12 +341,10 @@ class Project(NamesNear):
         self.client.close()
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
-        """Fetch the scope options: the values that each filter of the project may have.
+        """Fetch the scope options, i.e. the values that each filter of the project may have.
 
-        The options also say which engines could not report. If they are passed to
-        `aatoolkit.normalize`, it takes these engines into account in the availability of its
-        tables. No other method fetches the options, except ``read(split=...)`` if the scope does
-        not give the values to split by.
+        They also say which engines could not report. Pass them to `aatoolkit.normalize` to mark
+        these engines in the availability of its tables.
 
         Parameters
         ----------
@@ -363,7 +354,7 @@ class Project(NamesNear):
         Raises
         ------
         FetchError
-            If no usable response came back; the documented failure is `ServerFailed`, 502.
+            If no usable response came back, such as `ServerFailed` (502).
 
         Examples
         --------
@@ -375,10 +366,7 @@ class Project(NamesNear):
         return read_options(self.alias or self.host, payload, self.client._options)
 
     def _get(self, request: Request) -> Payload:
-        """Return the response to a request.
-
-        If the project has an alias, it replaces the host in the payload's ``url`` and ``host``.
-        """
+        """Return the response to a request, with the alias instead of the host."""
         payload = self.client._source.get(request)
         if self.alias is None:
             return payload
@@ -395,19 +383,18 @@ class Project(NamesNear):
         expire_after: float | None = None,
         **filters: Any,
     ) -> Payload:
-        """Fetch one response, without normalising it.
+        """Fetch one response, without deriving tables from it.
 
         Parameters
         ----------
         section : str or None
-            The section; None for the combined view.
+            The section; None for the combined view, i.e. all sections in one response.
         scope : Scope, optional
-            The filters; by default everything of the last 30 days.
+            The days and filters; by default the last 30 days without filters.
         refresh : bool
-            Whether to ask the service even if a response is cached, and replace that response. A
-            replayed study uses the recorded response.
+            Whether to ask the service even if a response is cached.
         expire_after : float, optional
-            The age, in seconds, up to which this call uses a cached response.
+            The age, in seconds, up to which a cached response is used.
         **filters
             Filters by name, such as ``engine="chatgpt"``.
 
@@ -451,43 +438,41 @@ class Project(NamesNear):
     ) -> Tables:
         """Read one section as tidy tables.
 
-        If the service responds with an error status that explains why the section could not be
-        measured, the tables are empty, and their availability gives the reason. Any other error is
-        raised.
+        If the service explains why it could not measure the section, the tables are empty. Their
+        availability has the reason.
 
         Parameters
         ----------
         section : str
             The section.
         scope : Scope, optional
-            The filters; by default everything of the last 30 days.
+            The days and filters; by default the last 30 days without filters.
         strict : bool
-            Whether to raise if a response differs from its declaration.
+            Whether to raise an error if the response has other fields than declared.
         dtype_backend : {"numpy_nullable", "pyarrow"}
             The kind of dtypes, as in pandas.
         refresh : bool
-            Whether to ask the service even if a response is cached, and replace that response.
+            Whether to ask the service even if a response is cached.
         split : {"engine", "topic", "category", "brand"}, optional
-            The filter to split the section by: the section is read once for each value of this
-            filter (those in the scope, or all that the scope options list), concurrently. Each
-            table has the value as its first column, named as the filter, or ``filter_engine`` if
-            the table has such a column itself.
+            Read the section once for each value of this filter, and put the value into the first
+            column. The values are those in the scope, or all that the project has. The column is
+            named after the filter, or ``filter_engine`` if the table has a column ``engine``.
         **filters
-            Filters by name.
+            Filters by name, such as ``engine="chatgpt"``.
 
         Raises
         ------
         ScopeError
             If there is no such section or filter.
         FetchError
-            If no usable response came back. With ``split``, the first such error is raised.
+            If no usable response came back.
         PayloadError
-            If ``strict``, and the response differs from its declaration.
+            If ``strict`` and the response has other fields than declared.
 
         Warns
         -----
         AAToolkitWarning
-            If ``split`` gives the same counts for all values: the filter may not apply.
+            If ``split`` gives the same counts for all values: the service may ignore the filter.
 
         Examples
         --------
@@ -525,16 +510,16 @@ class Project(NamesNear):
         sections : str or iterable of str, optional
             The sections; by default all.
         scope : Scope, optional
-            The filters; by default everything of the last 30 days.
+            The days and filters; by default the last 30 days without filters.
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal.
         **filters
-            Filters by name.
+            Filters by name, such as ``engine="chatgpt"``.
 
         Returns
         -------
         Dataset
-            The tables by section. A section that failed is in ``.errors``.
+            The tables by section. Failed sections are in ``.errors``.
 
         Raises
         ------
@@ -563,11 +548,10 @@ class Project(NamesNear):
     def combined(
         self, scope: Scope | None = None, *, refresh: bool = False, **filters: Any
     ) -> Dataset:
-        """Read the combined view, which is all sections in one response.
+        """Read the combined view, i.e. all sections in one response.
 
-        The API does not document the structure of this response. Sections are found by name at any
-        level; everything else stays in the payload. If no section is found, the dataset has one
-        section, ``combined``, with tables inferred from the whole response.
+        Sections are found by their names, at any level of the response. If none is found, the
+        dataset has one section, ``combined``, with tables inferred from the whole response.
 
         Raises
         ------
@@ -599,10 +583,7 @@ class Project(NamesNear):
 
 
 def _merge(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Return ``scope``, by default ``Scope()``, with ``filters`` added to its filters.
-
-    A filter in ``filters`` replaces the scope's filter of the same name.
-    """
+    """Return ``scope`` with ``filters`` added; they replace filters of the same name."""
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
@@ -639,7 +620,7 @@ def project(
     alias: str | None = None,
     **more: Any,
 ) -> Project:
-    """Return a project of the service at ``base_url``, or at the address in the environment.
+    """Return a project, i.e. one host of the service at ``base_url``.
 
     Parameters
     ----------
@@ -648,9 +629,8 @@ def project(
     base_url, token, cache, offline, **more
         As for `Client`.
     alias : str, optional
-        A name, such as ``"client A"``, that replaces the host in captions, metadata, sources,
-        explanations, files and reports. In the rows of tables, which are data of the
-        service, the host stays.
+        A name, such as ``"client A"``, to show instead of the host in captions, metadata, files and
+        reports. The rows of tables keep the host.
 
     Raises
     ------
@@ -683,8 +663,7 @@ def demo(
 ) -> Project:
     """Return a project with synthetic data, from a service that runs in this process.
 
-    Needs the ``demo`` extra. The service listens on a free port of this machine and stops with
-    the process. Calls with the same ``seed``, ``answers`` and ``icc`` share one service.
+    It needs the ``demo`` extra. The service stops with the process.
 
     Parameters
     ----------
@@ -696,11 +675,10 @@ def demo(
     answers : int
         The number of engine answers in the data.
     icc : float
-        How much answers to one prompt resemble each other: the intra-class correlation of "a
-        brand is mentioned", from 0 to below 1.
+        The intra-class correlation of answers to the same prompt, from 0 to below 1: how much they
+        resemble each other.
     cache : bool or path
-        As for `Client`. The demo has a new port and token in every process, so a process does not
-        find the cached responses of an earlier one.
+        As for `Client`. Cached responses are used within one process only.
     alias, **more
         As for `aatoolkit.project`.
 
@@ -709,8 +687,7 @@ def demo(
     PackageMissing
         If the ``demo`` extra is not installed.
     ArgumentError
-        If ``seed`` or ``answers`` is negative, ``icc`` is not from 0 to below 1, or the demo has
-        no such host.
+        If ``seed``, ``answers`` or ``icc`` is out of range, or the demo has no such host.
 
     Examples
     --------
@@ -735,7 +712,7 @@ _lock = threading.Lock()
 
 @lru_cache(maxsize=64)
 def _serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, Secret]:
-    """Start a service with synthetic data in this process; return its base URL and token."""
+    """Start a service with synthetic data, and return its base URL and token."""
     from aatoolkit.http import Secret
 
     if seed < 0 or answers < 0 or not 0 <= icc < 1:
@@ -767,16 +744,7 @@ _MAX_FILE = 1 << 16
 
 
 def find_token(token: Secret | None, origin: str) -> Secret | None:
-    """Return ``token`` or, if it is None, the token configured for a service; None without both.
-
-    A configured token is in the environment, in a file that the environment names, or in the
-    system's key store under the ``origin`` of the service.
-
-    Raises
-    ------
-    ArgumentError
-        If the file that the environment names cannot be read.
-    """
+    """Return ``token``, or the token from the environment, a file or the system's key store."""
     from aatoolkit.http import Secret
 
     if token is not None:
@@ -794,14 +762,7 @@ def find_token(token: Secret | None, origin: str) -> Secret | None:
 
 
 def token_in(file: Path, setting: str) -> Secret:
-    """Read and return the token in ``file``, which the environment variable ``setting`` names.
-
-    Raises
-    ------
-    ArgumentError
-        If the file cannot be read. The error does not repeat the file's name, as this may be the
-        token itself, given by mistake.
-    """
+    """Read the token in ``file``, whose path is in the environment variable ``setting``."""
     from aatoolkit.http import Secret
 
     try:
@@ -817,20 +778,19 @@ def token_in(file: Path, setting: str) -> Secret:
 
 
 MakeClient = Callable[[str | None], "Client"]
-"""From the base URL that was asked for, if any, to a client that takes its place."""
+"""A function that returns a substitute for a client, from its base URL."""
 
 _client_factories: list[MakeClient] = []
 
 
 def set_stand_in(make_client: MakeClient) -> None:
-    """Replace every client that this process creates from now on by what ``make_client`` returns.
+    """From now on, let ``make_client`` create every client of this process.
 
-    This lets a notebook that is rerun from a study read from the study and not from the service.
-    ``make_client`` gets the base URL that was passed to the replaced client, or None.
+    A notebook that is rerun from a study gets the study's responses in this way.
     """
     _client_factories[:] = [make_client]
 
 
 def has_stand_in() -> bool:
-    """Return whether this process replaces each new client, as `set_stand_in` makes it do."""
+    """Return whether `set_stand_in` was called in this process."""
     return bool(_client_factories)

@@ -27,7 +27,7 @@ class Dataset(Keyed[str, Tables]):
     Attributes
     ----------
     errors : dict of str to AAToolkitError
-        The error of each section that failed, by its name; such sections are not in the mapping.
+        The errors of failed sections, by name. The mapping does not have these sections.
 
     Examples
     --------
@@ -65,10 +65,10 @@ class Dataset(Keyed[str, Tables]):
 
     @property
     def summary(self) -> Frame:
-        """A frame with a row per table: ``section``, ``table``, ``rows``, ``status``, and why.
+        """A DataFrame with the number of rows and the availability of each table.
 
-        ``status`` is the word of a `Status`, and ``availability`` the text that also has the
-        reason. A section that failed has one row with no table, count and status.
+        The columns are ``section``, ``table``, ``rows``, ``status`` (such as ``partial``) and
+        ``availability`` (the status with its reason). A failed section has one row without a table.
         """
         rows = [
             (section, table, tables.rows[table], str(status), words)
@@ -85,30 +85,25 @@ class Dataset(Keyed[str, Tables]):
         return show_as(listing(columns, [*rows, *failures], rows="Int64"))
 
     def compare(self, baseline: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:
-        """Compare mention rates and positions with another dataset, or with the window before.
+        """Compare mention rates with another dataset, or with the window before.
 
-        The mention rate over all prompts is the planned comparison, whose p-value is not adjusted.
-        All other comparisons are a family, whose p-values are adjusted by Holm's method: the mean
-        position, the rate by topic, engine and brand, and the share of voice of the own brand. The
-        column ``family`` says which is which. Intervals, detectable changes and verdicts are
-        computed as by ``df.aa.compare``.
+        The first row is the planned comparison, the mention rate over all prompts; its p-value is
+        not adjusted. The other rows compare the mean position, the own brand's share of voice, and
+        the rate by topic, engine and brand. Their p-values are adjusted by Holm's method.
+        Intervals, detectable changes and verdicts are those of ``df.aa.compare``.
 
-        **Whatever can be paired is paired** by prompt, if both windows have counts by prompt (the
-        sections ``prompts`` and ``ranking``); the column ``method`` then says so. Without the
-        section ``prompts``, two datasets are compared by day, with the trend of ``overview``.
-        Brands have counts of whole windows only, so the dependence of answers cannot be estimated:
-        the design effect of the planned comparison is assumed, which may be too small. Key figures
-        without counts by prompt are listed with their values and the verdict "cannot say".
-
-        Without a baseline, this window is compared with the window before, as far as the responses
-        have values of that window. Columns are found by their declarations and by common words in
-        their names, so this also works with services that name their columns otherwise.
+        **Prompts are paired** if both windows have counts by prompt (sections ``prompts`` and
+        ``ranking``). Two datasets without the section ``prompts`` are compared by day (section
+        ``overview``). The column ``method`` says which. Totals of a window, such as those of
+        brands, do not show how much answers depend on each other. Their design effect (the factor
+        by which this dependence increases the variance) is taken from the planned comparison, and
+        may be too small. Other key figures are listed with the verdict "cannot say".
 
         Parameters
         ----------
         baseline : Dataset, optional
-            The dataset to compare with, such as an earlier one; a change is this dataset's value
-            less that of the baseline. Their windows must not overlap.
+            The dataset to compare with, such as an earlier one; the windows must not overlap. By
+            default, the values of the window before that are in this dataset's responses.
         level : float
             The confidence level.
 
@@ -116,8 +111,8 @@ class Dataset(Keyed[str, Tables]):
         -------
         pandas.DataFrame
             One row per measure, ``subject`` (``all prompts``, ``topic``, ``engine``, ``brand`` or
-            ``key figure``) and ``name``, with the columns of ``df.aa.compare`` and ``family``;
-            the planned comparison first.
+            ``key figure``) and ``name``. The columns are those of ``df.aa.compare``, and
+            ``family``, which says how the p-value is adjusted.
 
         Raises
         ------
@@ -139,26 +134,23 @@ class Dataset(Keyed[str, Tables]):
     def funnel(self, level: float = 0.95) -> pd.DataFrame:
         """Join the stages of each page in one row: crawled, cited, visited, converted.
 
-        Each stage comes from the section that counts it: requests of AI crawlers (``crawl``),
-        answers that cite the page (``crawl`` and ``conversions``), visits from engines and their
-        conversions (``conversions``). They are joined on normalised paths, without host, query,
-        fragment, trailing slash and index file. If a stage was not measured, or a section does not
-        list a page, the number is missing, not 0. A sum of which a part is missing is missing.
+        The section ``crawl`` counts requests of AI crawlers, and answers that cite the page. The
+        section ``conversions`` counts citing answers, visits and conversions. Pages are joined by
+        path, without host, query, fragment, trailing slash and index file. A number that was not
+        measured is missing, not 0.
 
-        Only conversions are a part of the stage before them, visits. ``conversion_rate`` divides
-        conversions by the visits on days with complete conversions. If the service does not count
-        these visits, it divides by all visits, and is too low. Its Wilson interval assumes that
-        visits are independent. Requests, answers and visits count different events; their quotients
-        are no rates.
+        ``conversion_rate`` divides conversions by the visits on days with complete conversions. If
+        the service does not count these visits, all visits are used, and the rate is too low. Its
+        interval (Wilson) assumes that visits are independent. Quotients of the other stages are no
+        rates, as they count different events.
 
-        ``crawl_to_refer`` is requests of crawlers divided by visits from engines, after the ratio
-        of Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025).
-        Unlike there, all requests count and visits are sessions. For a file such as ``robots.txt``,
-        which has no visits, the ratio is missing.
+        ``crawl_to_refer`` is the number of crawlers' requests per visit, after the ratio of
+        Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025). Here
+        all requests count, not only those for HTML pages. It is missing for files without visits,
+        such as ``robots.txt``.
 
         Do not read the funnel as cause and effect: a page may be visited without ever being
-        crawled, and crawls of one month feed answers of later months. Stages are not shifted in
-        time.
+        crawled, and crawls of one month feed answers of later months.
 
         Parameters
         ----------
@@ -171,8 +163,7 @@ class Dataset(Keyed[str, Tables]):
             One row per path, the most crawled first: the key, ``crawled`` (requests), ``cited``
             (answers), ``visited``, ``converted``, ``crawl_to_refer`` (requests per visit),
             ``conversion_rate`` with ``_low`` and ``_high``, ``n`` (the visits of that rate),
-            ``verdict`` (which stages were not measured, and why) and ``method``. The availability
-            of each stage is at its column.
+            ``verdict`` (which stages were not measured, and why) and ``method``.
 
         Raises
         ------
@@ -198,8 +189,8 @@ class Dataset(Keyed[str, Tables]):
     def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.
 
-        Values of a response that are in no table are written to further files. So
-        `aatoolkit.rebuild` can restore each response from the files.
+        Further files hold the values that are in no table. From all files, `aatoolkit.rebuild`
+        restores each response.
 
         Parameters
         ----------
@@ -214,8 +205,8 @@ class Dataset(Keyed[str, Tables]):
         Raises
         ------
         NotWritten
-            If the folder is named like a file (``.parquet``, ``.csv``, ``.xlsx``), or a column or
-            file cannot be written. An existing file is then unchanged.
+            If a file cannot be written, or ``folder`` is named like a file (``.parquet``, ``.csv``,
+            ``.xlsx``). Existing files are then unchanged.
 
         Examples
         --------
@@ -231,13 +222,11 @@ class Dataset(Keyed[str, Tables]):
         return FileList(path for tables in self.values() for path in write_tables(tables, folder))
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
-        """Write every table to a sheet of one workbook, and a sheet that describes all columns.
+        """Write all tables to one Excel workbook, with one sheet per table.
 
-        Tables are written as by ``df.aa.to_excel``: no formulas, nothing rounded, times in UTC, and
-        an empty cell for a missing value. Sheets and columns have titles: `overview_engines` is
-        "Overview engines", and its `mention_rate` is "Mention rate". The sheet "Overview" has the
-        key figures, a chart and how to read the workbook. The sheet "Columns" says what could not
-        be measured, and why.
+        The sheet "Overview" has the key figures and a chart. The sheet "Columns" says what could
+        not be measured, and why. Values are not rounded, times are in UTC, and missing values are
+        empty cells.
 
         Parameters
         ----------
@@ -274,25 +263,21 @@ class Dataset(Keyed[str, Tables]):
     ) -> Path:
         """Write one HTML page for readers who know neither Python nor JSON.
 
-        It begins with a summary: the key figures as cards, the changes since an earlier window, and
-        what `compare` cannot say. Then come the sections, each with a picture. Tables are folded
-        and show their most important columns; the tables that a section is mainly about are also
-        printed on paper. Each number links to its origin: its formula, its path in the response,
-        and the response with its SHA-256.
+        It begins with the key figures and the changes since an earlier window. Then come the
+        sections, each with a picture and its tables. Each number links to its formula, its path in
+        the response, and the response's SHA-256.
 
-        The page is self-contained: it opens offline, loads nothing, runs no script, prints, fits
-        a phone, and follows the reader's light or dark setting. Nothing in a response can run or
-        restyle it. The same data gives the same bytes.
+        The page is one file: it opens offline, loads nothing and runs no script. The same data
+        gives the same bytes.
 
         Parameters
         ----------
         path : str or path
-            The file, ending in ``.html``; missing folders are created. It is written atomically.
+            The file, ending in ``.html``; missing folders are created.
         rows : int
-            The maximum number of rows of a section's first table; its other tables have half as
-            many. The page says how many rows there are in all.
+            The maximum number of rows of a section's first table; the others have half as many.
         baseline : Dataset, optional
-            An earlier dataset, whose windows do not overlap with those of this one.
+            An earlier dataset to compare with; the windows must not overlap.
         title : str, optional
             The title of the page; by default the hosts.
 
@@ -306,8 +291,8 @@ class Dataset(Keyed[str, Tables]):
         ArgumentError
             If ``rows`` is not a positive whole number.
         NotWritten
-            If its name ends in neither ``.html`` nor ``.htm`` (for a PDF, print the page with a
-            browser), or if it cannot be written. An existing file is then unchanged.
+            If the name ends in neither ``.html`` nor ``.htm``, or the file cannot be written. An
+            existing file is then unchanged. For a PDF, print the page with a browser.
         PackageMissing
             If matplotlib is not installed; the message says what to install.
 
@@ -364,7 +349,7 @@ HostScope = tuple[str, Scope]
 class Collection(Keyed[HostScope, Dataset]):
     """The datasets of many hosts and scopes: a mapping from ``(host, scope)`` to `Dataset`.
 
-    If there is only one scope, as usual, the host alone is enough: ``collected["acme.example"]``.
+    With only one scope, the host alone is enough: ``collected["acme.example"]``.
 
     Attributes
     ----------
@@ -426,9 +411,9 @@ class Collection(Keyed[HostScope, Dataset]):
         return list(self.hosts)
 
     def concat(self, section: str, table: str | None = None) -> pd.DataFrame:
-        """Concatenate one table of all hosts and scopes, with host, scope and time as columns.
+        """Concatenate one table of all hosts and scopes.
 
-        If a request failed, every column is marked as incomplete in its availability.
+        If a request failed, the availability of every column is ``partial``.
 
         Parameters
         ----------
@@ -440,8 +425,8 @@ class Collection(Keyed[HostScope, Dataset]):
         Returns
         -------
         pandas.DataFrame
-            The rows of all responses; ``host``, ``days``, ``filter_…`` and ``fetched_at`` come
-            first, as `df.aa.with_context` adds them.
+            The rows of all responses. ``host``, ``days``, ``filter_…`` and ``fetched_at`` are the
+            first columns.
 
         Raises
         ------
@@ -477,7 +462,7 @@ class Collection(Keyed[HostScope, Dataset]):
         return _mark_partial(frame, failed_hosts, len(section_tables)) if failed_hosts else frame
 
     def _listing(self) -> Frame:
-        """Return a frame with one row per dataset: host, scope, sections, rows and failures."""
+        """Return one row per dataset, with host, scope, sections, rows and failures."""
         return show_as(
             [
                 {
@@ -509,11 +494,7 @@ class Collection(Keyed[HostScope, Dataset]):
 def _mark_partial(
     frame: pd.DataFrame, failed_hosts: Sequence[str], read_count: int
 ) -> pd.DataFrame:
-    """Return ``frame`` with metadata that marks all columns as partial, because requests failed.
-
-    ``failed_hosts`` has the host of each failed request; ``read_count`` is the number of responses
-    that were read.
-    """
+    """Return ``frame`` with the availability ``partial`` in all columns, as requests failed."""
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed
 

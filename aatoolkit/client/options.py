@@ -1,4 +1,4 @@
-"""Read scope options, i.e. a project's possible filter values; complete names in IPython."""
+"""Read the values that each filter of a project may have, and complete names by Tab."""
 
 from __future__ import annotations
 
@@ -20,13 +20,7 @@ _TABLES = {plural: f"scope_{plural}" for plural in FILTERS.values()}
 
 
 def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeOptions:
-    """Return the scope options in a response: the values that each filter may have.
-
-    Raises
-    ------
-    DecodeError
-        If the response is not one JSON document.
-    """
+    """Return the values that each filter may have, from a response."""
     declaration = get(SCOPE_OPTIONS)
     if options.profile is not None:
         section = options.profile.get(SCOPE_OPTIONS)
@@ -54,10 +48,7 @@ def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeO
 
 
 def _is_recognised(table: Table, document: Any) -> bool:
-    """Return whether a response has the list of filter values from which ``table`` is read.
-
-    The list may be empty; else at least one of its items must have a field of the table's key.
-    """
+    """Return whether a response has the list of filter values for ``table``."""
     key_fields = [(table[name].source or ".").split(".")[0] for name in table.key]
     values = [document]
     for step in table.rows.steps:
@@ -83,11 +74,7 @@ def _is_recognised(table: Table, document: Any) -> bool:
 
 
 def _with_text_lists(declaration: Section, payload: Payload) -> Section:
-    """Return ``declaration`` adapted to a response that lists texts instead of objects.
-
-    If the list of a table, such as that of the engines, has texts as items, these texts become the
-    key column of the table.
-    """
+    """Return ``declaration`` adapted to a response whose lists have texts instead of objects."""
 
     def adapt(table: Table) -> Table:
         item_types = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}
@@ -118,7 +105,7 @@ def _list_of(payload: Payload, name: str) -> list[Any]:
 # -- Tab ---------------------------------------------------------------------------------------
 
 _CALL = re.compile(r"([^\W\d]\w*)\.(?:read|fetch|read_all)\(([^()]*)['\"](\w*)$")
-"""A call on a plain name: its object, what is before the quote, and what is typed after it."""
+"""Matches code such as ``project.read("ran``: object, text before the quote, text after it."""
 
 _IS_SECTION = re.compile(r"\s*(?:sections?\s*=\s*)?\[?\s*(?:['\"]\w*['\"]\s*,\s*)*")
 _IS_FILTER = re.compile(r".*\bsplit\s*=\s*", re.S)
@@ -127,7 +114,7 @@ _IDENTIFIER = "aatoolkit.names"
 
 
 def register_completion() -> None:
-    """Register the completion of section and filter names in IPython, once per session."""
+    """Let IPython complete the names of sections and filters."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None else None
     completer = getattr(shell, "Completer", None)

@@ -1,9 +1,4 @@
-"""Fetch and normalise sections, from the service or from files.
-
-`read_many` reads many sections concurrently, for `read_all` and `collect`. `read_by` reads one
-section once for each value of a filter. `read_combined` splits the combined view: one response with
-all sections. `read_dataset` reads the files that ``to_parquet`` wrote.
-"""
+"""Fetch sections and derive their tables, or read them from files."""
 
 from __future__ import annotations
 
@@ -57,27 +52,27 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 _STEP = 0.1
-"""How long, in seconds, an interrupt may have to wait."""
+"""The longest wait, in seconds, before an interrupt is noticed."""
 
 _AHEAD = 2
-"""How many calls for each worker are submitted before a result is taken."""
+"""The number of calls to submit per worker before taking a result."""
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """The options of `normalize` that a client applies to all its responses."""
+    """The arguments of `normalize` that a client uses for all its responses."""
 
     profile: Profile | None = None
     strict: bool = False
     dtype_backend: str = "numpy_nullable"
 
     def tables(self, section: str, payload: Payload) -> Tables:
-        """Return the tables of ``payload``, a response of ``section``, made by `normalize`.
+        """Return the tables of a response.
 
         Raises
         ------
         InternalError
-            If `normalize` fails with an exception that is not one of `aatoolkit.errors`.
+            If `normalize` fails with an exception that is not in `aatoolkit.errors`.
         """
         try:
             return normalize(section, payload, **vars(self))
@@ -105,10 +100,9 @@ def read_many(
     workers: int,
     progress: bool | None,
 ) -> Generator[Dataset]:
-    """Fetch the sections ``names`` by each function in ``fetches``; yield one dataset per function.
+    """Fetch the sections ``names`` concurrently, and yield one dataset per host and scope.
 
-    Each function fetches sections of one host and scope. The requests run concurrently; the
-    datasets come in the order of ``fetches``.
+    Each function in ``fetches`` fetches sections of one host and scope.
     """
     calls = [(fetch, section_name) for fetch in fetches for section_name in names]
     if not calls:
@@ -129,12 +123,7 @@ def read_many(
 def normalize_all(
     responses: Iterable[tuple[str, Callable[[], T]]], normalize_one: Callable[[str, T], Tables]
 ) -> Dataset:
-    """Derive the tables of all responses, and return them as a dataset with its ``errors``.
-
-    ``responses`` has pairs: the name of a section, and a function that returns its response.
-    ``normalize_one`` takes name and response, and returns the tables. If one of these functions
-    raises an error for a section, the error is in the dataset's ``errors``.
-    """
+    """Return a dataset with the tables of all responses, and with the errors of failed sections."""
     results: dict[str, Tables] = {}
     errors: dict[str, AAToolkitError] = {}
     for name, response in responses:
@@ -146,30 +135,21 @@ def normalize_all(
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
-    """Raise the first error of a dataset if all its sections failed for the same reason.
-
-    The reason is the same if all errors have the same type, and this type is one of ``kinds``.
-    """
+    """Raise the error of a dataset if all its sections failed with the same one of ``kinds``."""
     errors = [*dataset.errors.values()]
     if not dataset and len({*map(type, errors)}) == 1 and isinstance(errors[0], kinds):
         raise errors[0]
 
 
 def section_names(profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of all sections: those of the API, and those that ``profile`` adds."""
+    """Return the names of all sections of the API and of ``profile``."""
     if profile is None:
         return PROFILE.names
     return tuple(sorted({*PROFILE.names, *profile.names}))
 
 
 def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return ``sections`` without duplicates; by default the names of all sections.
-
-    Raises
-    ------
-    ScopeError
-        If one of ``sections`` does not exist.
-    """
+    """Return ``sections`` without duplicates; by default all. Unknown names raise `ScopeError`."""
     if sections is None:
         return section_names(profile)
     names = getattr(sections, "sections", sections)  # what holds them, such as a picker
@@ -177,17 +157,14 @@ def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> t
 
 
 def unique_list(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """Return ``values`` as a list without duplicates.
-
-    A single value of type ``kind`` gives a list of one item, None an empty list.
-    """
+    """Return a value or several values as a list without duplicates."""
     if isinstance(values, kind):
         return [values]
     return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
 
 
 def known_section(section: str, profile: Profile | None) -> str:
-    """Return ``section`` if there is a section of this name; else raise a `ScopeError`."""
+    """Return ``section``, or raise `ScopeError` if there is no such section."""
     names = section_names(profile)
     if isinstance(section, str) and section in names:
         return section
@@ -203,13 +180,7 @@ def known_section(section: str, profile: Profile | None) -> str:
 def read_by(
     project: Project, section: str, scope: Scope, filter_name: str, options: Mapping[str, Any]
 ) -> Tables:
-    """Read a section once for each value of a filter, concurrently; see `Project.read`.
-
-    Raises
-    ------
-    ScopeError
-        If there is no such filter, or the filter has no values.
-    """
+    """Read a section once for each value of a filter, concurrently."""
     if not isinstance(filter_name, str):
         raise ScopeError(
             f"split takes the name of one filter, such as 'engine', and not {filter_name!r}; "
@@ -236,11 +207,7 @@ def read_by(
 
 
 def _warn_if_equal(section: str, filter_name: str, frames: Sequence[pd.DataFrame]) -> None:
-    """Warn if a section has the same counts for all values of the filter ``filter_name``.
-
-    Then the service probably ignores the filter in this section, and a sum over the values would
-    count everything several times.
-    """
+    """Warn if a section has the same counts for all values of a filter."""
     aggregation_rules = frames[0].aa.codebook["aggregation"]
     counts = [
         frame.reindex(columns=aggregation_rules.index[aggregation_rules.eq("sum")])
@@ -255,11 +222,7 @@ def _warn_if_equal(section: str, filter_name: str, frames: Sequence[pd.DataFrame
 
 
 def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> Tables:
-    """Concatenate the tables that were read for each value of the filter ``filter_name``.
-
-    Each table gets the filter's value as its first column. ``tables_by_value`` maps each value to
-    the tables that were read with it.
-    """
+    """Concatenate the tables for each value of a filter, with the value as first column."""
     first_tables = next(iter(tables_by_value.values()))
     names = list(dict.fromkeys(name for tables in tables_by_value.values() for name in tables))
     listings: dict[str, Any] = {
@@ -301,11 +264,7 @@ def _concat_frames(
 
 
 def _availability_words(name: str, tables_by_value: Mapping[str, Tables]) -> str:
-    """Return the availability of the table ``name`` as a text, over all values of a filter.
-
-    ``tables_by_value`` has the tables for each value. If their availability differs, the text says
-    for which values something is missing.
-    """
+    """Return the availability of a table as a text, over all values of a filter."""
     words_by_value = {
         value: tables._words.get(name, "unknown") for value, tables in tables_by_value.items()
     }
@@ -330,10 +289,7 @@ def _listing(filter_name: str, tables_by_value: Mapping[str, Tables], name: str)
 
 
 def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
-    """Return the sections of a combined view, i.e. of one response with all sections.
-
-    If no section is found, the whole response is one section, ``combined``.
-    """
+    """Return the sections of a combined view, i.e. of one response with all sections."""
     payloads = split(payload, section_names(options.profile))
     if not payloads:
         draft_options = replace(options, profile=options.profile or Profile("undescribed"))
@@ -345,14 +301,7 @@ def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
 
 
 def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
-    """Split a combined view (one response with all sections) into one payload per section.
-
-    Return a dict by section name; it is empty if no section is found. Sections may be at any
-    level: fields of an object, or entries of a list that have a field ``section``. The object or
-    list with the most sections is used; if several have equally many, the outermost. A list with
-    two entries of one section is not used, as neither entry is the whole section. Each payload has
-    the URL and the time of the whole response, but a body and a hash of its own.
-    """
+    """Split a response with all sections into one payload per section, by name."""
     known_names = frozenset(names)
     sections = max(
         (_sections_in(value, known_names) for value in _containers(payload.json, len(known_names))),
@@ -368,10 +317,7 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
 
 
 def _containers(document: Any, max_length: int) -> Iterator[Any]:
-    """Yield the objects and lists in which `split` looks for sections, level by level.
-
-    A list with more than ``max_length`` items is left out.
-    """
+    """Yield all objects and short lists in a JSON document, level by level."""
     containers = [document] if isinstance(document, dict | list) else []
     while containers:
         yield from containers
@@ -384,11 +330,7 @@ def _containers(document: Any, max_length: int) -> Iterator[Any]:
 
 
 def _sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
-    """Map the names of sections that an object or list holds to their content.
-
-    In an object, the names are the keys. In a list, they are the values of the items' field
-    ``section``; if two items have the same name, the result is empty.
-    """
+    """Return the sections in an object or list, by name."""
     if isinstance(value, dict):
         return {name: content for name, content in value.items() if name in names}
     objects = [item for item in value if isinstance(item, dict)]
@@ -401,29 +343,24 @@ def read_dataset(
 ) -> Dataset:
     """Read the files that ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
 
-    The frames, with ``extra``, ``drift`` and ``availability``, are those of the files. They have
-    the availability, sources and SHA-256 with which they were written, as if `aa.read_parquet` had
-    read them; a column that was changed by hand before is "unknown: overwritten". The declaration,
-    ``hints`` and the paths of cells are in no file: for these, each response is rebuilt from its
-    files and its tables are derived again. The rebuilt response is not the original one, so
-    ``payload`` is None.
+    The dataset is like the original: funnels, comparisons, reports and explanations work. The files
+    do not hold the bytes of the responses, so ``payload`` is None. An explanation needs a study or
+    archive (``within=``) to show the bytes.
 
-    Everything that works with the original dataset works with this one: funnels, comparisons,
-    reports, explanations. Explanations have formulas and counts, but not the bytes of a response,
-    unless a study or an archive that holds them is given (``within=``).
+    If you changed a column before writing it, its availability is "unknown: overwritten".
 
     Parameters
     ----------
     folder : str or path
-        The folder that was given to ``to_parquet``, or that of one section in it.
+        The folder that was passed to ``to_parquet``, or the folder of one section in it.
     profile : Profile, module, str or path, optional
         The profile with which the tables were made; by default that of this package.
 
     Returns
     -------
     Dataset
-        The sections, in alphabetical order. A section is in ``errors`` if its files are incomplete,
-        or if they were written with another profile.
+        The sections, in alphabetical order. Sections with incomplete files, or with files of
+        another profile, are in ``errors``.
 
     Raises
     ------
@@ -457,7 +394,7 @@ def read_dataset(
 
 
 def _section_folders(folder: Path) -> Iterator[Path]:
-    """Yield the folders that hold the files of a section: ``folder`` itself, or subfolders."""
+    """Yield ``folder`` or its subfolders, if they have files of a section."""
     subfolders = sorted(folder.glob("*")) if os.path.isdir(folder) else ()  # names may be too long
     for section_folder in (folder, *subfolders):
         if os.path.isfile(section_folder / "_extra.parquet"):
@@ -467,10 +404,9 @@ def _section_folders(folder: Path) -> Iterator[Path]:
 def _tables_of_files(
     options: ReadingOptions, name: str, files: tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]
 ) -> Tables:
-    """Return the `Tables` of the section ``name``, with the frames that its files hold.
+    """Return the tables of a section from its files.
 
-    ``files`` are the frames, and the places of their values in the response, as `read_section`
-    returns them.
+    ``files`` are the DataFrames, and where their values were in the response.
     """
     frames, placements = files
     metadata = {table: stored_of(frame)[0] for table, frame in frames.items() if table[0] != "_"}
@@ -503,10 +439,7 @@ def _tables_of_files(
 def in_order(
     call: Callable[[Q], R], arguments: Iterable[Q], workers: int, *, deadline: float | None = None
 ) -> Generator[tuple[Q, Future[R]]]:
-    """Call a function with each argument, in threads; yield argument and finished future, in order.
-
-    At most twice as many results as ``workers`` are held at a time. When the generator is closed or
-    interrupted, running calls are cancelled, and no further calls are made.
+    """Call a function with each argument in threads, and yield argument and result in order.
 
     Raises
     ------
@@ -532,7 +465,7 @@ def in_order(
 
 
 def _call_now(call: Callable[[Q], R], argument: Q) -> Future[R]:
-    """Call ``call(argument)`` in this thread; return its result or error as a finished future."""
+    """Return the result or error of ``call(argument)`` as a finished future."""
     future: Future[R] = Future()
     try:
         future.set_result(call(argument))
@@ -542,12 +475,10 @@ def _call_now(call: Callable[[Q], R], argument: Q) -> Future[R]:
 
 
 def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tuple[Q, Future[R]]:
-    """Wait until the first call in the queue is done; return its argument and its future.
-
-    The function waits in short steps, so that Ctrl-C can interrupt it. A single long wait could not
-    be interrupted if a library such as Polars handles the signal.
-    """
+    """Wait for the first call in the queue, and return its argument and future."""
     argument, future = queue.popleft()
+    # In short steps: if a library such as Polars handles signals, Ctrl-C cannot interrupt a
+    # long wait.
     while not wait([future], _STEP).done:
         if deadline is not None and time.monotonic() > deadline:
             raise TimeoutError
@@ -557,18 +488,9 @@ def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tup
 def progress_bar(
     items: Iterable[Q], is_shown: bool | None, *, total: int, unit: str
 ) -> Iterable[Q]:
-    """Return ``items`` with a progress bar that advances with each item, if a bar is shown.
+    """Return ``items`` with a progress bar, or without it.
 
-    Parameters
-    ----------
-    items
-        The iterable.
-    total
-        The number of items.
-    unit
-        The noun for one item.
-    is_shown
-        Whether to show a bar; None shows one on a terminal.
+    ``unit`` is the noun for one item; ``is_shown=None`` shows the bar on a terminal.
     """
     if is_shown is None:
         # A dumb terminal, such as that of an editor, cannot go back to the beginning of a line.

@@ -3,13 +3,12 @@
 These methods take frames with metadata (`aatoolkit.metadata`) and return frames with metadata.
 Their signatures are in `aatoolkit.display.accessor`. The modules, in reading order:
 
-- ``cell_status`` computes the availability of each cell for the other modules, and prints it
-- ``groupby`` groups rows, also by week or month, and has the sums and availability of each group
-- ``reshape`` has ``to_long``, ``with_context``, and ``complete``, which adds rows that are missing
-- ``duplicates`` finds rows that a sum would count twice, after a join or because responses overlap
+- ``cell_status`` tells which cells were measured, and why the others were not
+- ``groupby`` groups rows, also by week or month, and sums each group
+- ``reshape`` has ``to_long``, ``with_context``, and ``complete``, which adds missing rows
+- ``duplicates`` finds rows that a sum would count twice
 - ``merge`` has ``merge``, ``rename``, ``adopt`` and `aatoolkit.concat`
-- ``aggregation_plan`` finds the rule and unit by which each column is aggregated, or the reason why
-  there is no rule
+- ``aggregation_plan`` finds the rule by which each column is aggregated
 - ``aggregate`` has ``aggregate``, which applies these rules
 - ``views`` has ``codebook``, ``require``, ``measured`` and ``plain``
 - ``parquet`` writes frames to Parquet files, and reads them

@@ -1,10 +1,7 @@
 """Aggregate rows by the declared rule of each column; what was not measured stays missing.
 
-Cells that hold a value are used; if one of them was measured in part, the result of its group is
-partial, too. The sum of a group is missing if any cell to which the column applies is missing,
-unless missing cells are skipped. A ratio or a mean is computed over the rows that have both counts,
-and its coverage says which share of the rows that is. A group without any number is missing, with
-the reason, where pandas would return 0.
+By default, the sum of a group is missing if one of its numbers is missing. A group without numbers
+is missing, too, where pandas would return 0. The result says why.
 """
 
 from __future__ import annotations
@@ -56,7 +53,7 @@ from aatoolkit.metadata.recorded import recorded
 from aatoolkit.scope import FILTERS
 
 ZERO = "the denominator is 0"
-"""The reason why a rate without observations does not apply."""
+"""The reason why a rate does not apply."""
 
 _ZERO_STATE = Availability(Status.NOT_APPLICABLE, None, ZERO)
 _NO_ROWS_STATE = Availability(Status.NOT_APPLICABLE, None, "no rows")
@@ -64,7 +61,7 @@ _NO_ROWS_STATE = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 @dataclass(frozen=True)
 class PlannedCells:
-    """How one column of a frame is to be aggregated (its `Plan`), with the frame and its groups."""
+    """A frame in groups, and how one of its columns is aggregated (``plan``)."""
 
     plan: Plan
     frame: pd.DataFrame
@@ -73,15 +70,12 @@ class PlannedCells:
 
     @cached_property
     def cells(self) -> Cells:
-        """The availability of the cells that the column is computed from, row by row."""
+        """For each row, whether the numbers behind the result were measured."""
         return cells_of_plan(self.plan, self.frame, self.metadata, self.groups)
 
     @cached_property
     def expected_rows(self) -> Codes:
-        """For each group, the number of its rows that should have a number.
-
-        Each response that lacks a row of the group (see `ResponseTotals`) counts as one more row.
-        """
+        """For each group, the number of rows that should have a number."""
         totals = self.plan.response_totals
         return self.groups.count(self.cells.applicable) + (
             0 if totals is None else totals.lacking_count
@@ -89,30 +83,23 @@ class PlannedCells:
 
     @cached_property
     def covered_rows(self) -> Floats:
-        """For each group, the number of its rows that the result covers.
-
-        A row that was itself aggregated counts by its coverage: one made of two rows, one of which
-        had no value, counts as half a row.
-        """
+        """For each group, the number of rows with a number."""
         name, share = f"{self.plan.column}{COVERAGE}", np.ones(len(self.frame))
+        # A row that was itself aggregated counts by its coverage, such as half a row.
         if name in self.frame.columns:
             share = np.nan_to_num(as_floats(self.frame[name]), nan=1.0)
         return float_sums(share, self.cells.has_number, self.groups)
 
     @cached_property
     def absent(self) -> list[Availability]:
-        """The availability of rows that the frame lacks, and that may belong to any group.
-
-        Empty if rows are grouped by host, window or a filter: such rows would form groups of their
-        own.
-        """
+        """Why some rows are not in the frame at all, as a list of `Availability`."""
         if self.groups.by_value & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
         return [*dict.fromkeys(state for part in self.plan.parts for state in columns[part].absent)]
 
     def values(self) -> tuple[pd.Series, Mask]:
-        """Return the result of each group, and the mask of the groups whose denominator is 0."""
+        """Return the result of each group, and a mask of the groups whose denominator is 0."""
         plan, groups, mask = self.plan, self.groups, self.cells.has_number
         rule, values = plan.rule, self.frame[plan.parts[0]]
         is_undefined = np.zeros(len(groups), bool)
@@ -140,7 +127,7 @@ def plan_cells(
     rules: Rules | None,
     observed: bool | None,
 ) -> list[PlannedCells]:
-    """Return for each of ``columns`` how it is to be aggregated; see `plan`."""
+    """Group a frame, and return how each of ``columns`` is aggregated."""
     metadata = metadata_of(frame)
     groups = group(frame, by, observed is not False)
     return [
@@ -216,13 +203,7 @@ def _aggregate_column(
     skip_missing: bool,
     has_statuses: bool,
 ) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
-    """Return a column of the result, its overall availability, and the columns that describe it.
-
-    The describing columns are in a dict by name. The coverage is among them if rows or days of a
-    period are left out; status, cause and reason are if they differ between groups or
-    ``has_statuses``. For each group with only a part of its period, ``partial_periods`` has the
-    share of its days and a description; see `part_periods`.
-    """
+    """Return a column of the result, its availability, and columns that describe it."""
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected_rows = groups.count(cells.has_number), planned.expected_rows
     totals = plan.response_totals
@@ -311,10 +292,7 @@ def _aggregate_column(
 def cells_of_plan(
     planned: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
 ) -> Cells:
-    """Return, row by row, the availability of the cells from which a column is aggregated.
-
-    Cells that must not count, such as those of repeated rows, are set to not applicable.
-    """
+    """Return the cells that a column is aggregated from; those that do not count are left out."""
 
     def is_zero(name: str, rows: Mask) -> Mask:
         is_zero_number: Mask = rows & (as_floats(frame[name]) == 0)

@@ -1,4 +1,4 @@
-"""Plans of aggregation: the rule for each column of a frame, or the reason why it has none."""
+"""Find the rule by which each column of a frame is aggregated, or the reason why it has none."""
 
 from __future__ import annotations
 
@@ -37,79 +37,38 @@ _MAX_PAIRS = 1_000_000
 
 @dataclass(frozen=True)
 class ResponseTotals:
-    """For each group, the responses whose totals add up to its denominator.
+    """The denominators of a share, such as a brand's share of all mentions, over responses."""
 
-    For example, the share of all mentions has as denominator the sum of the responses' totals, even
-    if a group holds only some rows of each response.
-
-    Parameters
-    ----------
-    responses : array of int
-        The response of each row of the frame, as an integer code.
-    groups, rows : array of int
-        Pairs of a group and the first row of a response; the total in this row is part of the
-        denominator of this group.
-    lacking_count : array of int
-        For each group, the number of responses that have no row of the group, although its count
-        may be above 0 there.
-    count : array of int
-        For each group, the number of responses.
-    """
-
-    responses: Codes
-    groups: Codes
+    responses: Codes  # for each row of the frame, the number of its response
+    groups: Codes  # with rows: pairs of a group and a row whose total it adds
     rows: Codes
-    lacking_count: Codes
-    count: Codes
+    lacking_count: Codes  # for each group, the responses without a row in it
+    count: Codes  # for each group, all responses
 
     def used_pairs(self, used_rows: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """Return the pairs of a group and a response in which all rows of the group are used.
-
-        The result is two arrays: the groups, and for each the row that holds the response's total.
-        """
+        """Return pairs of a group and a row whose total is added to the group's denominator."""
         response_count = int(self.responses.max(initial=0)) + 1
         unused_pairs = groups.ids[~used_rows] * response_count + self.responses[~used_rows]
         is_used = ~np.isin(self.groups * response_count + self.responses[self.rows], unused_pairs)
         return self.groups[is_used], self.rows[is_used]
 
     def sums(self, values: Floats, used_rows: Mask, groups: Groups) -> Floats:
-        """Return the denominator of each group: the sum of its responses' totals.
-
-        ``values`` has the total by row; ``used_rows`` is the mask of the rows that count.
-        """
+        """Return the denominator of each group: the sum of the totals of its responses."""
         ids, rows = self.used_pairs(used_rows, groups)
         return np.bincount(ids, values[rows], minlength=len(groups)).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How one column of a frame is aggregated: its rule, with columns named as in the frame.
-
-    Parameters
-    ----------
-    column : str
-        The name of the column.
-    rule : Aggregation
-        The rule by which it is aggregated.
-    of : str or None
-        The declared column, as ``table.column``, if the rule is the declared one.
-    trials : tuple of str
-        The denominators of the column, or of the counts that its rule needs. The column does not
-        apply in rows where one of these is 0.
-    repeats : array of bool, optional
-        The mask of the rows that repeat others, and would count twice.
-    caution : str, optional
-        Why the result is approximate.
-    response_totals : ResponseTotals, optional
-        The denominators of a ratio over several responses.
-    """
+    """How one column of a frame is aggregated: its rule, and the columns that the rule needs."""
 
     column: str
     rule: Aggregation
-    of: str | None = None
-    trials: tuple[str, ...] = ()
+    of: str | None = None  # the declared column, as table.column, if its declared rule is used
+    trials: tuple[str, ...] = ()  # denominators; rows with a 0 in one of them do not count
+    # the rows that repeat others and do not count
     repeats: Mask | None = field(default=None, compare=False)
-    caution: str | None = None
+    caution: str | None = None  # why the result is only approximate
     response_totals: ResponseTotals | None = field(default=None, compare=False)
 
     @property
@@ -128,15 +87,7 @@ def plan(
     *,
     shares: bool = False,
 ) -> list[Plan]:
-    """Return how each of ``columns`` is aggregated; by default, of all columns that have a rule.
-
-    With ``shares=True``, rates and shares over several responses are computed from summed counts.
-
-    Raises
-    ------
-    AvailabilityError
-        If a given column has no rule or cannot be aggregated by it, or no column has a rule.
-    """
+    """Return how to aggregate each of ``columns``; by default, each column that has a rule."""
     if isinstance(columns, Mapping):
         raise ArgumentError("columns are names; how they are aggregated is said by rules={…}")
     given_columns = names_of([columns or ()])
@@ -174,13 +125,13 @@ def plan(
 
 
 def _has_rule(metadata: FrameMetadata, name: str) -> bool:
-    """Return whether a column has a declared rule that combines rows."""
+    """Return whether the declaration of a column says how to combine rows."""
     declaration = declared(metadata.columns[name])
     return declaration is not None and declaration.aggregate.rule not in _NO_RULES
 
 
 def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
-    """Return a dict from each declared column of a table to the frame's columns that hold it."""
+    """Map the name of each declared column of a table to its names in the frame."""
     names_by_declared: dict[str, list[str]] = {}
     for name, column in metadata.columns.items():
         if column.of and column.table == table:
@@ -190,7 +141,7 @@ def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
 
 @dataclass
 class _Planner:
-    """Decides by which rule, and from which columns, a column of a grouped frame is aggregated."""
+    """Decides how each column of a grouped frame is aggregated."""
 
     frame: pd.DataFrame
     metadata: FrameMetadata
@@ -203,13 +154,7 @@ class _Planner:
         return Duplicates(self.frame, self.metadata, self.groups)
 
     def plan(self, name: str, rules: Rules, *, is_requested: bool) -> Plan:
-        """Return how the column ``name`` is aggregated: by which rule and from which columns.
-
-        Raises
-        ------
-        Refused
-            If the column has no rule, or cannot be aggregated by its rule.
-        """
+        """Return how a column is aggregated, or raise `Refused` if it cannot be."""
         if name in self.groups.keys.columns:
             raise Refused("the rows are grouped by it")
         given_rule, is_flag = rules.get(name), self.frame[name].dtype.kind == "b"
@@ -241,20 +186,14 @@ class _Planner:
         return self._without_repeats(column_plan)
 
     def _without_repeats(self, plan: Plan) -> Plan:
-        """Return ``plan`` with a mask of the rows that repeat others and must not count."""
+        """Add to a plan a mask of the rows that repeat other rows and must not count."""
         table, rule = self.metadata.columns[plan.column].table, plan.rule.rule
         if rule not in (*_NUMBER_RULES, "count") or not table:
             return plan
         return replace(plan, repeats=self.duplicates.repeats_of(table, plan.parts))
 
     def _check(self, plan: Plan) -> None:
-        """Raise if the rows of the groups cannot be aggregated by the rule of ``plan``.
-
-        Raises
-        ------
-        Refused
-            If they cannot, for example because a group mixes units; the text is the reason.
-        """
+        """Raise `Refused` if rows cannot be combined, e.g. because a group mixes units."""
         frame, name, rule = self.frame, plan.column, plan.rule
         if rule.rule in _NO_RULES:
             hint = "" if rule.why else _suggested_rule(frame, self.metadata, rule, name)
@@ -307,18 +246,14 @@ class _Planner:
             self._check_across(plan)
 
     def _is_mixed(self, name: str, kinds: pd.Series) -> bool:
-        """Return whether some group mixes values of several kinds, such as currencies."""
+        """Return whether any group mixes several ``kinds``, such as currencies."""
         has_value = self.frame[name].notna().to_numpy(bool)
         kinds, ids = kinds[has_value], self.groups.ids[has_value]
         has_several_kinds = kinds.groupby(ids).nunique(dropna=False) > 1
         return bool((has_several_kinds | (kinds.isna().groupby(ids).sum() > 1)).any())
 
     def _check_across(self, plan: Plan) -> None:
-        """Raise if counts would be summed over keys or engines that their rule does not list.
-
-        For example, an answer that mentions two brands would count twice in a sum over brands, and
-        a product that two engines show in a sum over the responses for these engines.
-        """
+        """Raise `Refused` if a sum might count an answer twice, e.g. once for each brand in it."""
         table, column = (plan.of or "").partition(".")[0], plan.column
         added_keys = {column: plan.rule.across}
         for part in plan.parts:  # a mean counts twice what its weight counts twice
@@ -350,12 +285,7 @@ class _Planner:
                 )
 
     def _plan_of_one_kind(self, plan: Plan, is_requested: bool) -> Plan:
-        """Return a plan for a column whose rows can only be combined if all are of one metric.
-
-        If the rows are of several metrics, or the column has another rule, ``plan`` is returned
-        unchanged. If no group has more than one row and the column was asked for by name
-        (``is_requested``), the value of that row is the result.
-        """
+        """Return how to aggregate rows of a single metric; otherwise return ``plan`` unchanged."""
         rule, frame = plan.rule, self.frame
         if rule.rule != "none" or not {rule.within, *(rule.counts or ())} <= {*frame.columns}:
             return plan
@@ -375,12 +305,7 @@ class _Planner:
         return replace(plan, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
     def _share_plan(self, name: str) -> Plan | None:
-        """Return how to aggregate a rate or share over several responses.
-
-        The rate is the sum of the counts, divided by the sum of the responses' totals. All rows of
-        a response repeat its total, which counts once. For other columns, or if a total is
-        uncertain, return None.
-        """
+        """Return how to compute a rate over several responses: all counts divided by all totals."""
         frame = self.frame
         metadata = self.metadata
         groups = self.groups
@@ -449,7 +374,7 @@ class _Planner:
 def _suggested_rule(
     frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str
 ) -> str:
-    """Return a ``rules=`` argument to suggest for a column; an empty text if there is none."""
+    """Return a ``rules=`` argument to suggest in an error message; empty if there is none."""
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
     if frame[name].dtype.kind not in "iuf":
@@ -463,11 +388,8 @@ def _suggested_rule(
 
 
 def _approximation(frame: pd.DataFrame, plan: Plan) -> str | None:
-    """Return the reason why the aggregation of a column is approximate; None if it is exact.
-
-    It is approximate if the counts that should weight the column are missing, so that another
-    column weights it.
-    """
+    """Return why the aggregate of a column is approximate; None if it is exact."""
+    # Approximate: the counts that should weight the column are missing, so another column does.
     weight = plan.rule.otherwise
     missing_counts = [
         part
@@ -491,7 +413,7 @@ def _overwritten_reason(names: list[str]) -> str:
 
 
 def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """Return the reason why aggregating a declared column is approximate; None if it is exact."""
+    """Return why the aggregate of a column is approximate; None if it is exact."""
     declaration = declared(metadata.columns[name])
     if metadata.columns[name].caution or declaration is None or not declaration.aggregate.otherwise:
         return metadata.columns[name].caution
@@ -502,13 +424,7 @@ def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | No
 
 
 def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
-    """Return how a column is aggregated by its declared rule, with columns named as in the frame.
-
-    Raises
-    ------
-    Refused
-        If the column has no rule, or the frame no longer has the rows that the rule is for.
-    """
+    """Return the declared rule of a column, with the column names of this frame."""
     column, declared_name = declared(metadata.columns[name]), metadata.columns[name].of
     if column is None or declared_name is None:
         raise Refused(why_no_rule(frame, metadata, name))
@@ -556,10 +472,7 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
 
 
 def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Series | None:
-    """Return the unit of each row of a column; None if the unit does not depend on the row.
-
-    The unit may depend on a column such as ``metric``; a metric without a known unit is its own
-    unit. If the unit is in a column ``unit``, it is missing in rows that have none.
+    """Return the unit of each row of a column; None if all rows have the declared unit.
 
     Examples
     --------
@@ -582,10 +495,7 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """Return the unit that all rows of a column share, if units depend on the row; else None.
-
-    None is also returned if the units of the rows differ, or if a row has none.
-    """
+    """Return the unit of a column whose rows each have a unit, if all are equal; else None."""
     units = row_units(frame, metadata, name)
     if units is None or units.isna().any() or units.nunique() != 1:
         return None

@@ -1,12 +1,10 @@
-"""The availability of each cell: which cells have a usable number, and why others have none.
+"""Which cells of a frame were measured, and why the others were not.
 
-It is found in three places, and the first of these that says something about a cell decides:
+The status of a cell of column ``x`` is looked up in this order:
 
-- A column ``x_availability`` beside ``x`` has the status of each cell of ``x``.
-- A column ``availability`` has the status of whole rows. Only in rows whose status is available or
-  partial can a number be used.
-- The metadata of a column (`aatoolkit.metadata.column`) has the status of its cells, by row. A
-  missing value in a measured column is unknown; a number in a column without metadata can be used.
+1. in the column ``x_availability``, which has the status of each cell of ``x``;
+2. in the column ``availability``, which has the status of each row;
+3. in the metadata of the frame.
 """
 
 from __future__ import annotations
@@ -37,66 +35,56 @@ ROW = "availability"
 """The name of the column with the status of each row."""
 
 CAUSE, REASON, COVERAGE = "_cause", "_reason", "_coverage"
-"""The endings of the names of columns that describe another column or the rows."""
+"""Endings of the names of columns that describe another column, such as ``sales_coverage``."""
 
 STATUSES = pd.CategoricalDtype([str(status) for status in Status], ordered=True)
-"""The dtype of columns that hold statuses."""
+"""The dtype of columns that hold statuses, such as "partial"."""
 
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 NO_VALUE = Availability(Status.UNKNOWN, None, "no value is given")
-"""The availability of a cell that is missing without a reason."""
+"""The availability of a missing cell for which no reason is known."""
 
 NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
-"""The availability of a row that was not reported."""
+"""The availability of a row that the response did not have."""
 
 MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
-"""The metadata of columns that are always measured, such as those that verbs add."""
+"""The metadata of columns that always have values, such as those that a method adds."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The availability of the cells of one column, or of several columns combined.
+    """For each row, whether the cell of a column was measured, and why not."""
 
-    Parameters
-    ----------
-    states : sequence of Availability
-        The distinct states.
-    codes : array of int
-        For each row, the position of its state in ``states``.
-    has_number : array of bool
-        The mask of rows that have a usable number, complete or partial.
-    """
-
-    states: Sequence[Availability]
-    codes: Codes
-    has_number: Mask
+    states: Sequence[Availability]  # the distinct states
+    codes: Codes  # for each row, the position of its state
+    has_number: Mask  # the rows with a number that may be used
 
     def having(self, *statuses: Status) -> Mask:
-        """Return a boolean array, True for the rows whose status is one of ``statuses``."""
+        """Return a mask of the rows that have one of ``statuses``."""
         return np.array([state.status in statuses for state in self.states], bool)[self.codes]
 
     @property
     def applicable(self) -> Mask:
-        """The mask of rows to which the column applies."""
+        """A mask of the rows whose status is not "not applicable"."""
         return ~self.having(Status.NOT_APPLICABLE)
 
     @property
     def complete(self) -> Mask:
-        """The mask of rows that have a usable number whose status is not partial."""
+        """A mask of the rows that have a number and are not "partial"."""
         return self.has_number & ~self.having(Status.PARTIAL)
 
     @property
     def unreported(self) -> Mask:
-        """The mask of rows that were added because nothing was reported for them."""
+        """A mask of the rows that the response did not have and ``df.aa.complete`` added."""
         is_unreported = [
             (state.status, state.cause) == (Status.UNKNOWN, Cause.NO_ROW) for state in self.states
         ]
         return np.array(is_unreported, bool)[self.codes]
 
     def without(self, rows: Mask, why: str) -> Cells:
-        """Return the cells, but not applicable in the mask ``rows``, for the reason ``why``."""
+        """Return a copy in which ``rows`` are "not applicable", with the reason ``why``."""
         return Cells(
             (*self.states, Availability(Status.NOT_APPLICABLE, None, why)),
             np.where(rows, len(self.states), self.codes),
@@ -105,7 +93,7 @@ class Cells:
 
 
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
-    """Return the availability of each cell of a column, and whether it has a usable number."""
+    """Return for each row whether the cell of a column was measured, and why not."""
     column, values = metadata.columns.get(name, NOTHING), frame[name]
     has_value = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
@@ -156,7 +144,7 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
 
 
 def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> Availability:
-    """Return the availability of a column; unknown if it should have values but has none."""
+    """Return the availability of a column: whether it was measured, and why not."""
     state = column.availability
     if state.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
         values = frame[name]
@@ -166,10 +154,7 @@ def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> A
 
 
 def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW) -> pd.DataFrame:
-    """Return a frame with the columns of status, cause and reason, and one row for each code.
-
-    A code is the position of a row's state in ``states``.
-    """
+    """Return a frame with the status, cause and reason of each row."""
     texts = {
         name: [str(state.status) for state in states],
         name + CAUSE: [state.cause for state in states],
@@ -180,12 +165,7 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
 
 
 def combine_cells(first: Cells, second: Cells) -> Cells:
-    """Combine the cells of two columns row by row.
-
-    A combined cell has a number if both cells have one. If only one cell has a number, the combined
-    cell has the state of the cell without. If either cell is not applicable, the combined cell is
-    not applicable.
-    """
+    """Combine the states of two columns row by row; a row has a number if both columns have one."""
     sides = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
     pair_count = len(first.states) * len(second.states)
     pairs = (sides * len(first.states) + first.codes) * len(second.states) + second.codes
@@ -201,7 +181,7 @@ def combine_cells(first: Cells, second: Cells) -> Cells:
 
 
 def is_status_column(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column holds the status, cause or reason of rows, or of cells beside it."""
+    """Return whether a column holds statuses, or the causes or reasons for them."""
     return any(
         name.endswith(ROW + ending) and _holds_statuses(frame, name.removesuffix(ending))
         for ending in ("", CAUSE, REASON)
@@ -209,7 +189,7 @@ def is_status_column(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column of this name exists and holds only statuses, such as "partial"."""
+    """Return whether a column exists and holds only statuses, such as "partial"."""
     if name not in frame.columns:
         return False
     texts = frame[name].dropna().unique()
@@ -219,11 +199,7 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
-    """Parse a column of statuses, with the columns of causes and reasons that belong to it.
-
-    A missing status counts as available. A cell has a number if ``has_value`` is True for it and
-    its status is available or partial.
-    """
+    """Parse a column of statuses, and the columns of causes and reasons beside it."""
     texts = pd.DataFrame(
         {ending: frame.get(name + ending) for ending in ("", CAUSE, REASON)}, index=frame.index
     ).astype("string")
@@ -240,24 +216,10 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
 def row_statements(
     statuses: pd.DataFrame, name: str, keys: pd.DataFrame, metadata: FrameMetadata
 ) -> list[Statement]:
-    """Return the states of rows as `Statement` objects, whose conditions select rows by key.
-
-    If there are too many keys to list, or the keys may have changed, the conditions select the rows
-    by their status instead.
-
-    Parameters
-    ----------
-    statuses : pandas.DataFrame
-        The columns of status, cause and reason.
-    name : str
-        The name of the column of statuses.
-    keys : pandas.DataFrame
-        The columns that identify the rows.
-    metadata : FrameMetadata
-        The metadata of the keys.
-    """
+    """Turn a column of statuses into `Statement` objects: a status, and the keys of its rows."""
     statuses = statuses.fillna({name: Status.UNKNOWN})
     cells = _parse_statuses(statuses, name, np.ones(len(keys), bool))
+    # With too many keys, or keys that may have changed, select rows by their status.
     if not can_list_keys(keys, metadata):
         keys = statuses[[name]]
     return key_statements(keys, cells.states, cells.codes)
@@ -266,10 +228,7 @@ def row_statements(
 def key_statements(
     keys: pd.DataFrame, states: Sequence[Availability], codes: Codes | int = 0
 ) -> list[Statement]:
-    """Return the states of rows as `Statement` objects, whose conditions select rows by key.
-
-    ``codes`` has for each row of ``keys`` the position of its state in ``states``.
-    """
+    """Return `Statement` objects; each has a state, and the keys of the rows that have it."""
     rows = keys.astype(object).map(as_text).assign(**{CAUSE: codes}).drop_duplicates()
     values_by_condition: dict[Any, list[str]] = {}
     for *first_values, last_value, code in rows.itertuples(index=False, name=None):
@@ -289,7 +248,7 @@ def key_statements(
 
 
 def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
-    """Return whether conditions can list ``keys``: they are few, unchanged, and none is missing."""
+    """Return whether ``keys`` are few, complete and unchanged, so that they can select rows."""
     return (
         0 < keys.size <= _MAX_KEYS
         and not keys.isna().to_numpy().any()
@@ -298,29 +257,26 @@ def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
 
 
 _MAX_KEYS = 1000
-"""The maximum number of key values that conditions list."""
+"""The maximum number of key values by which rows are selected."""
 
 _ENDINGS = (f"_{ROW}", f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", COVERAGE)
-"""The endings of columns about the availability of another column."""
+"""Endings of the names of columns that describe another column, such as ``sales_coverage``."""
 
 _PARTIAL_PREFIX = "partial in some of the rows: "
 _SKIP_ADVICE = "; skip_missing=True adds the rest"
 _MAX_REASONS = 4
-"""The maximum number of reasons of partial numbers that are listed below a table."""
+"""The maximum number of reasons below a printed table."""
 
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
-    """Return the display options of a frame of measures: columns about availability come last."""
+    """Return display options that move columns about availability to the end."""
     names = {*map(str, frame.columns)}
     detail_columns = (f"{name}{ending}" for name in names for ending in _ENDINGS)
     return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_partial_remarks)
 
 
 def _partial_remarks(frame: pd.DataFrame, _: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return which numbers to mark as partial, and remarks to print below the table.
-
-    The marks are a mask for each column. The remarks say why numbers are partial or missing.
-    """
+    """Return masks of the numbers to mark as partial, and the remarks below a printed table."""
     try:
         metadata = metadata_of(frame)
     except MetadataError:

@@ -1,10 +1,8 @@
-r"""CSV that is safe to open: no cell is a formula, steers a terminal or is rounded.
+r"""CSV that is safe to open: no formulas, no control characters, no rounded numbers.
 
-A spreadsheet interprets a text that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, and
-keeps only 15 digits of a number. So an apostrophe is put before a text that begins with one of
-these signs, with one of their full-width forms, with white space, with an apostrophe or with more
-than 15 digits. It is also put in an empty text, which would otherwise be taken for a missing cell.
-Control and bidirectional characters are written as ``\uXXXX``.
+A spreadsheet takes a text such as ``=1+1`` for a formula, and rounds numbers of more than 15
+digits. An apostrophe before such a text prevents both. Control characters are written as
+``\uXXXX``.
 """
 
 from __future__ import annotations
@@ -25,11 +23,11 @@ EXACT_LIMIT = 10**15
 """The smallest whole number that a spreadsheet may round."""
 
 _MISSING_MARK = "\0"
-"""The placeholder of missing cells; no cell has it, as control characters are escaped."""
+"""A placeholder for missing cells, which no cell contains."""
 
 
 def guarded(text: str) -> str:
-    r"""Return a text escaped for spreadsheets and terminals: no formula, no control characters.
+    r"""Return a text that is no formula in a spreadsheet, with control characters escaped.
 
     Examples
     --------
@@ -41,27 +39,21 @@ def guarded(text: str) -> str:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """Return a frame as the bytes of a CSV file that is safe to open; missing cells are empty.
-
-    A missing cell is written without quotes, since some readers take ``""`` for an empty text. In a
-    frame of one column it is written as ``""``, since some readers skip empty lines.
-    """
+    """Return a frame as the bytes of a CSV file; missing cells are empty."""
     guarded_frame = pd.DataFrame(
         {guarded(str(name)): _as_csv(frame[name]) for name in frame.columns}
     )
     text = guarded_frame.to_csv(
         index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=_MISSING_MARK
     )
+    # Some readers take "" for an empty text, and others skip empty lines.
     return text.replace(
         f'"{_MISSING_MARK}"', '""' if len(guarded_frame.columns) == 1 else ""
     ).encode()
 
 
 def as_texts(values: pd.Series) -> pd.Series:
-    """Return a column as texts: times in ISO 8601 (UTC), lists in JSON; missing stays missing.
-
-    Items of a list that JSON has no type for, such as dates, durations and decimals, become texts.
-    """
+    """Convert a column to texts: times in ISO 8601 (UTC), lists as JSON; missing stays missing."""
     suffix = ""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
         values, suffix = values.dt.tz_convert("UTC").dt.tz_localize(None), "Z"
@@ -86,7 +78,7 @@ def as_texts(values: pd.Series) -> pd.Series:
 
 
 def _as_csv(values: pd.Series) -> pd.Series:
-    """Return a column as CSV cells: texts or numbers, but no integers that spreadsheets round."""
+    """Return the cells of a column for a CSV file, as numbers or as safe texts."""
     dtype = values.dtype
     if dtype.kind == "b":
         return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")

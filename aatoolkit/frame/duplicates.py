@@ -1,10 +1,7 @@
-"""Rows that an aggregate would count twice: rows repeated by a join, and overlapping responses.
+"""Find rows that a sum would count twice, after a join or because responses overlap.
 
-A measure has one value for each key of the table that declares it. Rows of a group with the same
-key count once if their values are equal. If the values differ, or if rows were repeated and the
-columns of the key are gone, the aggregate is refused. Rows of several responses are added only if
-the responses are disjoint: of different hosts, windows, engines, topics or categories. `Duplicates`
-finds repeated rows and overlapping responses.
+Equal rows with the same key count once. If rows with the same key differ, the column is not
+aggregated, and `Refused` has the reason.
 """
 
 from __future__ import annotations
@@ -38,16 +35,16 @@ from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.aggregation import COUNT, CURRENCY
 
 IN_SEVERAL = "what is in several groups"
-"""A placeholder for the key of a table that has rows in several groups of an aggregate."""
+"""A placeholder for the key of a table whose rows are in several groups."""
 
 NO_KEY = "what tells apart rows that are equal in all columns"
 
 JOINED = "joined-"
-"""The prefix of the names of tables that stand for merged frames, which no section declares."""
+"""The prefix of the table name that a merged frame gets."""
 
 
 def is_joined(table: str) -> bool:
-    """Return whether ``table`` stands for a merged frame, i.e. no section declares this table."""
+    """Return whether a table name stands for a merged frame."""
     return table.startswith(JOINED)
 
 
@@ -57,7 +54,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class ResponseScope:
-    """The host, window and filters of a response, which tell whether two responses overlap."""
+    """The host, days and filters of a response, which show whether two responses overlap."""
 
     host: str | None
     start: str | None
@@ -66,11 +63,7 @@ class ResponseScope:
     filters: tuple[frozenset[str], ...]
 
     def is_disjoint(self, other: ResponseScope) -> bool:
-        """Return whether this response and ``other`` can have no observation in common.
-
-        That is so if they differ in host, or if they have no day, engine, topic or category in
-        common.
-        """
+        """Return whether two responses have no data in common, e.g. because their days differ."""
         if self.host and other.host and self.host != other.host:
             return True
         windows = (self.start, self.end, other.start, other.end)
@@ -96,7 +89,7 @@ class ResponseScope:
 
 
 def response_scope(source: Source) -> ResponseScope:
-    """Return the host, window and filters of a response."""
+    """Return the host, days and filters of a response."""
     scope = None if source.scope is None else Scope._from_query(source.scope)
     filters = {} if scope is None else scope._filters
     return ResponseScope(
@@ -109,17 +102,7 @@ def response_scope(source: Source) -> ResponseScope:
 
 
 class Duplicates:
-    """Finds the rows of a grouped frame that an aggregate of its columns would count twice.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The frame.
-    metadata : FrameMetadata
-        The metadata of the frame.
-    groups : Groups
-        The groups of the rows of the frame.
-    """
+    """Finds the rows of a grouped frame that a sum would count twice."""
 
     def __init__(self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups) -> None:
         self._frame, self._metadata, self._groups = frame, metadata, groups
@@ -127,18 +110,7 @@ class Duplicates:
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
-        """Return the mask of the rows that an aggregate must leave out; None if there are none.
-
-        They are the rows of ``table`` that repeat an earlier row in the same group, i.e. among the
-        rows that become one row of the aggregate. ``parts`` are the columns from which a measure of
-        the table is computed.
-
-        Raises
-        ------
-        Refused
-            If the frame does not show which rows are repeated, or if a repeated row and the earlier
-            row differ in one of ``parts``.
-        """
+        """Return a mask of the rows that repeat an earlier row of their group, if there are any."""
         if table not in self._first_rows_by_table:
             self._first_rows_by_table[table] = self._first_rows(table)
         first_rows, overlapping_scopes = self._first_rows_by_table[table]
@@ -152,7 +124,7 @@ class Duplicates:
         return is_repeat
 
     def is_in_several(self, table: str) -> bool:
-        """Return whether a join repeated a row of a table, so that it is in several groups."""
+        """Return whether a join put the same row of a table into several groups."""
         grain, missing = self._grain(table)
         if table not in self._metadata.repeated or missing or grain is None:
             return False
@@ -164,15 +136,9 @@ class Duplicates:
         )
 
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
-        """Return for each row the position of the first row with the same key in its group.
+        """Return for each row the first row with the same key in its group.
 
-        Also return the scopes of responses that overlap; empty if no row repeats an earlier one.
-
-        Raises
-        ------
-        Refused
-            If the frame lacks columns of the key, does not say which response a row is from, or has
-            responses of which only some overlap.
+        The second result has the responses that overlap.
         """
         scopes, response_codes = self.scopes(table)
         pairs = [*combinations(scopes, 2)]
@@ -218,11 +184,7 @@ class Duplicates:
         overlapping: Sequence[ResponseScope],
         response_codes: Codes | None,
     ) -> None:
-        """Raise `Refused` if a frame without the key of ``table`` may count rows twice.
-
-        That is so if rows may be repeated or responses overlap. ``missing`` are the columns of the
-        key that the frame lacks. ``response_codes`` has the response of each row.
-        """
+        """Raise `Refused` if rows may count twice and the key columns are gone."""
         is_summed = is_of_several = len(self._frame) > len(self._groups)
         if response_codes is not None and is_summed:
             responses = np.unique(_first_equal([self._groups.ids, response_codes]))
@@ -247,10 +209,7 @@ class Duplicates:
             raise Refused(f"the responses overlap: {_name_two(overlapping)}; {remedy}, {_APART}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
-        """Return the columns that identify a table's rows, and which of these the frame lacks.
-
-        The first result is None if the columns that identify a row are not known.
-        """
+        """Return the columns that identify a row of a table, and which of them the frame lacks."""
         grain = self._metadata.grain(table)
         if grain is None:
             return None, []
@@ -265,10 +224,7 @@ class Duplicates:
         ], missing_columns
 
     def scopes(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
-        """Return the scopes of a table's responses, and for each row the position of its scope.
-
-        If no column of the frame has hosts, windows or filters, None is returned for the positions.
-        """
+        """Return the distinct responses of a frame, and the position of each row's response."""
         if is_joined(table):
             return [], None
         if not self._context:
@@ -296,13 +252,7 @@ class Duplicates:
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame without its repeated rows.
-
-    Raises
-    ------
-    AvailabilityError
-        If some rows are equal, and no column tells whether they are one row that was repeated.
-    """
+    """Return the frame without repeated rows; raise if equal rows may not be repeated rows."""
     (stored_metadata, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
     grains = {name: stored_metadata.grain(name) or () for name in tables_of(stored_metadata)}
     repeated_tables = {*metadata.repeated}
@@ -329,14 +279,14 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
-    """Return the mask of the rows that no earlier row equals in all columns and in ``others``."""
+    """Return a mask of the rows that equal no earlier row."""
     columns = [*(values.array for _, values in frame.items()), *others]
     is_first: Mask = _first_equal(columns) == np.arange(len(frame))
     return is_first
 
 
 def _first_equal(columns: Sequence[Any]) -> Codes:
-    """Return for each row the position of the first equal row; rows are compared by hashes."""
+    """Return for each row the position of the first equal row."""
     arrays = (pd.array(column) if isinstance(column, np.ndarray) else column for column in columns)
     hashes = row_hashes([hash_cells(values) for values in arrays])
     positions = pd.Series(np.arange(len(hashes)))
@@ -344,14 +294,14 @@ def _first_equal(columns: Sequence[Any]) -> Codes:
 
 
 def _may_have(source: Source, table: str) -> bool:
-    """Return whether a response may have rows of a table; True if its section is not known."""
+    """Return whether a response may have rows of a table, by its section."""
     with suppress(ScopeError, KeyError):
         return any(declaration.name == table for declaration in sections.get(source.section or ""))
     return True
 
 
 def _name_two(scopes: Iterable[ResponseScope]) -> str:
-    """Return a text that names two overlapping responses, given the scopes of all that overlap."""
+    """Return a text that names two overlapping responses."""
     texts = [*dict.fromkeys(map(str, scopes))]
     return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
 
@@ -360,7 +310,7 @@ _APART = "or aggregate by what tells them apart, such as 'fetched_at' of an arch
 
 
 def _describe_difference(name: str, scopes: Sequence[ResponseScope]) -> str:
-    """Return the text of `Refused` if rows with the same key differ in the column ``name``."""
+    """Return the error message for rows that have the same key but differ in a column."""
     if scopes:
         return (
             f"the responses overlap and {name} differs in them: {_name_two(scopes)}; aggregate "
@@ -370,14 +320,11 @@ def _describe_difference(name: str, scopes: Sequence[ResponseScope]) -> str:
 
 
 _MIN_COLUMNS = 3
-"""A frame with this many columns of a declared table is taken for a part of the table."""
+"""A frame with this many columns of a declared table counts as a part of the table."""
 
 
 def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
-    """Return a text that says why a column has no declared rule, and what to do about it.
-
-    A rule is suggested only for columns that were never declared, or were kept by ``df.aa.merge``.
-    """
+    """Return why a column has no rule for aggregation, and what the user can do about it."""
     column = metadata.columns[name]
     if metadata.is_lost(name):
         reason = column.availability.reason
@@ -420,11 +367,11 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
 
 
 _TOLERANCE = 0.1
-"""The maximum distance of a rounded rate times its denominator from a whole number."""
+"""The maximum rounding error of a rate times its denominator."""
 
 
 def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
-    """Return a ``rules=`` argument, as text, for a column: a count, a sum or a weighted mean."""
+    """Return a ``rules=`` argument for a column, as text: a count, a sum or a weighted mean."""
     values, column = frame[name], declared(metadata.columns[name])
     if not pd.api.types.is_numeric_dtype(values.dtype):
         return f"rules={{{name!r}: 'count'}}"
@@ -460,28 +407,16 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
 
 
 _MAX_CHANCE, _EQUAL_CHANCE = 0.01, 0.05
-"""Values whose chance of being equal is below the first are repeats; the second, of two values."""
+"""Equal values are repeats if the chance of this is below the first number; the second is the
+assumed chance for two values.
+"""
 
 
 def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
-    """Raise `Refused` if a sum within groups would probably count some values several times.
-
-    A merge in plain pandas can repeat one value in several rows. Values are taken to be repeated if
-    another column shows it: rows with the same text or day there always have the same value, some
-    of these rows are in one group, and there are too many of them for a coincidence. A column that
-    has only 0 and 1, or only one distinct value, is never refused.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The frame.
-    groups : Groups
-        The groups of its rows, within which a sum would add the values.
-    name : str
-        A column of numbers that no table declares, so that its key is not known.
-    """
+    """Raise `Refused` if a join probably repeated the values of a column, which a sum would add."""
     has_value = frame[name].notna().to_numpy(bool)
     values = frame.loc[has_value, name]
+    # A column of 0 and 1, or with only one distinct value, says nothing.
     if values.nunique() < 2 or values.isin([0, 1]).all():
         return
     for column, dtype in frame.dtypes.items():
@@ -493,6 +428,7 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
         )
         pairs = rows[["key", "value"]].drop_duplicates()
         repeat_count = len(rows) - len(pairs)
+        # The sign of a repeat: rows with the same text or day always have the same value.
         is_repeated = rows.duplicated(["group", "key"]).any()
         if not is_repeated or pairs["key"].duplicated().any():
             continue

@@ -1,4 +1,4 @@
-"""Write tables to an Excel workbook: no formulas, no rounding, no truncation without a note.
+"""Write tables to an Excel workbook without formulas or rounded numbers.
 
 The first sheet has the key figures, a chart, a list of the sheets, and how to read them.
 """
@@ -30,13 +30,13 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
 _MAX_ROWS, _MAX_TEXT, _MAX_NAME = 1_048_576, 32_767, 31
-"""Limits of Excel: the rows of a sheet, the characters of a cell, and of a sheet's name."""
+"""Limits of Excel: rows of a sheet, characters of a cell, characters of a sheet's name."""
 
 _MAX_BARS, _TEXT_WIDTH, _PAGE_WIDTH = 10, 60, 220
 """The maximum number of bars; the widths of a text column and of a page, in characters."""
 
 _FIRST_DAY = pd.Timestamp("1900-03-01")
-"""Spreadsheets store earlier days differently, so these are written as text."""
+"""Spreadsheets disagree about earlier days, which are therefore written as text."""
 
 _DAY_FORMAT, _MOMENT_FORMAT = "yyyy-mm-dd", 'yyyy-mm-dd hh:mm:ss "UTC"'
 _WHOLE_FORMAT, _FRACTION_FORMAT = "#,##0", "#,##0.00##"
@@ -64,7 +64,7 @@ _LEGEND = (
 
 
 class SheetTable(NamedTuple):
-    """A table to write as a sheet; ``measured`` says in words which part of it was measured."""
+    """A table to write as a sheet; ``measured`` says in words what was measured."""
 
     name: str
     doc: str
@@ -75,26 +75,7 @@ class SheetTable(NamedTuple):
 def write_workbook(
     tables: Iterable[SheetTable], path: str | os.PathLike[str], *, created: datetime | None = None
 ) -> Path:
-    """Write tables to an Excel workbook, one sheet each, and return its path.
-
-    Parameters
-    ----------
-    tables : iterable of SheetTable
-        The tables. Excel has no time zones, so moments are written in UTC.
-    path : str or path
-        The file, which ends in ``.xlsx``.
-    created : datetime, optional
-        The time of creation that is stored in the workbook, in UTC; by default now.
-
-    Raises
-    ------
-    NotWritten
-        If the file's name does not end in ``.xlsx``, as programs would refuse to open it; if a
-        table has more rows than a sheet can have; or if the file cannot be written. An existing
-        file is then unchanged.
-    PackageMissing
-        If xlsxwriter is not installed.
-    """
+    """Write tables to an Excel workbook, one sheet each, and return its path."""
     path, sheets = Path(path), [*tables]
     if path.suffix.lower() != ".xlsx":
         raise NotWritten(
@@ -143,7 +124,7 @@ _Sheet = tuple[str, int, str, str]
 
 
 class _Book:
-    """A workbook that is being written with xlsxwriter, and its cell formats."""
+    """A workbook that is being written, with its cell formats."""
 
     def __init__(self, writer: pd.ExcelWriter[Any]) -> None:
         self._writer, self._book = writer, writer.book
@@ -169,7 +150,7 @@ class _Book:
         self._fill_overview(overview, tables, sheets)
 
     def _fill(self, sheet_name: str, frame: pd.DataFrame) -> None:
-        """Write the rows of a frame to a sheet, with number formats by unit, and column widths."""
+        """Write a frame to a sheet, with the number format of each unit."""
         headers = plain_names(frame)
         formats = _number_formats(frame)
         cells = [_as_excel(frame.iloc[:, index]) for index in range(frame.shape[1])]
@@ -198,7 +179,7 @@ class _Book:
     def _fill_overview(
         self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]
     ) -> None:
-        """Fill the first sheet: the sources, the key figures, a chart, the sheets and a legend."""
+        """Fill the first sheet: sources, key figures, a chart, the list of sheets and a legend."""
         sources = sources_of(metadata_of(table.frame) for table in tables)
         windows = dict.fromkeys(
             ", ".join(_source_texts(source)[: 1 + bool(source.window_start)])
@@ -234,10 +215,7 @@ class _Book:
         _set_printing(sheet)
 
     def _add_chart(self, tables: Sequence[SheetTable], sheets: Sequence[_Sheet]) -> Any:
-        """Return a chart of the first table that can be drawn; None if there is no such table.
-
-        It is a line chart if some table has days; otherwise it is a bar chart.
-        """
+        """Return a line chart of a table with days, else a bar chart; None if impossible."""
         for kind in ("line", "bar"):
             for table, (name, *_) in zip(tables, sheets, strict=False):
                 positions = _chart_columns(table.frame, kind)
@@ -273,14 +251,14 @@ class _Book:
         return None
 
     def _format(self, number_format: str | None) -> Any:
-        """Return the cell format with a number format such as ``0.0%``; each is made only once."""
+        """Return the cell format for a number format such as ``0.0%``."""
         if number_format not in self._formats:
             self._formats[number_format] = self._book.add_format({"num_format": number_format})
         return self._formats[number_format]
 
 
 def _codebook(table: SheetTable) -> pd.DataFrame:
-    """Return the code book of a table (one row per column), with the headers that its sheet has."""
+    """Describe the columns of a table, one per row, with the headers of its sheet."""
     codebook = pd.DataFrame(codebook_of(table.frame).reset_index())
     headers = plain_names(table.frame)
     codebook.insert(0, "table", table.name)
@@ -289,7 +267,7 @@ def _codebook(table: SheetTable) -> pd.DataFrame:
 
 
 def _fit_text(text: str) -> str:
-    """Return a text with control characters escaped, cut to the length limit of a cell."""
+    """Escape control characters in a text, and cut it to the length that a cell can hold."""
     text = escaped(text)
     code_units = text.encode("utf-16-le")
     if len(code_units) <= 2 * _MAX_TEXT:
@@ -298,11 +276,7 @@ def _fit_text(text: str) -> str:
 
 
 def _set_printing(sheet: Any, width: float = 0.0, key_count: int = 0) -> None:
-    """Set up a sheet to print on A4 in landscape, scaled to the width of one page.
-
-    If ``width``, in characters, is too large for one page, the sheet is printed on several pages
-    side by side, each of which repeats the first ``key_count`` columns.
-    """
+    """Set up a sheet to print on A4 in landscape, if possible one page wide."""
     sheet.set_landscape()
     sheet.set_paper(9)
     sheet.set_footer("&L&A&RPage &P of &N")
@@ -314,12 +288,10 @@ def _set_printing(sheet: Any, width: float = 0.0, key_count: int = 0) -> None:
 
 
 def _sheet_name(title: str, used: set[str]) -> str:
-    """Return a sheet name made of ``title`` that is not in ``used``, and add it to ``used``.
-
-    Names that differ only in case are the same, as in Excel.
-    """
+    """Return an unused sheet name made of ``title``, and add it to ``used``."""
     stem = re.sub(r"[\[\]:*?/\\]", "_", title).strip("'") or "table"
     name = stem[:_MAX_NAME]
+    # Excel ignores case in the names of sheets.
     while name.lower() in used:
         suffix = f" {len(used)}"
         name = stem[: _MAX_NAME - len(suffix)] + suffix
@@ -328,12 +300,10 @@ def _sheet_name(title: str, used: set[str]) -> str:
 
 
 def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any, Any]]:
-    """Yield the key figures: the rows of the first table that has one row per metric.
-
-    Each is a label, a number format, the value, and the value of the period before.
-    """
+    """Yield the label, number format, value and previous value of each key figure."""
     for frame in frames:
         formats = _number_formats(frame).get("value")
+        # The first table that has one row per metric.
         if formats and metadata_of(frame).key == ("metric",):
             before_column = next((name for name in frame if str(name).startswith("previous")), None)
             value_columns = [
@@ -349,11 +319,7 @@ def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any
 
 
 def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
-    """Return the positions of the two columns for a chart; None if the frame has no such columns.
-
-    The first column has days if ``kind`` is ``line``, or texts if it is ``bar``. The second is the
-    first rate, or else the first count.
-    """
+    """Return the positions of the label and the number column to draw; None if there are none."""
     metadata, names = metadata_of(frame), [*map(str, frame.columns)]
     if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
         return None
@@ -370,13 +336,14 @@ def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
 
 
 def _as_excel(values: pd.Series) -> list[Any]:
-    """Return the cells of a column as values that Excel can hold; None for missing cells."""
+    """Convert a column to values that Excel can hold; None for missing cells."""
     convert: Any = _fit_text
     if values.dtype.kind == "b":
         convert = bool
     elif pd.api.types.is_numeric_dtype(values.dtype):
         convert = _as_number
     elif values.dtype.kind == "M":
+        # Excel has no time zones.
         values = values.dt.tz_convert("UTC") if values.dt.tz is not None else values
         convert = _as_excel_time
     else:
@@ -385,14 +352,14 @@ def _as_excel(values: pd.Series) -> list[Any]:
 
 
 def _as_number(value: Any) -> Any:
-    """Return a number, as text if it is infinite or Excel would round it."""
+    """Return a number, as text if Excel would round it."""
     if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= EXACT_LIMIT):
         return str(value)
     return value.item() if hasattr(value, "item") else value
 
 
 def _as_excel_time(value: pd.Timestamp) -> Any:
-    """Return a day or moment, as text if Excel would round it or cannot store it."""
+    """Return a day or time, as text if Excel would round it."""
     local_time = value.tz_localize(None)
     is_day = value.tz is None and local_time == local_time.normalize()
     is_local = value.tz is None and not is_day
@@ -402,7 +369,7 @@ def _as_excel_time(value: pd.Timestamp) -> Any:
 
 
 def _width(cells: Sequence[Any]) -> int:
-    """Return the width of a column in characters: the width of its longest cell, within limits."""
+    """Return the width of a column in characters, by its longest cell."""
     texts = (
         f"{cell:,.2f}"
         if isinstance(cell, int | float)
@@ -415,9 +382,7 @@ def _width(cells: Sequence[Any]) -> int:
 
 
 def plain_names(frame: pd.DataFrame) -> dict[str, str]:
-    """Return a unique header for each column; for a declared column the header is in plain words.
-
-    If two headers would be equal, the names of the columns are used.
+    """Return a header in plain words for each declared column; other columns keep their name.
 
     Examples
     --------
@@ -438,7 +403,7 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return, for each declared column of numbers, the number format of each of its cells."""
+    """Return the number formats of the cells of each declared number column."""
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
@@ -462,7 +427,7 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _source_texts(source: Source) -> list[str]:
-    """Return texts that identify a response: its host, window, section, filters and time."""
+    """Return the host, days, section, filters and time of a response as texts."""
     window = f"{source.window_start} to {source.window_end}" if source.window_start else None
     fetched_text = f"fetched {source.fetched_at}" if source.fetched_at else None
     texts = (source.host, window, source.section, source.scope, fetched_text)

@@ -1,4 +1,4 @@
-"""Group rows, also by week or month; compute the sums and the availability of each group."""
+"""Group rows, also by week or month, and sum each group."""
 
 from __future__ import annotations
 
@@ -28,21 +28,11 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of the rows of a frame.
+    """The groups of a frame's rows."""
 
-    Parameters
-    ----------
-    ids : array of int
-        The group of each row, as its position in ``keys``.
-    keys : pandas.DataFrame
-        The keys of the groups, one row per group.
-    by_value : frozenset of str
-        The key columns that were not binned, so that each group has one value of them.
-    """
-
-    ids: Codes
-    keys: pd.DataFrame
-    by_value: frozenset[str] = frozenset()
+    ids: Codes  # the group of each row, as its position in keys
+    keys: pd.DataFrame  # one row per group
+    by_value: frozenset[str] = frozenset()  # the keys with one value per group, unlike weeks
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -53,13 +43,13 @@ class Groups:
         return np.bincount(self.ids, minlength=len(self))
 
     def count(self, rows: Mask) -> npt.NDArray[np.int64]:
-        """Return for each group the number of its rows that are in the mask ``rows``."""
+        """Return for each group the number of its rows in the mask ``rows``."""
         return np.bincount(self.ids[rows], minlength=len(self))
 
     def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
         """Combine the availability of the cells in each group.
 
-        Return for each group the position of its state in a list, and this list of distinct states.
+        Returns for each group the position of its state, and the list of states.
         """
         state_count = max(len(cells.states), 1)
         has_state = np.zeros(len(self) * state_count, bool)
@@ -79,16 +69,7 @@ class Groups:
 
 
 def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
-    """Return the groups of a frame's rows; rows in which a key is missing form groups of their own.
-
-    Raises
-    ------
-    AvailabilityError
-        If the rows cannot be grouped by a column, such as one of lists, or if a time that is needed
-        for periods is missing.
-    ItemNotFound
-        If there is no such column.
-    """
+    """Group the rows of a frame, as ``DataFrame.groupby`` does with ``dropna=False``."""
     groupers = _as_list(by)
     names = [key for key in groupers if isinstance(key, str)]
     check_columns(frame, names)
@@ -130,22 +111,18 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
 
 
 def _as_list(by: By) -> list[str | pd.Grouper]:
-    """Return the columns and groupers to group by as a list."""
     return [by] if isinstance(by, str | pd.Grouper) else [*(by or ())]
 
 
 def _binned_columns(by: By) -> list[str]:
-    """Return the names of the time columns that are grouped into periods, such as weeks."""
+    """Return the names of the time columns that are binned into periods, such as weeks."""
     return [
         str(key.key) for key in _as_list(by) if isinstance(key, pd.Grouper) and key.freq is not None
     ]
 
 
 def numpy_times(values: pd.Series) -> pd.Series:
-    """Convert days or times from an Arrow dtype to a NumPy dtype, or if zoned, to one of pandas.
-
-    Any other column is returned unchanged.
-    """
+    """Convert times from an Arrow dtype to a pandas dtype; return other columns unchanged."""
     dtype = values.dtype
     if not isinstance(dtype, pd.ArrowDtype) or dtype.kind != "M":
         return values
@@ -154,7 +131,7 @@ def numpy_times(values: pd.Series) -> pd.Series:
 
 
 def naive_times(values: pd.Series) -> pd.Series:
-    """Return days or times in a NumPy dtype without time zone; zoned times are converted to UTC."""
+    """Convert times to UTC, in a dtype without time zone."""
     times = numpy_times(values)
     return times if times.dt.tz is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
 
@@ -166,13 +143,7 @@ def flattened(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
-    """Raise unless exactly one column of the frame has each of the names.
-
-    Raises
-    ------
-    ItemNotFound
-        If no column or several columns have a name; the message has similar names.
-    """
+    """Raise `ItemNotFound` unless exactly one column of the frame has each of the names."""
     text_names = [name for name in frame.columns if isinstance(name, str)]
     problems = {
         name: f"several columns are called {name!r}"
@@ -186,7 +157,7 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
 
 
 def _way_to_filter(name: str, names: Collection[str]) -> str:
-    """Return advice on how to get a missing column of a filter; empty for other names."""
+    """Return advice on how to get a missing column such as ``topic``; empty for other names."""
     if name in ("topic", "category") and "prompt_id" in names:
         return (
             f"; to have it, join it: df.aa.merge(prompts[['prompt_id', {name!r}]], on='prompt_id')"
@@ -200,18 +171,12 @@ def as_floats(values: pd.Series) -> Floats:
 
 
 def float_sums(values: Floats, mask: Mask, groups: Groups) -> Floats:
-    """Return the sum of each group as a float, over the rows that ``mask`` selects."""
+    """Return the sum of each group as a float, over the rows in ``mask``."""
     return np.bincount(groups.ids[mask], values[mask], minlength=len(groups)).astype(np.float64)
 
 
 def sums(values: pd.Series, mask: Mask, groups: Groups, name: str) -> pd.Series:
-    """Return the sum of each group, over the rows that ``mask`` selects; exact for integers.
-
-    Raises
-    ------
-    AvailabilityError
-        If a sum is too large for a 64-bit integer.
-    """
+    """Return the sum of each group, over the rows in ``mask``; exact for integers."""
     approximate_sums = float_sums(as_floats(values), mask, groups)
     if values.dtype.kind not in "iub":
         return as_nullable(approximate_sums, values)
@@ -228,20 +193,20 @@ def sums(values: pd.Series, mask: Mask, groups: Groups, name: str) -> pd.Series:
 
 
 def nullable(values: pd.Series) -> pd.Series:
-    """Return a column in a dtype that can hold missing values, if it has integers or booleans."""
+    """Convert integers or booleans to a dtype that can hold missing values."""
     dtype = values.dtype
     is_numpy = isinstance(dtype, np.dtype) and dtype.kind in "iub"
     return values.convert_dtypes() if is_numpy else values
 
 
 def pick_by_group(values: pd.Series, mask: Mask, groups: Groups, rule: str) -> pd.Series:
-    """Return one value per group: its min, max, first or last, by ``rule``."""
+    """Return the min, max, first or last value of each group, as ``rule`` says."""
     result = nullable(values)[mask].groupby(groups.ids[mask]).agg(rule)
     return result.reindex(range(len(groups)))
 
 
 def as_nullable(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
-    """Return numbers as a nullable column, in an Arrow dtype if ``values`` has an Arrow dtype."""
+    """Return numbers as a nullable column, in an Arrow dtype if ``values`` has one."""
     is_whole = result.dtype.kind == "i"
     column = pd.Series(pd.array(result, dtype="Int64" if is_whole else "Float64"))
     if isinstance(values.dtype, pd.ArrowDtype):
@@ -250,7 +215,7 @@ def as_nullable(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
 
 
 def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
-    """Return all names in ``columns``, each item of which is a name or several names.
+    """Return all names in ``columns``, whose items are names or lists of names.
 
     Examples
     --------
@@ -262,14 +227,7 @@ def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
 
 
 def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
-    """Return the keys to group by: a `pandas.Grouper` of the time column, then those in ``by``.
-
-    Raises
-    ------
-    ArgumentError
-        If pandas does not know the frequency, no single column has the times of the rows, or
-        ``by`` has a Grouper already.
-    """
+    """Return the keys to group by: a `pandas.Grouper` of the time column, then those in ``by``."""
     flat_frame, keys = flattened(frame), _as_list(by)
     metadata = metadata_of(flat_frame)
     if not all(isinstance(key, str) for key in keys):
@@ -299,12 +257,7 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
 
 
 def _days_hint(declared_name: str) -> str | None:
-    """Return a hint to use tables with days; None if the column has the times of its rows.
-
-    ``declared_name`` is that of the column, ``table.column``. A time in the key of its table, or in
-    a table without counts, is the time of each row. Any other time, such as that of the last run,
-    does not say when the counts were made.
-    """
+    """Return a hint to use other tables, if a time column does not say when counts were made."""
     name, _, field = declared_name.partition(".")
     table = find_table(name)
     if table is None or field in table.key:
@@ -319,14 +272,7 @@ def _days_hint(declared_name: str) -> str | None:
 def part_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
-    """Return, for each group that lacks days of its period, the share it has and a description.
-
-    If days are part of the key of the frame, a day without a row is missing. It is missing in the
-    group if all other columns of the key are grouped by or have one value only; otherwise the days
-    of the whole frame count. If days are not part of the key, rows are events, and only days before
-    the first and after the last event are missing. If no two rows are of neighbouring days, the
-    rows stand for whole weeks or months, and no day is missing.
-    """
+    """Return the groups whose week or month is incomplete, with their share of its days."""
     time_columns, partial_periods = _binned_columns(by), dict[int, tuple[float, str]]()
     if len(time_columns) != 1 or not len(frame):
         return partial_periods
@@ -335,10 +281,12 @@ def part_periods(
     if days is None or labels is None or days.isna().any():
         return partial_periods
     day, first_day, last_day = pd.Timedelta(days=1), days.min(), days.max()
+    # No two rows of neighbouring days: the rows stand for whole weeks or months.
     if first_day != last_day and not (days.drop_duplicates().sort_values().diff() == day).any():
         return partial_periods
     key_names = {*time_columns, *(key for key in _as_list(by) if isinstance(key, str))}
     day_counts = pd.Series(days.to_numpy()).groupby(groups.ids).nunique()
+    # If days are no part of the key, rows are events, and days between events are not missing.
     if is_series := time_columns[0] in metadata.key:
         dates = pd.DatetimeIndex(days.unique())
     else:
@@ -359,7 +307,7 @@ def part_periods(
 
 
 def _as_days(values: pd.Series) -> pd.Series | None:
-    """Return times as days without a time zone; None if the column has other values."""
+    """Return times as days without a time zone; None for a column of other values."""
     if values.dtype.kind != "M":
         return None
     days: pd.Series = naive_times(values).dt.normalize()

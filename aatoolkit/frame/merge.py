@@ -1,10 +1,7 @@
-"""`merge`, `concat`, `rename` and `adopt`: what pandas does, and the metadata that it would drop.
+"""`merge`, `concat`, `rename` and `adopt`: as in pandas, but the metadata is kept.
 
-Each of these functions returns a new frame, and leaves its inputs unchanged. A column of the new
-frame has the part of its old metadata that is still true. `concat` also combines what the metadata
-of its inputs states, such as that a column was not measured in one of the frames. If a column such
-as ``host`` tells the rows of the input frames apart, this is stated about the rows of that frame
-only; otherwise it is stated about all rows. `adopt` restores metadata that was lost.
+Each of these functions returns a new frame, whose columns have the metadata that is still true.
+`adopt` restores metadata that a plain pandas operation lost.
 """
 
 from __future__ import annotations
@@ -59,7 +56,7 @@ _ROW_COLUMNS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 
 @recorded("merge", "left", "right")
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
-    """Return two frames merged as by `pandas.merge`, with the metadata of both."""
+    """Merge two frames like `pandas.merge`, and keep the metadata of both."""
     keys = _keys_of(left, right, options)
     _check_keys(left, right, options, keys)
     frames = [
@@ -153,7 +150,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
 
 
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
-    """Return a frame with columns renamed as by pandas, each with its metadata."""
+    """Rename columns like ``DataFrame.rename``, and keep their metadata."""
     renamed_frame: pd.DataFrame = frame.rename(*arguments, **options)
     names = dict(zip(map(str, frame.columns), map(str, renamed_frame.columns), strict=True))
     with checked_once():
@@ -178,10 +175,7 @@ VERBS["rename"] = (lambda frame, names: rename(frame, columns=names)), ("frame",
 
 @recorded("adopt", "frame", "frames")
 def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Return a copy of ``frame`` whose columns get the metadata of equal columns in ``frames``.
-
-    Only columns without a declaration take over metadata.
-    """
+    """Return a copy of ``frame`` with the metadata of equal columns in ``frames``."""
     metadata = metadata_of(frame, levels=True)
     columns, all_metadata, key = dict(metadata.columns), [metadata], metadata.key
     all_repeats = {*metadata.repeated}
@@ -191,6 +185,7 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
         adopted_columns = {
             name: matching_columns[name]
             for name in columns.keys() & matching_columns
+            # Declared columns keep their own metadata.
             if not columns[name].of
         }
         if adopted_columns:
@@ -217,18 +212,14 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
 def without_rows(
     column: ColumnMetadata, state: Availability, new_statements: Sequence[Statement] = ()
 ) -> ColumnMetadata:
-    """Return the metadata of a column after a join that left some rows without a value.
-
-    ``state`` is the availability of the column in these rows. Each `Statement` in
-    ``new_statements`` states an availability of the rows that its conditions select; without
-    statements, ``state`` is combined with the availability of the whole column.
-    """
+    """Return the metadata of a column after a join left some rows without a value."""
     if is_joined(column.table) and column.availability == NOTHING.availability:
         # A column that no table declares: nothing is stated about single rows.
         total = replace(state, status=Status.PARTIAL)
         return replace(column, availability=total, other_rows=column.elsewhere)
     if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
+    # No keys tell which rows have no match.
     if not new_statements:
         return column.combined_with(state)
     total, statements = combine([column.availability, state]), (*column.statements, *new_statements)
@@ -260,12 +251,8 @@ def columns_after(
 def _key_metadata(
     left: ColumnMetadata, right: ColumnMetadata, *, only_left: int, only_right: int
 ) -> ColumnMetadata:
-    """Return the metadata of a key column after a merge.
-
-    It is the metadata of the side that has all values of the key. If neither has all of them, the
-    metadata of both sides is combined. ``only_left`` and ``only_right`` are the numbers of rows
-    that only one side has.
-    """
+    """Return the metadata of a key column after a merge."""
+    # Neither side has all values of the key.
     if only_left and only_right:
         declared_name = left.of if left.of == right.of else None
         return ColumnMetadata(declared_name, combine([left.availability, right.availability]))
@@ -281,17 +268,16 @@ def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def sources_of(inputs: Iterable[FrameMetadata]) -> tuple[Any, ...]:
-    """Return the responses that several frames were read from, without duplicates."""
+    """Return the distinct responses that several frames were read from."""
     return tuple(dict.fromkeys(chain.from_iterable(metadata.sources for metadata in inputs)))
 
 
 def _matching_columns(
     frame: pd.DataFrame, donor: pd.DataFrame, donor_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """Return the metadata of those columns of ``donor`` whose values ``frame`` has, too.
+    """Return the metadata of the columns that ``donor`` and ``frame`` share with equal values.
 
-    Values that are missing in ``frame`` do not matter. The second result is the set of tables of
-    which ``frame`` repeats rows.
+    The second result has the tables whose rows ``frame`` repeats.
     """
     columns = {name: column for name, column in donor_metadata.columns.items() if column.of}
     empty_columns = [
@@ -324,11 +310,7 @@ def _matching_columns(
 
 
 def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]) -> FrameMetadata:
-    """Return the metadata of a frame in which one new table declares all undeclared columns.
-
-    The key of the table is the first set of columns found that identifies the rows. The columns
-    that the frame is merged on (``keys``) are tried first.
-    """
+    """Return the metadata of a frame, with its undeclared columns declared as a new table."""
     arrays = arrays_of(frame)
     undeclared_names = [
         name
@@ -345,6 +327,7 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
     ]
     label_columns = [name for name in unique_names if rows[name].dtype.kind != "f"]
     merge_keys = [name for name in keys if isinstance(name, str)]
+    # The key of the new table is the first of these that identifies the rows.
     candidate_keys = [
         merge_keys,
         metadata.key or merge_keys,
@@ -383,7 +366,7 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
 
 
 def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[list[Any]]:
-    """Return for each side the list of its merge keys: column names, index levels or arrays."""
+    """Return the merge keys of each side: column names, index levels or arrays."""
     if options.get("how") == "cross":
         return [[], []]
     on = options.get("on")
@@ -397,7 +380,7 @@ def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[
 
 
 def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[str]:
-    """Return the names of the merge keys that both sides have under the same name."""
+    """Return the merge keys that have the same name on both sides."""
     if options.get("left_index") or options.get("right_index"):
         names = [str(name) for name in left.index.names if name is not None]
         return [name for name in names if name in right.index.names]
@@ -413,16 +396,7 @@ def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> l
 def _check_keys(
     left: pd.DataFrame, right: pd.DataFrame, options: Options, keys: Sequence[Sequence[Any]]
 ) -> None:
-    """Raise if a merge key does not exist, or if pandas would merge on a measure by default.
-
-    Raises
-    ------
-    ItemNotFound
-        If a key is missing; the message has similar names.
-    ArgumentError
-        If no key is given, so that pandas would merge on all shared columns, and one of these is
-        declared as a measure.
-    """
+    """Raise if a merge key does not exist, or if pandas would merge on a measure without ``on``."""
     for frame, side, side_keys in zip((left, right), ("left", "right"), keys, strict=True):
         available_names = [str(name) for name in (*frame.columns, *frame.index.names)]
         for key in side_keys:
@@ -458,7 +432,7 @@ def _check_keys(
 # --- stacked frames -----------------------------------------------------------------------------
 
 _MAX_VALUES = 500
-"""The maximum number of values that conditions on the rows of stacked frames list."""
+"""The maximum number of values by which the rows of one frame are selected."""
 
 
 @recorded("concat", "frames")
@@ -470,12 +444,13 @@ def concat(
     keys: Iterable[Hashable] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Stack frames as `pandas.concat` does, with the metadata of all of them.
+    """Stack frames like `pandas.concat`, and keep their metadata.
 
-    A column keeps its dtype even if a frame lacks it or has only missing values in it, and a
-    category gets the levels of all frames. The availability of a column is combined from all
-    frames; it is ``partial`` if a frame with rows lacks the column. The column keeps its
-    declaration, i.e. its unit and rule, if the declaration is the same in all frames that have it.
+    A column keeps its dtype even if a frame lacks it. A category gets the levels of all frames.
+
+    The column's availability, i.e. whether it was measured, is combined from all frames. For
+    example, it is ``partial`` if one frame lacks the column. The column keeps its unit and
+    aggregation rule if all frames agree on them.
 
     Parameters
     ----------
@@ -491,7 +466,7 @@ def concat(
     Returns
     -------
     pandas.DataFrame
-        The rows of all frames, one after the other.
+        The rows of all frames, in order.
 
     Raises
     ------
@@ -577,17 +552,14 @@ def concat(
 
 
 def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
-    """Return whether stacked frames repeat rows of a table.
-
-    They do if at least two of them were read from the same response and have rows in common. Rows
-    are compared by the columns of the table that these frames have in common.
-    """
+    """Return whether stacked frames have rows of a table in common."""
     frames_by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:
         responses = {table} if is_joined(table) else {*map(response_scope, metadata.sources)}
         for response in responses:
             frames_by_response.setdefault(response, []).append((frame, metadata))
     for frames_of_response in frames_by_response.values():
+        # Only frames that were read from the same response can repeat rows.
         if len(frames_of_response) < 2:
             continue
         compared_frames = []
@@ -627,7 +599,7 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
 
 
 def _distinct_texts(values: pd.Series) -> tuple[str, ...]:
-    """Return the distinct values of a column as texts; empty if too many or if any is missing."""
+    """Return the distinct values of a column as texts; empty if any is missing."""
     distinct_values = values.unique()
     if len(distinct_values) > _MAX_VALUES or values.isna().any():
         return ()
@@ -637,12 +609,9 @@ def _distinct_texts(values: pd.Series) -> tuple[str, ...]:
 def _conditions_of_frames(
     frames: Sequence[FrameWithMetadata],
 ) -> list[tuple[Condition, ...]] | None:
-    """Return for each frame conditions that select its rows; None if no columns distinguish them.
+    """Return conditions that select the rows of each frame after stacking, such as its host.
 
-    The conditions list the values that a column has in each frame, if no two frames have a value in
-    common there. The columns of the context (host, window, filters) and of the key are tried, then
-    host and days together, then the time of reading, which is the same for frames read within one
-    second.
+    They are None if no column tells the frames apart.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
     names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
@@ -674,12 +643,7 @@ def _stacked_column(
     inputs: Sequence[FrameWithMetadata],
     conditions_by_frame: Sequence[tuple[Condition, ...]] | None,
 ) -> ColumnMetadata:
-    """Return the metadata of a column of stacked frames, combined from all of them.
-
-    ``with_rows`` are those of the frames ``inputs`` that have rows; the others are used only if no
-    frame with rows has the column. ``conditions_by_frame`` select the rows of each frame; None if
-    no conditions can.
-    """
+    """Return the metadata of a column of stacked frames, combined from all of them."""
     has_column = any(name in metadata.columns for _, metadata in with_rows)
     frames, conditions_by_frame = (with_rows, conditions_by_frame) if has_column else (inputs, None)
     columns = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
@@ -719,10 +683,7 @@ def _stacked_column(
 
 
 def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) -> list[pd.DataFrame]:
-    """Return the frames with the same dtype for a column in all of them, so that stacking keeps it.
-
-    With ``all_columns`` each frame gets the columns that it lacks, without values.
-    """
+    """Give each column the same dtype in all frames, which stacking then keeps."""
     if not all(frame.columns.is_unique for frame in frames):
         return [*frames]
     columns_of_frames: list[dict[Hashable, Any]] = [{} for _ in frames]
@@ -745,10 +706,7 @@ def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) ->
 
 
 def _common_dtype(dtypes: Sequence[Any]) -> Any:
-    """Return the dtype to cast columns to before they are stacked; None if pandas may choose.
-
-    ``dtypes`` has the dtype of each column, and None for a column without values.
-    """
+    """Return the dtype that columns need before stacking; None if pandas may choose."""
     distinct_dtypes = [*dict.fromkeys(dtype for dtype in dtypes if dtype is not None)]
     plain_dtypes = [
         dtype for dtype in distinct_dtypes if not isinstance(dtype, pd.CategoricalDtype)

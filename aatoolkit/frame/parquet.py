@@ -1,8 +1,7 @@
 """Write DataFrames with their metadata to Parquet, and read them back.
 
-The metadata of a frame is stored once in the file, as `aatoolkit.metadata.arrow_schema` describes.
-Engines that rewrite a file drop metadata: DuckDB and Polars drop all of it; plain pandas keeps only
-its own key, ``PANDAS_ATTRS``, which has all metadata, too.
+The metadata is stored in the file, as `aatoolkit.metadata.arrow_schema` describes. Programs that
+rewrite a file may drop it: DuckDB and Polars do, pandas does not.
 """
 
 from __future__ import annotations
@@ -45,21 +44,7 @@ CHECKSUMS = b"aatoolkit.sha256"
 
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Write a frame with its metadata to Parquet; either the whole file is written, or none.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The frame.
-    path : str or path
-        The file; its folder is made if it is missing.
-
-    Raises
-    ------
-    NotWritten
-        If a column cannot be stored as Parquet, or the file cannot be written; an existing file is
-        unchanged.
-    """
+    """Write a frame with its metadata to a Parquet file, completely or not at all."""
     path = Path(path)
     table = arrow_table(frame, path)
     with writing(path) as temporary:
@@ -68,14 +53,14 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
 
 
 def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
-    """Write a table that `arrow_table` made, with its metadata as keys of the file."""
+    """Write a table to Parquet with the metadata in its schema."""
     _write(table, path, file_keys(table.schema))
 
 
 def _write(
     table: pa.Table, path: str | os.PathLike[str], key_values: Mapping[bytes, bytes]
 ) -> None:
-    """Write a table to Parquet, with ``key_values`` and checksums as the key-value metadata."""
+    """Write a table to Parquet, with ``key_values`` and checksums as the metadata of the file."""
     data = table.replace_schema_metadata(None)
     options = {"compression": "zstd", "store_schema": False}
     if data.num_rows < 1000:  # of few rows statistics are larger than they are
@@ -86,13 +71,7 @@ def _write(
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
-    """Return a frame as an Arrow table that has the metadata in its schema.
-
-    Raises
-    ------
-    NotWritten
-        If a column cannot be written to Parquet.
-    """
+    """Convert a frame to an Arrow table with the metadata in its schema."""
     metadata = FrameMetadata.loads(serialized(frame))
     try:
         table = pa.Table.from_pandas(pd.DataFrame(frame))  # without attrs
@@ -104,11 +83,9 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read a Parquet file with the metadata of its columns.
+    """Read a Parquet file, with the metadata of its columns.
 
-    Any Parquet file can be read; columns without metadata are unknown. Metadata is read from the
-    key ``PANDAS_ATTRS`` of the file, which plain pandas keeps, too. Fields that this version does
-    not know are ignored.
+    Any Parquet file can be read. A column without metadata has the availability ``unknown``.
 
     Parameters
     ----------
@@ -120,8 +97,8 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     NotRead
         If there is no such file (`FileMissing`), or it is no Parquet file.
     MetadataError
-        If the metadata is damaged, or of a newer major version; the data can then be read
-        with ``pandas.read_parquet``.
+        If the metadata is damaged, or of a newer major version. ``pandas.read_parquet`` can still
+        read the data.
 
     Examples
     --------
@@ -156,7 +133,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
-    """Read the metadata of a Parquet file's columns, without the data.
+    """Read only the metadata of a Parquet file.
 
     Parameters
     ----------
@@ -166,8 +143,8 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
     Returns
     -------
     FrameMetadata
-        Its ``columns`` (each with its ``availability``), ``key`` and ``sources``. A column
-        without metadata is unknown.
+        The ``columns`` (each with its ``availability``), the ``key`` and the ``sources``. A column
+        without metadata has the availability ``unknown``.
 
     Raises
     ------
@@ -193,24 +170,14 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
 
 
 def read_arrow(file: pq.ParquetFile) -> pa.Table:
-    """Read the rows of a file as an Arrow table, and verify its checksums if it has some.
-
-    Raises
-    ------
-    NotRead
-        If the rows are not those that were written.
-    """
+    """Read a Parquet file as an Arrow table; raise `NotRead` if its checksums do not match."""
     table = file.read()
     _check(file, table)
     return table
 
 
 def _checksums(table: pa.Table | None, key_values: Mapping[bytes, bytes]) -> bytes:
-    """Return two checksums in base64: of a file's key-value metadata, and of its rows.
-
-    The checksum of the rows is computed from the logical hash of ``table``. It is empty if
-    ``table`` is None or has no logical hash.
-    """
+    """Return two checksums in base64: of the metadata of a file, and of its rows."""
     row_hash = None
     with suppress(NotWritten):
         if table is not None:  # including levels that no row has
@@ -230,10 +197,7 @@ def _checksums(table: pa.Table | None, key_values: Mapping[bytes, bytes]) -> byt
 
 
 def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
-    """Raise `NotRead` if a file with checksums has other metadata or rows than were written.
-
-    Without ``table`` only the metadata is checked.
-    """
+    """Raise `NotRead` if the checksums of a file do not match its metadata and rows."""
     key_values = dict(file.metadata.metadata or {})
     stored_checksums = key_values.pop(CHECKSUMS, None)
     if (stored_checksums is None and KEY not in key_values) or {ARROW, PANDAS} <= {*key_values}:
@@ -251,22 +215,12 @@ def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
 
 
 def _key_values(file: pq.ParquetFile) -> dict[bytes, bytes]:
-    """Return the key-value metadata of a file, updated with the metadata of its Arrow schema."""
+    """Return the metadata of a file, combined with the metadata of its Arrow schema."""
     return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
 
 
 def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write every table of a section to ``folder/section/table.parquet``, one after the other.
-
-    Also write ``_extra.parquet`` (values in no column), ``_drift.parquet`` (differences from the
-    declaration), ``_availability.parquet``, and in ``_placement/`` where each value was in the
-    response. With these `rebuild` restores the whole response.
-
-    Yields
-    ------
-    Path
-        Each file, once it is written.
-    """
+    """Write every table of a section to ``folder/section/table.parquet``; yield each path."""
     yield from write_section(tables, Path(folder) / tables.section)
 
 
@@ -280,6 +234,7 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
     }
     for name, frame in frames.items():
         yield write_parquet(frame, folder / f"{name}.parquet")
+    # The place of each value in the response, for `rebuild`.
     for name, table in tables._provenance.items():
         path = folder / "_placement" / f"{name}.parquet"
         with writing(path) as temporary:
@@ -289,7 +244,7 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
 
 
 def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
-    """Return the response that tables were normalised from, as a JSON value.
+    """Restore the response from its tables, as a JSON value.
 
     Parameters
     ----------
@@ -299,13 +254,13 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     Returns
     -------
     object
-        The response, with the changes that were made in the frames. Keys of objects may be in
+        The response, with the changes that you made in the frames. The keys of objects may be in
         another order.
 
     Raises
     ------
     PayloadError
-        If a table or column is missing, or a table has lost rows.
+        If a table, column or row is missing.
 
     Examples
     --------
@@ -326,15 +281,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
 
 
 def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]:
-    """Read the files that `write_section` wrote: a dict of the frames, and one of the placements.
-
-    Placements are the tables that say where each value was in the response.
-
-    Raises
-    ------
-    PayloadError
-        If the folder does not hold the files of one section.
-    """
+    """Read the files that `write_section` wrote: tables, and the place of each value."""
     frames = {path.stem: read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
     placements = {}
     for path in folder.glob("_placement/*.parquet"):
@@ -349,16 +296,13 @@ def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Ta
 
 
 def _with_known_dtypes(key_values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return the key-value metadata of a file, with names of dtypes that pandas can parse.
-
-    pandas writes names of dtypes such as ``list<item: string>[pyarrow]``, but cannot read them
-    back. Such a dtype is replaced by ``object``, and its name is kept in another field.
-    """
+    """Replace dtype names that pandas writes to a file but cannot read back."""
     pandas_metadata = json.loads(key_values.get(b"pandas", b"{}"))
     for column in pandas_metadata.get("columns", ()):
         try:
             pd.api.types.pandas_dtype(column["numpy_type"])
         except (TypeError, ValueError, NotImplementedError):
+            # Such as list<item: string>[pyarrow]; `read_parquet` uses the name.
             column |= {"numpy_type": "object", "metadata": {"dtype": column["numpy_type"]}}
     return (
         {**key_values, b"pandas": json.dumps(pandas_metadata, separators=(",", ":")).encode()}
@@ -368,7 +312,7 @@ def _with_known_dtypes(key_values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Return a schema in which columns declared as lists of texts have that type, even if empty."""
+    """Set the type of declared lists of texts in a schema, even if the lists are empty."""
     for i, field in enumerate(schema):
         column = declared(metadata.columns.get(field.name, NOTHING))
         is_list = column is not None and column.dtype == "list<string>"
@@ -379,15 +323,7 @@ def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file in a ``with`` block; all errors in reading it are raised as `NotRead`.
-
-    Raises
-    ------
-    FileMissing
-        If the file does not exist.
-    NotRead
-        If the file is not Parquet, is damaged, or cannot be read.
-    """
+    """Open a Parquet file in a ``with`` block; raise `NotRead` if it cannot be read."""
     path_text = os.fspath(path)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
@@ -405,7 +341,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:
-    """Raise `NotWritten` if the path of a folder ends like a file's name, such as ``.csv``."""
+    """Raise `NotWritten` if a folder is named like a file, such as ``tables.csv``."""
     path = Path(folder)
     if path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
         raise NotWritten(

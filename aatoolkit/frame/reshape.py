@@ -1,4 +1,4 @@
-"""Reshape without loss: `to_long`, `with_context`, and `complete`, which adds missing rows."""
+"""`to_long`, `with_context`, and `complete`, which adds missing rows."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _STATUS_COLUMNS = (ROW, ROW + CAUSE, ROW + REASON)
 _NEW_COLUMNS = ("variable", "value", "unit", *_STATUS_COLUMNS)
 _WINDOW_COLUMNS = ("window_start", "window_end")
 CONTEXT = ("host", "days", *_WINDOW_COLUMNS, *(f"filter_{name}" for name in FILTERS), "fetched_at")
-"""The columns that say which response rows were read from."""
+"""Columns that describe the response a row was read from: host, days, filters and time."""
 
 
 @recorded("to_long", "frame")
 def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
-    """Return a frame with one row per number of ``frame``; see ``df.aa.to_long``."""
+    """Return one row per number of the frame, as `pandas.melt` does; see ``df.aa.to_long``."""
     from aatoolkit.frame.aggregation_plan import row_units
 
     flat_frame = flattened(frame)
@@ -99,7 +99,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
 
 
 def _cast_exactly(values: pd.Series, dtype: Any) -> pd.Series:
-    """Return numbers cast to a 64-bit dtype; raise if the cast would change a number."""
+    """Cast numbers to a 64-bit dtype; raise `NotWritten` if a number would change."""
     is_whole = values.dtype.kind in "iu"
     if dtype == "Float64" and is_whole and (values.abs() > EXACT_FLOAT).any():
         raise NotWritten(
@@ -111,7 +111,7 @@ def _cast_exactly(values: pd.Series, dtype: Any) -> pd.Series:
 
 @recorded("with_context", "frame")
 def with_context(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with columns about the response it is from; see ``df.aa.with_context``."""
+    """Add columns about the response that the rows come from; see ``df.aa.with_context``."""
     metadata = metadata_of(frame)
     if len(metadata.sources) != 1:
         reason = f"the frame was read from {len(metadata.sources) or 'no known'} responses"
@@ -135,14 +135,14 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
 
 @recorded("with_constant", "frame")
 def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
-    """Return a frame with a new first column ``name``, which has the text ``value`` in all rows."""
+    """Return a frame with a new first column, which has the same text in all rows."""
     return _with_constants(frame, metadata_of(frame), {name: (value, "string")})
 
 
 def _with_constants(
     frame: pd.DataFrame, metadata: FrameMetadata, constants: Mapping[str, tuple[Any, str]]
 ) -> pd.DataFrame:
-    """Return a frame with new first columns; ``constants`` has the value and dtype of each."""
+    """Return a frame with new first columns, each with the same value in all rows."""
     columns = {
         name: pd.Series(value, index=frame.index, dtype=dtype)
         for name, (value, dtype) in constants.items()
@@ -217,11 +217,7 @@ def complete(
 
 
 def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """Return the values that the key column ``name`` should have: distinct, and in its dtype.
-
-    A categorical column gets the values that it lacks as new levels; if its levels are ordered,
-    such values are refused.
-    """
+    """Return the distinct ``values`` of a key column, in its dtype with new categories added."""
     is_list = isinstance(values, Iterable) and not isinstance(values, str)
     cells: Any = values if is_list else [values]
     levels, dtype = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
@@ -246,10 +242,7 @@ def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
 def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """Return the rows that a frame lacks; only their key columns have values.
-
-    There is one for each combination of ``levels`` and the values of the other key columns.
-    """
+    """Return the combinations of key values that a frame lacks, as rows without other values."""
     keys = [name for name in metadata.key if name not in levels]
     combinations = frame[keys].drop_duplicates() if keys else pd.DataFrame(index=range(1))
     for values in levels.values():
@@ -270,14 +263,7 @@ def _row_states(
     states_by_engine: Mapping[str, Availability],
     default: Availability,
 ) -> pd.DataFrame:
-    """Return the status, cause and reason of each row.
-
-    A row has the state of its engine in ``states_by_engine``. If the engine has none, a reported
-    row has the state of its cells if they are unavailable or do not apply, and any other row has
-    ``default``. A reported row that has a measurement always has ``default``. For added rows
-    (``default`` then has the cause "no row"), a state that says that something was measured is not
-    used.
-    """
+    """Return the status, cause and reason of each row."""
     columns = [
         name
         for name in metadata.columns
@@ -288,7 +274,9 @@ def _row_states(
     if is_added:
         unmeasured_state = combine(metadata.columns[name].availability for name in columns)
         default = unmeasured_state if unmeasured_state.status in EMPTY else default
+        # An added row has no values, whatever its engine measured elsewhere.
         states = [state if state.status in EMPTY else default for state in states]
+    # The state of its engine comes first; a row with a measurement keeps the default.
     codes = np.zeros(len(rows), np.int64)
     if states_by_engine and "engine" in rows.columns:
         codes_of_engines = {engine: code for code, engine in enumerate(states_by_engine, 1)}

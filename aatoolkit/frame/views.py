@@ -22,7 +22,7 @@ from aatoolkit.metadata.fingerprint import OVERWRITTEN
 
 
 def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the code book of a frame, one row per column; see ``df.aa.codebook``."""
+    """Describe the columns of a frame, one per row; see ``df.aa.codebook``."""
     metadata = metadata_of(frame)
     columns = metadata.columns
     declarations = {name: declared(column) for name, column in columns.items()}
@@ -51,12 +51,12 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def words(values: Iterable[object]) -> pd.Index:
-    """Return texts as a pandas index of dtype ``string``; None becomes a missing value."""
+    """Return texts as a `pandas.Index` of dtype ``string``; None becomes a missing value."""
     return pd.Index([*values], dtype="string")
 
 
 def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
-    """Return the frame; raise if one of ``columns`` was not measured; see ``df.aa.require``."""
+    """Return the frame, or raise if one of ``columns`` was not measured; see ``df.aa.require``."""
     check_columns(frame, columns)
     metadata = metadata_of(frame)
     unmeasured_columns = {}
@@ -115,7 +115,7 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _to_plain(values: pd.Series) -> pd.Series:
-    """Return numbers, booleans or times in a NumPy dtype; any other column as texts and None."""
+    """Convert a column to a NumPy dtype; texts, lists and very large integers become objects."""
     is_missing = values.isna().to_numpy(bool)
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(values.dtype.categories.dtype)

@@ -1,9 +1,7 @@
-"""The cache: responses in one private SQLite file, in the table of requests-cache, without pickle.
+"""The cache: responses in one private SQLite file.
 
-A stored value has three parts: the SHA-256 of a line of JSON, this line, and the body of the
-response as it was received. The line has the key of the request and the hash of the body. So a
-response with a changed byte is noticed, and not used. If the file cannot be used, there is a
-warning, and responses come from the service.
+A stored value is a hash, a line of JSON, and the body of the response. If the file cannot be used,
+there is a warning, and responses come from the service.
 """
 
 from __future__ import annotations
@@ -38,46 +36,37 @@ T = TypeVar("T")
 
 FILE_NAME = "responses.sqlite"
 VERSION = "v2"
-"""The version of the format; a change of what is stored, or of the keys, starts a new folder."""
+"""The version of the file format; each version has its own folder."""
 
 FAULTS = (sqlite3.Error, OSError, MemoryError, ValueError, OverflowError)
-"""What using a file can raise; a damaged one also by invalid UTF-8 and impossible sizes."""
+"""The exceptions that a damaged or locked file can cause."""
 
 _APPLICATION_ID = 0x61617463
 _TABLE = "responses"
 _BUSY_SECONDS = 2.0
 _REST_SECONDS = 60.0
-"""For how long a file that others have locked is not written to."""
+"""For how long a locked file is not used."""
 
 _LOG_SIZE = 16 * 2**20
-"""The bytes of the write-ahead log at which it is moved to the file."""
+"""The size in bytes at which the write-ahead log is moved to the file."""
 
 _HASH_SIZE = hashlib.sha256().digest_size
 _HEAD_SIZE = 1 << 15
 _SPARE_DIVISOR = 64
-"""Eviction frees a 64th of the limit in addition, so that it does not run at every write."""
+"""The fraction of the limit (1/64) that is freed in addition when responses are evicted."""
 
 
 # -- values ----------------------------------------------------------------------------------
 
 
 def _dump(key: str, response: Response) -> bytes:
-    """Return the bytes to store for ``response``: a SHA-256, a line of JSON, and the body.
-
-    The SHA-256 is the hash of the line. The line has ``key``, and all of the response but its body.
-    """
+    """Return the bytes to store for ``response``: a SHA-256, a line of JSON, and the body."""
     header_line = orjson.dumps({"key": key, **response.to_dict()}) + b"\n"
     return hashlib.sha256(header_line).digest() + header_line + response.body
 
 
 def _parse_header(value: bytes) -> tuple[dict[str, Any], int]:
-    """Return the decoded JSON line of a stored value, and the position where the body begins.
-
-    Raises
-    ------
-    ValueError
-        If the line has changed since it was stored.
-    """
+    """Return the JSON of a stored value, and the position where the body begins."""
     body_start = value.index(b"\n", _HASH_SIZE) + 1
     header_line = value[_HASH_SIZE:body_start]
     if hashlib.sha256(header_line).digest() != value[:_HASH_SIZE]:
@@ -86,13 +75,7 @@ def _parse_header(value: bytes) -> tuple[dict[str, Any], int]:
 
 
 def _load(value: bytes, key: str | None = None, request: Request | None = None) -> Response:
-    """Return the response in a stored value, as the response to ``request`` if that is given.
-
-    Raises
-    ------
-    ValueError
-        If the value is damaged, or was stored under another key than ``key``.
-    """
+    """Return the response in a stored value."""
     if not isinstance(value, bytes):
         raise ValueError("it is no value of a cache")
     header, body_start = _parse_header(value)
@@ -104,17 +87,14 @@ def _load(value: bytes, key: str | None = None, request: Request | None = None) 
 SERIALIZER = SerializerPipeline(
     [Stage(dumps=lambda entry: _dump(*entry), loads=_load)], name="aatoolkit", is_binary=True
 )
-"""How requests-cache reads and writes values: what is written is a key with its response."""
+"""How requests-cache writes and reads values."""
 
 
 # -- the file --------------------------------------------------------------------------------
 
 
 class _Table(SQLiteDict):
-    """The table of responses in an SQLite file.
-
-    The column ``expires`` numbers the responses in the order in which they were stored.
-    """
+    """The table of responses in an SQLite file."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -126,9 +106,10 @@ class _Table(SQLiteDict):
 
     @contextmanager
     def _acquire_sqlite_lock(self) -> Iterator[None]:
-        """Begin a transaction with a timeout; requests-cache itself would wait forever."""
+        """Begin a transaction with a timeout."""
         with self._lock:
             connection: sqlite3.Connection = self._connection  # type: ignore[assignment]
+            # With SQLite's timeout; requests-cache itself would wait forever.
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -140,19 +121,9 @@ class _Table(SQLiteDict):
 
 
 class ResponseCache:
-    """The cached responses of one account, in a file shared by all accounts and processes.
+    """The cached responses of one account.
 
-    If the file cannot be used, there is a warning the first time, and never an error.
-
-    Parameters
-    ----------
-    folder
-        The folder of the file; if it is new, only its owner can read it.
-    token
-        The token of the account, or None. It separates the responses of different accounts, and
-        cannot be computed from the stored data.
-    limit
-        The size limit in bytes; the oldest responses are evicted.
+    Accounts share the file, but an account reads only its own responses.
     """
 
     def __init__(self, folder: Path, token: Secret | None = None, limit: int = CACHE_SIZE) -> None:
@@ -165,7 +136,7 @@ class ResponseCache:
         _OPEN_CACHES.add(self)
 
     def get(self, request: Request) -> Response | None:
-        """Return the cached response to a request; None if it is missing or damaged."""
+        """Return the cached response to a request, or None."""
         key = self._key(request)
         query = f"SELECT value FROM {_TABLE} WHERE key = ?"
         row = self._use(lambda connection: connection.execute(query, (key,)).fetchone())
@@ -181,7 +152,7 @@ class ResponseCache:
             return None
 
     def put(self, response: Response) -> None:
-        """Store a response and wait until it is written; skip one that is larger than the limit."""
+        """Store a response."""
         key = self._key(response.request)
         value = _dump(key, response)
         if len(value) > self._limit:
@@ -197,24 +168,21 @@ class ResponseCache:
             self._use(shrink, writes=True)
 
     def close(self) -> None:
-        """Close the cache's file; it is opened again when it is needed."""
+        """Close the file; it is opened again when it is needed."""
         table, self._table = self._table, None
         if table is not None:
             table.close()  # type: ignore[no-untyped-call]
 
     @cached_property
     def _account_key(self) -> str:
-        """What stands for the account in keys: ``anonymous``, or a hash that hides the token."""
+        """The name of the account in keys: ``anonymous``, or a hash of the token."""
         if self._token is None:
             return "anonymous"
         token = self._token.reveal().encode()
         return hashlib.scrypt(token, salt=b"aatoolkit", n=2**12, r=8, p=1, dklen=16).hex()
 
     def _key(self, request: Request) -> str:
-        """Return the key under which the response to ``request`` is stored for this account.
-
-        It has the origin of the service, the host, and a hash of account and request.
-        """
+        """Return the key under which the response to a request is stored."""
         key_json = orjson.dumps([self._account_key, *request.key])
         origin = "/".join(request.base_url.split("/", 3)[:3])
         return f"{origin}|{request.host}|{hashlib.sha256(key_json).hexdigest()}"
@@ -224,8 +192,7 @@ class ResponseCache:
     ) -> T | None:
         """Call ``action`` with a connection to the file, and return its result.
 
-        Return None if the file cannot be used. ``writes`` tells that ``action`` changes the file,
-        and ``commit`` that its changes must be committed afterwards.
+        The result is None if the file cannot be used.
         """
         if time.monotonic() < max(self._reads_resume_at, self._writes_resume_at if writes else 0.0):
             return None
@@ -239,7 +206,7 @@ class ResponseCache:
             return None
 
     def _open_table(self) -> _Table:
-        """Return the table of responses; open its file first if necessary."""
+        """Return the table of responses, after opening its file."""
         with self._lock:
             if self._table is None:
                 make_private(self.folder)
@@ -247,11 +214,7 @@ class ResponseCache:
             return self._table
 
     def _handle_error(self, error: Exception, writes: bool) -> None:
-        """Stop using the file after an error, and warn the first time.
-
-        If the error came with writing and the file is not damaged, only writing stops. If the file
-        is only locked, it is used again after a minute.
-        """
+        """Stop using the file after an error, and warn the first time."""
         error_code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, sqlite3.ProgrammingError):
             return  # another thread has closed it; it is opened again
@@ -276,7 +239,8 @@ _OPEN_CACHES: weakref.WeakSet[ResponseCache] = weakref.WeakSet()
 
 
 def _close_all() -> None:
-    """Close the files of all caches before a fork: a child must not inherit SQLite's locks."""
+    """Close the files of all caches before the process forks."""
+    # A child process must not inherit SQLite's locks.
     for cache in list(_OPEN_CACHES):
         cache.close()
 
@@ -286,13 +250,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def connect(folder: Path) -> sqlite3.Connection:
-    """Open the cache file in a folder, read-only if it is not writable; return the connection.
-
-    Raises
-    ------
-    sqlite3.Error, OSError
-        If the file cannot be opened, or is not a cache.
-    """
+    """Return a connection to the cache file in a folder."""
     make_private(folder)
     file = folder / FILE_NAME
     uri = file.absolute().as_uri()
@@ -314,7 +272,7 @@ def connect(folder: Path) -> sqlite3.Connection:
 
 
 def _set_up(connection: sqlite3.Connection) -> None:
-    """Create the table if the file is new, and set the size limit of the write-ahead log."""
+    """Create the table in a new file, and set the size limit of the write-ahead log."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         try:
@@ -342,11 +300,11 @@ CREATE INDEX IF NOT EXISTS expires_idx ON {_TABLE} (expires);
 PRAGMA application_id={_APPLICATION_ID};
 COMMIT;
 """
-"""What requests-cache makes, too."""
+"""The same SQL as in requests-cache."""
 
 
 def _evict(connection: sqlite3.Connection, limit: int) -> bool:
-    """Delete the oldest responses if the file exceeds ``limit`` bytes; return whether it did."""
+    """Delete the oldest responses of a file larger than ``limit``; return whether it was larger."""
     page_size = _pragma(connection, "page_size")
     page_count = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
     if page_count * page_size <= limit:
@@ -361,13 +319,13 @@ def _evict(connection: sqlite3.Connection, limit: int) -> bool:
 
 
 def shrink(connection: sqlite3.Connection) -> None:
-    """Give unused space of the database file and its write-ahead log back to the file system."""
+    """Give unused space of the database back to the file system."""
     # As a script: `execute` would stop after the first page.
     connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _pragma(connection: sqlite3.Connection, pragma: str) -> int:
-    """Return the integer value of a pragma of SQLite, such as ``page_size``."""
+    """Return the integer value of an SQLite pragma, such as ``page_size``."""
     return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
@@ -375,30 +333,27 @@ def _pragma(connection: sqlite3.Connection, pragma: str) -> int:
 
 
 def resolve_folder(folder: str | Path | None) -> Path:
-    """Return ``folder`` as a path; by default the cache folder of the current user."""
+    """Return ``folder`` as a path; by default the user's cache folder."""
     if folder is None:
         return user_cache_path("aatoolkit", appauthor=False) / VERSION
     return Path(folder).expanduser()
 
 
 def cache_files(folder: Path) -> list[Path]:
-    """Return the existing files of a cache: the database, and SQLite's temporary files."""
+    """Return the existing files of a cache."""
     paths = (folder / f"{FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
     return [path for path in paths if path.is_symlink() or path.exists()]
 
 
 def make_private(folder: Path) -> None:
-    """Create the cache's folder and file, and restrict their permissions to their owner.
+    """Create the cache's folder and file, readable only by their owner.
 
-    Other users lose their permissions for the files, and for a folder that holds nothing but the
-    cache. A folder that holds other files too is not changed, unless others may write there. A link
-    to a folder is followed, a link to a file is not.
+    A folder with other files in it keeps its permissions.
 
     Raises
     ------
     OSError
-        If the folder or a file cannot be created or belongs to another user, or other users may
-        write to a folder that holds other files too.
+        If the folder or a file cannot be created, or other users own it or may write to it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     stat_result = folder.stat()
@@ -426,7 +381,7 @@ def make_private(folder: Path) -> None:
 
 
 def _is_foreign(stat_result: os.stat_result) -> bool:
-    """Return whether a file belongs to another user; False if the system has no file owners."""
+    """Return whether a file belongs to another user."""
     return hasattr(os, "geteuid") and stat_result.st_uid != os.geteuid()
 
 
@@ -435,11 +390,7 @@ def _is_foreign(stat_result: os.stat_result) -> bool:
 
 @dataclass(frozen=True)
 class HostInfo:
-    """A summary of the cached responses of one host at one service.
-
-    ``responses`` is the number of responses, and ``bytes`` their size. ``oldest`` and ``newest``
-    are the times when the first and the last of them were fetched.
-    """
+    """The number, size and times of the cached responses of one host."""
 
     origin: str
     host: str
@@ -451,7 +402,7 @@ class HostInfo:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """A summary of a cache folder; ``bytes`` is the size of its files, unused space included."""
+    """A summary of a cache folder; ``bytes`` is the size of its files."""
 
     folder: Path
     responses: int
@@ -486,10 +437,7 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:
-    """Delete the responses in a cache folder, of all hosts or of one; return their number.
-
-    The bytes of the responses are erased from the files. Without ``host``, a file that cannot be
-    read as a cache is deleted, and 0 is returned.
+    """Delete the cached responses, of all hosts or of one, and return their number.
 
     Raises
     ------
@@ -517,10 +465,7 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
 
 
 def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
-    """Call ``action`` with a connection to the cache file in a folder, and return its result.
-
-    Return None if there is no file.
-    """
+    """Call ``action`` with a connection to the cache file, and return its result."""
     if not cache_files(folder):
         return None
     with closing(connect(folder)) as connection:
@@ -529,7 +474,7 @@ def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
 
 @contextmanager
 def _report_errors(folder: Path) -> Iterator[None]:
-    """Convert errors of the cache file in a ``with`` block to an `ArgumentError` with advice."""
+    """Convert errors of the cache file in a ``with`` block to `ArgumentError`."""
     try:
         yield
         return
@@ -540,6 +485,6 @@ def _report_errors(folder: Path) -> Iterator[None]:
 
 
 def _is_damaged(error: Exception) -> bool:
-    """Return whether an error means that the file is damaged, rather than only locked."""
+    """Return whether an error means that the file is damaged."""
     codes = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR
     return isinstance(error, ValueError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

@@ -1,4 +1,4 @@
-"""The base URL of a service; and the token, which is never printed, copied or pickled."""
+"""The base URL of a service, and the token, which is never printed, copied or pickled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class BaseUrl:
-    """The base URL of a service, parsed: every request goes to a path below it.
+    """The base URL of a service, in parts.
 
     Examples
     --------
@@ -33,13 +33,12 @@ class BaseUrl:
 
     @classmethod
     def parse(cls, text: str) -> BaseUrl:
-        """Parse ``text`` as a base URL; raise an error if no token may be sent there.
+        """Parse ``text`` as a base URL.
 
         Raises
         ------
         ArgumentError
-            If the URL is not allowed. It must be https, or http on this machine; and it must not
-            have a user, a query, a fragment, or ``..`` in the path.
+            If the URL is neither https nor this machine, or has a user, query, fragment or ``..``.
         """
         text = text.strip()
         try:
@@ -65,7 +64,7 @@ class BaseUrl:
 
     @property
     def origin(self) -> str:
-        """The origin: scheme and host, and the port if it is not the default one."""
+        """Scheme, host and port, such as ``https://api.example``."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         is_default_port = self.port == _PORTS[self.scheme]
         return f"{self.scheme}://{host}" + ("" if is_default_port else f":{self.port}")
@@ -77,7 +76,7 @@ class BaseUrl:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the host is a loopback address or name, i.e. this machine."""
+        """Whether the host is this machine."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -85,7 +84,7 @@ class BaseUrl:
 
 
 def _canonical_address(text: str) -> str | None:
-    """Return an IP address or host name in canonical spelling; None if ``text`` is neither."""
+    """Return an IP address or host name in canonical spelling, or None."""
     try:
         return None if "%" in text else str(ipaddress.ip_address(text))
     except ValueError:
@@ -93,7 +92,7 @@ def _canonical_address(text: str) -> str | None:
 
 
 def _url_error(reason: str) -> ArgumentError:
-    """Return the error for a base URL that cannot be used because of ``reason``."""
+    """Return the error for a base URL that cannot be used."""
     # The URL is not repeated: somebody may have put a password into it.
     return ArgumentError(
         f"the base URL {reason}; a base URL looks like https://api.example", argument="base_url"
@@ -110,10 +109,6 @@ _MIN_TOKEN_LENGTH = 8
 class Secret:
     """A bearer token; it prints as ``***``.
 
-    White space around the token and a ``Bearer`` prefix are removed: tokens read from a file end in
-    a line break. The constructor never fails, as a traceback would show the token; ``check``
-    validates the token.
-
     Examples
     --------
     >>> Secret("Bearer abc123")
@@ -123,6 +118,7 @@ class Secret:
     __slots__ = ("_pattern", "reveal")
 
     def __init__(self, value: str) -> None:
+        # It never fails, as a traceback would show the token; `check` validates it.
         token = _BEARER_PREFIX.sub("", value.strip(), count=1) if isinstance(value, str) else ""
         # Kept in a function: tools that list the attributes of an object show no token.
         self.reveal: Callable[[], str] = lambda: token
@@ -130,17 +126,16 @@ class Secret:
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
-        """Return ``token`` as a `Secret`; return None and a `Secret` unchanged."""
+        """Return ``token`` as a `Secret`; None stays None."""
         return token if token is None or isinstance(token, Secret) else cls(token)
 
     def check(self) -> Secret:
-        """Validate the token by RFC 6750, and return this `Secret`.
+        """Return this token if it is valid by RFC 6750.
 
         Raises
         ------
         ArgumentError
-            If the token is not valid. The message has the position of the first wrong character,
-            and no part of the token.
+            If the token is not valid. The message does not repeat the token.
         """
         # Computed in another frame: the one that raises holds neither the token nor a match.
         problem = _token_problem(self.reveal())
@@ -149,9 +144,7 @@ class Secret:
         return self
 
     def is_in(self, text: bytes) -> bool:
-        r"""Return whether ``text`` contains the token, be it plain, JSON-escaped or URL-encoded.
-
-        A token of less than 8 characters is not searched for, as it may occur in any text.
+        r"""Return whether ``text`` contains the token, also JSON-escaped or URL-encoded.
 
         Examples
         --------
@@ -165,10 +158,7 @@ class Secret:
         )
 
     def hide_in(self, text: bytes) -> bytes:
-        """Return ``text`` with the token, and long parts of the token, replaced by ``***``.
-
-        Upper and lower case are not distinguished.
-        """
+        """Return ``text`` with the token, and long parts of it, replaced by ``***``."""
         return self._pattern().sub(b"***", text)
 
     def __repr__(self) -> str:
@@ -179,7 +169,7 @@ class Secret:
 
 
 def _token_problem(token: str) -> str | None:
-    """Return the reason why a token is not valid; None if it is valid."""
+    """Return why a token is not valid, or None."""
     if not token:
         return "the token is empty or not a text; give a token as text, or leave it out"
     match = _B64TOKEN.match(token)
@@ -193,7 +183,7 @@ def _token_problem(token: str) -> str | None:
 
 
 def _spellings_of(token: str) -> set[bytes]:
-    """Return the spellings that a token can have in a text: plain, JSON-escaped, URL-encoded."""
+    """Return a token in plain, JSON-escaped and URL-encoded spelling."""
     url_spelling = quote(token, safe="")
     lower_case = re.sub("%..", lambda match: match[0].lower(), url_spelling)
     return {
@@ -203,10 +193,7 @@ def _spellings_of(token: str) -> set[bytes]:
 
 
 def _token_pattern(token: str) -> re.Pattern[bytes]:
-    """Return a pattern that matches a token, and any ``_TOKEN_PART_LENGTH`` bytes in a row of it.
-
-    Token and parts are matched in plain, JSON-escaped and URL-encoded spelling.
-    """
+    """Return a pattern that matches a token and long parts of it, in any spelling."""
     spellings = sorted(_spellings_of(token), key=len, reverse=True)
     token_parts = {
         spelling[start : start + _TOKEN_PART_LENGTH]

@@ -23,33 +23,7 @@ _MAX_ATTEMPTS, _FIRST_BACKOFF, _RETRY_QUOTA = 3, 0.5, 20.0
 class Fetcher:
     """Fetches the responses of one service for one account; it is thread-safe.
 
-    Parameters
-    ----------
-    base_url : str
-        The address of the service: https, or http on this machine.
-    token : str or Secret, optional
-        The bearer token; without one, none is sent.
-    cache : bool or path
-        Whether to cache responses, or the folder to cache them in.
-    cache_size : int
-        The size limit of the cache in bytes; the oldest responses are evicted.
-    offline : bool
-        Whether to read from the cache only, whatever a response's age, and open no socket.
-    expire_after : float
-        For how many seconds a cached response is used without asking the service again.
-    deadline : float
-        The seconds that one call may take, retries and waits included.
-    max_body : int
-        The maximum size of a response, in bytes.
-    workers : int
-        The size of the connection pool.
-    sleep : callable
-        The function that waits between attempts.
-
-    Raises
-    ------
-    ArgumentError
-        If a setting cannot be used.
+    The parameters are those of `Client`, and ``max_body``, the maximum size of a response in bytes.
     """
 
     def __init__(
@@ -88,16 +62,14 @@ class Fetcher:
         )
 
     def get(self, request: Request) -> Payload:
-        """Return the response to a request, from the cache or else from the service.
+        """Return the response to a request, from the cache or from the service.
 
-        A cached response that has expired is used, with a warning, if the service cannot be reached
-        or fails. A request with ``refresh`` always goes to the service, and its response replaces
-        the cached one; if it fails, no cached response is used.
+        If the service fails, an expired cached response is used, with a warning.
 
         Raises
         ------
         FetchError
-            If no usable response came back.
+            If there is no usable response.
         """
         request = request.at(self.base.url)
         max_age = request.expire_after
@@ -132,7 +104,7 @@ class Fetcher:
         raise outcome
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether ``text`` contains the token of this fetcher's account."""
+        """Return whether ``text`` contains the token."""
         return self._transport.repeats_token(text)
 
     def close(self) -> None:
@@ -142,21 +114,13 @@ class Fetcher:
             self._cache.close()
 
     def _send(self, request: Request) -> Payload | Error:
-        """Send a request to the service, with retries; return the response or the last error.
-
-        The wait before a retry is random, between zero and a limit that doubles with each retry. So
-        clients that failed at the same time do not retry at the same time. If the service asks for
-        a wait (``Retry-After``), this wait is used instead. There is no retry if the wait would end
-        after the deadline.
-
-        All calls of a client share a quota of retries. Every five responses add one retry to it.
-        So a service that fails most calls soon gets no more retries, and is not overloaded.
-        """
+        """Send a request to the service, with retries; return the response or the last error."""
         deadline = time.monotonic() + self.deadline
         attempt_count = 0
         while True:
             outcome = self._transport.ask(request, deadline - time.monotonic())
             if isinstance(outcome, Response):
+                # Calls share a quota of retries, so that a failing service is not overloaded.
                 self._retries = min(_RETRY_QUOTA, self._retries + 0.2)
                 if self._cache is not None and may_be_kept(outcome):
                     self._cache.put(outcome)
@@ -166,6 +130,7 @@ class Fetcher:
                 self._transport.close()
             wait = getattr(outcome.error, "retry_after", None)
             if wait is None:
+                # Random, so that clients that failed together do not retry together.
                 wait = random.uniform(0, _FIRST_BACKOFF * 2**attempt_count)
             attempt_count += 1
             is_last = attempt_count == _MAX_ATTEMPTS or time.monotonic() + wait >= deadline
@@ -176,7 +141,7 @@ class Fetcher:
 
 
 def _require_min(minimum: float, setting: str, value: float) -> float:
-    """Return the ``value`` of a setting; raise `ArgumentError` if it is below ``minimum``."""
+    """Return ``value``, or raise `ArgumentError` if it is below ``minimum``."""
     if not value >= minimum:  # as a number that is none is not
         raise errors.ArgumentError(
             f"{setting}={value!r} is too small; the least is {minimum:g}", argument=setting

@@ -1,4 +1,4 @@
-"""Judge responses: are they data or an error, may they be cached, and for how long?"""
+"""Decide whether a response is data or an error, and whether it may be cached."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from aatoolkit.payload import NO_CONTENT, Response
 HideToken = Callable[[bytes], bytes]
 
 SUCCESSES = frozenset({200, 201, 202, 203})
-"""The statuses of success; with others a section may still explain why it has no data."""
+"""The HTTP statuses of success."""
 
 _SHOWN_BYTES = 1 << 12
 _SECONDS_PATTERN = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
@@ -38,9 +38,7 @@ def judge(
 ) -> errors.FetchError | None:
     """Return the error to raise for a response; None if its body can be used.
 
-    A body can be used if the status is a success and the body is one JSON object or list. It can
-    also be used if it explains why a section has no data. ``hide_token`` replaces the token in the
-    parts of the body that an error repeats. ``has_token`` says whether the request had a token.
+    ``hide_token`` is a function that masks the token in a text.
     """
     details = {"url": url, "status": status}
     if is_explanation(url, status, body):
@@ -61,7 +59,7 @@ def judge(
 
 
 def is_explanation(url: str, status: int, body: bytes) -> bool:
-    """Return whether a response, often with an error status, explains why a section has no data."""
+    """Return whether a response explains why a section has no data."""
     if status == 200 or "section" not in parse_qs(urlsplit(url).query):
         return False
     if status in NO_CONTENT and not body:
@@ -73,7 +71,7 @@ def is_explanation(url: str, status: int, body: bytes) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait that ``Retry-After`` asks for; None if it is missing or invalid.
+    """Return the seconds to wait from the header ``Retry-After``, or None.
 
     Examples
     --------
@@ -99,10 +97,7 @@ def _status_error(
     details: dict[str, Any],
     has_token: bool,
 ) -> errors.StatusError:
-    """Return the error for an HTTP error status, with the service's own message, if any.
-
-    ``details`` are attributes of the error; further attributes are read from the response.
-    """
+    """Return the error for an HTTP error status, with the service's own message."""
     body = hide_token(body)
     error_texts = _error_texts(body, hide_token)
     details |= {"excerpt": excerpt(body), "body": body}
@@ -138,7 +133,7 @@ def _status_error(
 
 
 def _redirect_error(headers: Mapping[str, str], details: dict[str, Any]) -> errors.StatusError:
-    """Return the error for a redirect; its message names the host that the redirect leads to."""
+    """Return the error for a redirect; its message names the new host."""
     try:
         host = urlsplit(urljoin(details["url"], headers.get("location", ""))).hostname
     except ValueError:
@@ -153,12 +148,7 @@ def _redirect_error(headers: Mapping[str, str], details: dict[str, Any]) -> erro
 
 
 def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
-    """Map field names in the body of an error response to their texts, each as one printable line.
-
-    The fields are those of the top-level object, and of the first error in it: the object in
-    ``error``, or the first one in ``errors`` (as in JSON:API) or ``detail``, with its ``source``.
-    If the object and the first error have the same field, the text in the first error is used.
-    """
+    """Return the texts in the body of an error response, by field name."""
     try:
         value = decode.decode(body)
     except errors.DecodeError:
@@ -180,12 +170,12 @@ def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
 
 
 def _first_text(error_texts: Mapping[str, Any], *names: str) -> str | None:
-    """Return the text of the first of the fields ``names`` that has one; None if no field has."""
+    """Return the text of the first of the fields ``names`` that has one."""
     return next((text for name in names for text in _texts_in(error_texts, name)[:1]), None)
 
 
 def _texts_in(error_texts: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Return the texts in the field ``name``: several, one, or none if the field is missing."""
+    """Return the texts in the field ``name``."""
     value = error_texts.get(name)
     texts = value if isinstance(value, tuple) else (value,)
     return tuple(text for text in texts if text and isinstance(text, str))
@@ -194,33 +184,27 @@ def _texts_in(error_texts: Mapping[str, Any], name: str) -> tuple[str, ...]:
 # --- what may be kept --------------------------------------------------------------------------
 
 FINAL = (200, 203)
-"""The statuses of final responses."""
+"""The HTTP statuses of responses that are complete."""
 
+# Not 401 and 403, which refuse the account, nor 202, 425 and 503, which change soon.
 EMPTY = (204, 205, 402, 404, 409, 410, 412, 422, 423, 424, 428, 451, 501)
-"""The statuses with which a response explains that there is no data; valid for a short time.
-
-Most such responses are errors; those that are explanations are cached, also for offline use. Never
-among them are refusals of the account (401, 403), and what is about to change (202, 425, 503).
-"""
+"""The HTTP statuses of responses that may explain why there are no data; they can be cached."""
 
 EMPTY_SECONDS = 300.0
-"""For how long a response without data is fresh at most."""
+"""The longest time, in seconds, for which a cached response without data is used."""
 
 _BRIEF_BYTES = 1 << 12
 
 
 def may_be_kept(response: Response) -> bool:
-    """Return whether a response may be cached: its status is final, and no data are pending."""
+    """Return whether a response may be cached."""
     return response.status in (*FINAL, *EMPTY) and not (
         response.status in SUCCESSES and is_temporary(response.body)
     )
 
 
 def is_fresh(response: Response, seconds: float) -> bool:
-    """Return whether a cached response is new enough to be used without asking the service.
-
-    ``seconds`` is the age limit; for a response without data, it is at most `EMPTY_SECONDS`.
-    """
+    """Return whether a cached response is newer than ``seconds``."""
     limit = min(seconds, EMPTY_SECONDS) if response.status in EMPTY else seconds
     age = (datetime.now(UTC) - response.fetched_at).total_seconds()
     # A response from the future means that a clock was moved: its age is unknown.
@@ -228,16 +212,14 @@ def is_fresh(response: Response, seconds: float) -> bool:
 
 
 def allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
-    """Return whether an expired cached response may be used instead of raising ``error``."""
+    """Return whether an expired cached response may be used after ``error``."""
     if isinstance(error, errors.DecodeError):
         return error.problem == "truncated"
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
 def is_temporary(body: bytes) -> bool:
-    """Return whether a body only says that the data are pending, or could not be computed.
-
-    Such a response must not be cached. A long body is never taken for such a response.
+    """Return whether a body says that data are still being computed, or could not be computed.
 
     Examples
     --------

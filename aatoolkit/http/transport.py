@@ -1,11 +1,8 @@
-"""One HTTP exchange with the service, in a thread, within a deadline.
+"""One HTTP exchange with the service, within a deadline.
 
-A socket timeout limits only a single read, and a slow server can make any number of reads
-necessary. So the exchange runs in a thread of its own. At the deadline, or on an interrupt, the
-caller shuts down the socket and goes on.
-
-Requests get the token only when their bytes are sent, and only the listed headers of a response are
-kept. So the layers above cannot store a token or a cookie.
+A socket timeout limits only a single read. To limit the whole exchange, it runs in a thread, whose
+socket is shut down at the deadline. The token is added to a request only when its bytes are sent,
+so the cache never sees it.
 """
 
 from __future__ import annotations
@@ -41,27 +38,21 @@ from aatoolkit.jsontree.decode import excerpt
 from aatoolkit.payload import Request, Response
 
 STEP = 0.1
-"""The longest single wait, in seconds, before an interrupt or a cancellation is noticed."""
+"""The longest wait, in seconds, before an interrupt is noticed."""
 
 UNSIGNED = "Bearer ***"
-"""The header as everything above the connection sees it."""
+"""The ``Authorization`` header without the token."""
 
 _LEAVE_SECONDS = 0.05
 _LINGER = struct.pack("ii", 1, 0)
 
 
 class NotLoopback(OSError):
-    """Raised if the host name of a service on this machine resolves to another machine."""
+    """Raised if a name of this machine, such as ``localhost``, leads to another machine."""
 
 
 class Attempt:
-    """One attempt at an exchange: its socket, and the status, headers and body received so far.
-
-    Parameters
-    ----------
-    token
-        The token to insert into the header of the request; None to insert none.
-    """
+    """One attempt to send a request, with its socket, status, headers and body."""
 
     def __init__(self, token: Secret | None) -> None:
         self.status: int | None = None
@@ -72,7 +63,7 @@ class Attempt:
         self._lock, self._is_ended = threading.Lock(), False
 
     def run(self, action: Callable[[], None], deadline: float) -> bool:
-        """Call ``action`` in a thread; return whether it finished before ``deadline``."""
+        """Call ``action`` in a thread, and return whether it finished before ``deadline``."""
         thread = threading.Thread(target=self._run_action, args=(action,), name="aatoolkit-attempt")
         thread.daemon = True
         thread.start()
@@ -90,17 +81,14 @@ class Attempt:
         return not is_overdue
 
     def begin(self, status: int, headers: dict[str, str]) -> None:
-        """Record status and headers of the response; raise an error if the attempt has ended."""
+        """Store status and headers of the response."""
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
             self.status, self.headers = status, headers
 
     def hold_socket(self, open_socket: socket.socket) -> None:
-        """Keep a handle of the attempt's socket, so that the socket can be shut down at a deadline.
-
-        Raise `ConnectionAbortedError` if the attempt has already ended.
-        """
+        """Remember the socket, so that it can be shut down at the deadline."""
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
@@ -109,10 +97,7 @@ class Attempt:
                 self._socket = socket.socket(fileno=os.dup(open_socket.fileno()))
 
     def signed(self, data: bytes) -> bytes:
-        """Return ``data``, the bytes of a request, with the token in the header ``Authorization``.
-
-        Without a token, return ``data`` unchanged.
-        """
+        """Return the bytes of a request with the token in the header ``Authorization``."""
         if self._token is None:
             return data
         header = "\r\nAuthorization: Bearer {}\r\n"
@@ -130,7 +115,7 @@ class Attempt:
                     self._socket.close()
 
     def _end(self) -> bool:
-        """End the attempt, and shut its socket down; return whether it was still running."""
+        """End the attempt and shut down its socket; return whether it was still running."""
         with self._lock:
             was_under_way, self._is_ended = not self._is_ended, True
             if was_under_way and self._socket is not None:
@@ -144,7 +129,7 @@ _CURRENT = threading.local()
 
 
 def pause(seconds: float) -> None:
-    """Sleep for ``seconds``, or until the call is interrupted or cancelled."""
+    """Sleep for ``seconds``, or until the call is cancelled."""
     deadline = time.monotonic() + seconds
     while (seconds_left := deadline - time.monotonic()) > 0 and not is_cancelled():
         time.sleep(min(STEP, seconds_left))
@@ -154,7 +139,7 @@ def pause(seconds: float) -> None:
 
 
 class _Response(http.client.HTTPResponse):
-    """A response of `http.client` that raises an error if its header cannot be parsed."""
+    """An HTTP response that raises an error if its header cannot be parsed."""
 
     def begin(self) -> None:
         super().begin()
@@ -163,7 +148,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Connection(HTTPConnection):
-    """A plain connection that inserts the token when it sends, and that an attempt can end."""
+    """A connection that adds the token to the bytes it sends."""
 
     debuglevel = 0  # request heads are never printed, whatever http.client.debuglevel says
     response_class = _Response
@@ -183,7 +168,7 @@ class _Connection(HTTPConnection):
         return new_socket
 
     def send(self, data: Any) -> None:
-        """Send bytes with the token inserted; no log and no cache sees them."""
+        """Send bytes with the token added."""
         if self.sock is None:
             self.connect()
         _CURRENT.attempt.hold_socket(self.sock)
@@ -196,8 +181,9 @@ class _TLSConnection(_Connection, HTTPSConnection):
 
 class _TLSSocket(ssl.SSLSocket):
     def getpeername(self) -> Any:
-        """Return the peer's address; if there is none, close the socket, as `ssl` would not."""
+        """Return the peer's address; close the socket on an error."""
         try:
+            # On an error, `ssl` would leave the socket open.
             return super().getpeername()
         except OSError:
             self.close()
@@ -213,15 +199,13 @@ class _TLSPool(HTTPSConnectionPool):
 
 
 POOLS = {"http": _Pool, "https": _TLSPool}
-"""The connection pools by scheme, as urllib3 wants them."""
+"""The classes of connection pools, by URL scheme."""
 
 
 def tls_context() -> ssl.SSLContext:
-    """Return the TLS settings: TLS 1.2 or later, and a valid certificate for the host name.
-
-    The helpers of `ssl` and urllib3 are not used, as they would write the keys of every connection
-    to the file that the environment variable ``SSLKEYLOGFILE`` names.
-    """
+    """Return the TLS settings: TLS 1.2 or later, with a valid certificate."""
+    # Not by the helpers of `ssl` and urllib3, which would write the keys of every connection to
+    # the file that the environment variable ``SSLKEYLOGFILE`` names.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.sslsocket_class = _TLSSocket
@@ -231,13 +215,13 @@ def tls_context() -> ssl.SSLContext:
 # -- the transport -----------------------------------------------------------------------------
 
 KEPT_HEADERS = ("content-type", "date", "etag", "last-modified", "retry-after", "x-request-id")
-"""The response headers that are kept, beside those about availability."""
+"""The response headers that are stored."""
 
 ERROR_BODY_LIMIT = 1 << 16
-"""How much of the body of an error response is read, in bytes."""
+"""The number of bytes to read from the body of an error response."""
 
 CONNECT_SECONDS = 10.0
-"""The longest that one address may take to accept a connection."""
+"""The timeout for connecting to one address, in seconds."""
 
 _HEADERS = {"User-Agent": "aatoolkit", "Accept": "application/json", "Accept-Encoding": "gzip"}
 _CHUNK_SIZE = 1 << 16
@@ -254,17 +238,14 @@ class BodyTooLong(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed request: the error to raise, and whether a retry may help."""
+    """A failed request: the error, and whether a retry may help."""
 
     error: errors.FetchError | errors.InternalError
     is_retryable: bool = False
 
 
 class Fault(NamedTuple):
-    """The meaning of a caught exception: a reason, and the kind of error to raise.
-
-    The reason is our own text: the exception's message may hold a token, and is not repeated.
-    """
+    """What a caught exception means: a reason, and the error to raise."""
 
     reason: str
     is_retryable: bool = True
@@ -282,6 +263,7 @@ _MESSAGES: dict[type[errors.AAToolkitError], str] = {
 
 _LATE = Fault("no complete response came before the deadline", False, errors.DeadlineExceeded)
 _BROKEN_CONNECTION = Fault("the connection broke off")
+# Reasons are texts of this package: the message of an exception may hold a token.
 _FAULTS: dict[type[BaseException], Fault] = {
     BodyTooLong: Fault(
         "the response is larger than max_body; narrow the scope, or raise max_body",
@@ -311,23 +293,11 @@ _FAULTS: dict[type[BaseException], Fault] = {
     http.client.HTTPException: Fault("what came is not HTTP", False),
     ValueError: Fault("what came is not HTTP", False),
 }
-"""What exceptions mean; of several in one chain, the first here."""
+"""The meaning of exceptions; the first match counts."""
 
 
 class Transport(HTTPAdapter):
-    """An HTTP adapter for `requests` that sends the token, and limits time and size.
-
-    Parameters
-    ----------
-    base
-        The base URL of the service; the token is sent to its origin only.
-    token
-        The token, or None to send none.
-    max_body
-        The maximum size of a body, in bytes.
-    connections
-        The size of the connection pool.
-    """
+    """An HTTP adapter for `requests` that sends the token, and limits time and size."""
 
     def __init__(
         self, base: BaseUrl, token: Secret | None, *, max_body: int, connections: int
@@ -338,12 +308,12 @@ class Transport(HTTPAdapter):
         self._max_body = max_body
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Set up pools of this module's connections, whose sockets an attempt can shut down."""
+        """Create pools with connections of this module."""
         super().init_poolmanager(*arguments, ssl_context=tls_context(), **options)
         self.poolmanager.pool_classes_by_scheme = POOLS
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
-        """Return the pools for a proxy, set up as those for direct connections."""
+        """Return pools for a proxy, with connections of this module."""
         if proxy not in self.proxy_manager:
             options |= {"ssl_context": tls_context(), "proxy_ssl_context": tls_context()}
         manager = super().proxy_manager_for(proxy, **options)
@@ -351,7 +321,7 @@ class Transport(HTTPAdapter):
         return manager
 
     def close(self) -> None:
-        """Close idle connections now; urllib3 would leave that to the garbage collector."""
+        """Close idle connections."""
         for manager in (self.poolmanager, *self.proxy_manager.values()):
             for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
                 pool = manager.pools.get(key)
@@ -360,7 +330,7 @@ class Transport(HTTPAdapter):
             manager.clear()
 
     def ask(self, request: Request, seconds: float) -> Response | Failure:
-        """Send a request; return the response or the failure, after ``seconds`` at the latest."""
+        """Send a request, and return the response or the failure within ``seconds``."""
         deadline = time.monotonic() + seconds
         attempt = Attempt(self._token)
         fault: Fault | None = None
@@ -384,7 +354,7 @@ class Transport(HTTPAdapter):
         return self._failure(fault or _LATE, request, attempt)
 
     def _exchange(self, url: str, attempt: Attempt, seconds: float) -> None:
-        """Send a request, and record status, headers and body of the response in ``attempt``."""
+        """Send a request, and store status, headers and body of the response in ``attempt``."""
         token_header = {} if self._token is None else {"Authorization": UNSIGNED}
         prepared_request = requests.Request(
             "GET", url, headers={**_HEADERS, **token_header}
@@ -415,7 +385,7 @@ class Transport(HTTPAdapter):
             raw_response.close()
 
     def _result_of(self, request: Request, attempt: Attempt) -> Response | Failure:
-        """Return the response that an attempt received, or a failure if it cannot be used."""
+        """Return the response that an attempt received, or a failure."""
         status, body = attempt.status or 0, bytes(attempt.body)
         is_success = status in SUCCESSES
         if is_success and self.repeats_token(body):
@@ -443,7 +413,7 @@ class Transport(HTTPAdapter):
         return Response(request, status, headers, datetime.now(UTC), content)
 
     def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
-        """Return the failure for a fault; its error has URL, status and excerpt as attributes."""
+        """Return the failure for a fault."""
         attrs, message = self._attrs(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
         if fault.problem:
             attrs["problem"] = fault.problem
@@ -452,13 +422,13 @@ class Transport(HTTPAdapter):
         return Failure(fault.kind(message, **attrs), fault.is_retryable)
 
     def _attrs(self, request: Request, attempt: Attempt) -> dict[str, Any]:
-        """Return the attributes of an error: the URL, the status, the beginning of the body."""
+        """Return URL, status and the beginning of the body, for an error."""
         excerpt_text = excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_SIZE])))
         shown_text = None if attempt.status is None else excerpt_text
         return {"url": request.url, "status": attempt.status, "excerpt": shown_text}
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether ``text`` contains the token that requests are sent with."""
+        """Return whether ``text`` contains the token."""
         return self._token is not None and self._token.is_in(text)
 
     def _mask_token(self, text: bytes) -> bytes:
@@ -467,15 +437,7 @@ class Transport(HTTPAdapter):
 
 
 def _environment_options(base: BaseUrl, url: str) -> dict[str, Any]:
-    """Return proxies and certificate bundle from the environment, as options for `requests`.
-
-    There is no proxy for a service on this machine.
-
-    Raises
-    ------
-    UnusableSetting
-        If the environment names a proxy or certificates that cannot be used.
-    """
+    """Return proxies and certificates from environment variables, as options for `requests`."""
     proxies = {} if base.is_loopback else get_environ_proxies(url)
     proxy = select_proxy(url, proxies)
     if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
@@ -487,7 +449,7 @@ def _environment_options(base: BaseUrl, url: str) -> dict[str, Any]:
 
 
 def _fault_of(error: Exception) -> Fault:
-    """Return the `Fault` that fits an exception or one of the exceptions that caused it."""
+    """Return the meaning of an exception or of its causes."""
     causes = tuple(_causes(error))
     for exception_type, fault in _FAULTS.items():
         if any(isinstance(cause, exception_type) for cause in causes):

@@ -1,8 +1,4 @@
-"""Find the byte spans of values in a document by their paths.
-
-An object or array is tokenized when its first item is looked up; its other items are then found in
-an index. Bodies are not validated, because `~aatoolkit.jsontree.decode.decode` has accepted them.
-"""
+"""Find the bytes of a value in a JSON document by its path."""
 
 from __future__ import annotations
 
@@ -22,12 +18,7 @@ _TOKEN = re.compile(rb"[\[\]{}]|" + _STRING + rb"|[^\s,:\]}\[{]+", re.S)
 
 
 class ByteIndex:
-    r"""Finds the byte spans of values in a response body by their paths.
-
-    Parameters
-    ----------
-    body : bytes
-        One JSON document in UTF-8, with or without a byte-order mark.
+    r"""Finds the bytes of a value in a response body by its path.
 
     Examples
     --------
@@ -45,18 +36,9 @@ class ByteIndex:
         return next(self._iter_spans(len(BOM) if self.body.startswith(BOM) else 0), None)
 
     def span(self, path: str) -> ByteSpan | None:
-        """Return the byte span of the value at a concrete path; None if there is no such value.
+        """Return the start and stop of the value at a path; None if there is no such value.
 
-        Parameters
-        ----------
-        path : str
-            A concrete path, such as ``$.points[0].rate``; with ``~`` at its end, the path of the
-            key.
-
-        Raises
-        ------
-        ValueError
-            If ``path`` is not a path, or is a pattern.
+        With ``~`` at its end, the path is that of the value's key.
         """
         steps = parse_path(path.removesuffix(KEY_SIGN))
         key_span = value_span = self._root
@@ -72,11 +54,7 @@ class ByteIndex:
         return key_span if path.endswith(KEY_SIGN) else value_span
 
     def _find_items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
-        """Return the byte spans of the items of an object or array, by key or position.
-
-        The object or array starts at the byte ``start``. Each item has two spans: that of its key
-        (None in arrays) and that of its value.
-        """
+        """Return the bytes of the keys and values of an object or array, by key or position."""
         if start not in self._items_by_start:
             spans = [*self._iter_spans(start + 1)] if self.body[start] in b"[{" else []
             self._items_by_start[start] = {
@@ -92,10 +70,8 @@ class ByteIndex:
         return self._items_by_start[start]
 
     def _iter_spans(self, start: int) -> Iterator[ByteSpan]:
-        """Yield the byte spans of the keys and values of the object or array around byte ``start``.
-
-        ``start`` is the byte after its opening bracket.
-        """
+        """Yield the bytes of the keys and values of an object or array."""
+        # start is the byte after the opening bracket.
         depth = value_start = 0
         for token in _TOKEN.finditer(self.body, start):
             value_start = value_start if depth else token.start()

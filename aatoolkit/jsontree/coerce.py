@@ -1,8 +1,7 @@
 """Convert JSON values to typed Arrow arrays; values that do not fit a dtype are reported.
 
-Values are never guessed: a boolean is not a number, a number in quotes is text, and a timestamp
-without a time zone does not fit. Columns with other notations declare how their values are parsed
-(``parse``, ``scale`` and ``missing`` of `aatoolkit.sections.Column`).
+Nothing is guessed: a boolean is no number, a number in quotes is text, and a timestamp needs a time
+zone. A column can declare another notation, such as ``1,204`` for a number.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ ARROW: dict[str, pa.DataType] = {
     "category": pa.string(),
     "list<string>": pa.list_(pa.string()),
 }
-"""The Arrow types by dtype of columns; categories are text until their levels are known."""
+"""The Arrow types by dtype; categories are text until their levels are known."""
 
 _TYPES = {**ARROW, "string": pa.large_string()}
 """The Arrow types in memory, by dtype; text has the type that pandas uses."""
@@ -57,35 +56,15 @@ _INSTANT = (
 
 
 class Parsed(NamedTuple):
-    """The parsed values of a column.
+    """The values of a column as an Arrow array, and the positions of values that do not fit."""
 
-    Attributes
-    ----------
-    array : pyarrow.Array
-        The values; null for values that are missing or do not fit.
-    invalid : list of int
-        The positions of values that do not fit.
-    missing : list of int
-        The positions of values that are declared to mean "missing", such as ``"—"``.
-    """
-
-    array: pa.Array
-    invalid: Sequence[int] = ()
-    missing: Sequence[int] = ()
+    array: pa.Array  # null for values that are missing or do not fit
+    invalid: Sequence[int] = ()  # positions of values that do not fit
+    missing: Sequence[int] = ()  # positions of values that mean "missing", such as "—"
 
 
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
-    """Convert values to an Arrow array of a dtype.
-
-    Return the array and the positions of values that do not fit, which are null in the array. None
-    and `MISSING` always fit, and are null in the array, too.
-
-    Parameters
-    ----------
-    values : sequence
-        JSON values or `MISSING`.
-    dtype : str
-        A dtype of `ARROW`; a ``category`` is converted to text.
+    """Convert JSON values to an Arrow array; also return the positions of values that do not fit.
 
     Examples
     --------
@@ -98,22 +77,7 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
 
 
 def make_exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
-    """Convert values to an Arrow array of a dtype that all of the values must fit.
-
-    Parameters
-    ----------
-    values : iterable
-        JSON values or `MISSING`.
-    kinds : set of type
-        The types of the values.
-    dtype : str
-        A dtype of `ARROW`.
-
-    Raises
-    ------
-    ValueError, OverflowError
-        If a value does not fit.
-    """
+    """Convert JSON values to an Arrow array; raise an error if one does not fit the dtype."""
     if not kinds <= _EXACT_TYPES[dtype]:
         raise ValueError
     if dtype in _TIME_MEMOS:
@@ -132,16 +96,7 @@ def _make_array(values: Iterable[Any], dtype: str) -> pa.Array:
 
 
 def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) -> Parsed:
-    """Parse values as the declaration of their column says.
-
-    Parameters
-    ----------
-    values : sequence
-        JSON values or `MISSING`.
-    reading : Reading or Column
-        The dtype, and how values are parsed.
-    year : optional
-        For ``month day``: the year, or the latest day that a value can mean.
+    """Parse the values of a column in the notation that its declaration names.
 
     Examples
     --------
@@ -186,11 +141,7 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
 def _parse_in_place(
     values: list[Any], positions: Iterable[int], convert: Callable[[Any], Any]
 ) -> list[int]:
-    """Replace the values at ``positions``, in place, by what ``convert`` returns for them.
-
-    Return the positions of values that do not fit: those for which ``convert`` returns None or
-    raises an error.
-    """
+    """Convert the values at ``positions`` in place; return where values do not fit."""
     memo: dict[str, Any] = {}
     invalid_positions = []
     for position in positions:
@@ -213,28 +164,23 @@ def _parse_in_place(
 
 
 def _parse_if_short(parse: Callable[[Any], Any], value: Any) -> Any:
-    """Parse a value with ``parse``; return None for texts that are too long to be parsed."""
+    """Parse a value with ``parse``; return None for a very long text."""
     return None if type(value) is str and len(value) > LONGEST else parse(value)
 
 
 def hashable_key(value: Any) -> Any:
-    """Return a hashable key for a JSON scalar; True and 1 have different keys, unlike in a dict.
-
-    Return None for objects and arrays.
-    """
+    """Return a dict key for a JSON scalar, different for True and 1; None for containers."""
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
 
 
 def _multiply(array: pa.Array, scale: float | None) -> pa.Array:
-    """Return numbers multiplied by ``scale``; if ``scale`` is None, return them unchanged.
-
-    Instead of multiplying by 0.01, divide by 100: the result is then correctly rounded.
-    """
+    """Return numbers multiplied by ``scale``, if there is one."""
     if scale is None:
         return array
     import pyarrow.compute as pc
 
     inverse = 1 / scale
+    # Dividing by 100 is rounded correctly, multiplying by 0.01 is not.
     if scale < 1 and abs(inverse - round(inverse)) < 1e-9 * inverse:
         return pc.divide(array, float(round(inverse)))
     return pc.multiply(array, float(scale))
@@ -244,11 +190,7 @@ def _multiply(array: pa.Array, scale: float | None) -> pa.Array:
 
 
 class _Memo(dict[Any, Any]):
-    """A cache that maps the text of a day or timestamp to the number by which Arrow stores it.
-
-    A new text is parsed by ``parse``; if it does not match the regular expression ``pattern``,
-    ValueError is raised.
-    """
+    """A cache from the text of a day or timestamp to the number by which Arrow stores it."""
 
     def __init__(self, pattern: str, parse: Callable[[str], int]) -> None:
         super().__init__({None: None, MISSING: None})
@@ -292,10 +234,7 @@ def _check_texts(value: Any) -> Any:
 
 
 def _to_exact_integer(value: Any) -> int:
-    """Return ``value`` as an int; raise ValueError unless it is a whole number within 64 bits.
-
-    Whole floats up to 2**53 are accepted, too.
-    """
+    """Return a whole number as an int; raise ValueError for any other value."""
     if type(value) is float and value.is_integer() and abs(value) <= EXACT_FLOAT:
         value = int(value) if value or copysign(1, value) > 0 else None  # no integer is -0.0
     if type(value) is not int or not -(2**63) <= value < 2**63:
@@ -304,10 +243,7 @@ def _to_exact_integer(value: Any) -> int:
 
 
 def _to_exact_float(value: Any) -> float:
-    """Return ``value`` as a float; raise ValueError unless it is a number that a float can hold.
-
-    An int beyond 2**53 is refused.
-    """
+    """Return a number as a float; raise ValueError if a float cannot hold it exactly."""
     if type(value) is float or (type(value) is int and abs(value) <= EXACT_FLOAT):
         return float(value)
     raise ValueError
@@ -332,15 +268,14 @@ _CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "timestamp": lambda value: _TIME_MEMOS["timestamp"][_check_text(value)],
     "list<string>": _check_texts,
 }
-"""Maps each dtype to a function that converts a value. The function returns None or raises an error
-if the value does not fit the dtype."""
+"""Maps each dtype to a function that converts a value; None or an error: it does not fit."""
 
 # --- other notations --------------------------------------------------------------------------
 
 _SPACES = "' \u00a0\u2009\u202f\u2019"
 _DIGITS = r"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[{0}" + _SPACES + r"][0-9]{{3}})+|[0-9]+)"
 LONGEST = 100
-"""The greatest length of texts that are parsed as numbers, amounts, durations, days or times."""
+"""The maximum length of a text that is parsed, in characters."""
 _NUMBERS = {
     ".": re.compile(_DIGITS.format(",") + r"(?:\.[0-9]+)?\s*%?\s*"),
     ",": re.compile(_DIGITS.format(".") + r"(?:,[0-9]+)?\s*%?\s*"),
@@ -366,10 +301,7 @@ _SECONDS = {unit: float(seconds) for unit, seconds in meaning_by_word("seconds_o
 
 
 def _to_number(dtype: str, value: Any) -> Any:
-    """Return a JSON number as a float (for the dtype ``Float64``) or else as an integer.
-
-    Raise ValueError if the number does not fit the dtype.
-    """
+    """Return a JSON number as a float or an integer, as the dtype requires."""
     if dtype == "Float64":
         return _to_exact_float(value)
     return _to_exact_integer(value + 0.0 if type(value) is float else value)
@@ -392,17 +324,14 @@ def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
 
 
 def _parse_text(parse: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
-    """Parse a text with ``parse``; return a JSON number unchanged if the dtype is ``Float64``.
-
-    Return None for values of other types, because they do not fit.
-    """
+    """Parse a text with ``parse``; a JSON number needs no parsing."""
     if type(value) is str:
         return parse(value)
     return _to_number(dtype, value) if dtype == "Float64" else None
 
 
 def _parse_amount(text: str) -> float | None:
-    """Return the amount in the text of a price; None if the text is no price or is ambiguous."""
+    """Return the amount in the text of a price; None if it is ambiguous."""
     match = _MONEY.fullmatch(text)
     if match is None or (match[1] and match[3]):
         return None
@@ -420,7 +349,7 @@ def currency(text: str) -> str | None:
 
 
 def _parse_duration(text: str) -> float | None:
-    """Return a duration in text, such as ``1m 30s``, as seconds; None for other texts."""
+    """Return a duration such as ``1m 30s`` in seconds; None for other texts."""
     lower_text = text.strip().lower()
     clock_match, period_match = _CLOCK.fullmatch(lower_text), _PERIOD.fullmatch(lower_text)
     if clock_match is not None:
@@ -438,19 +367,14 @@ def _parse_duration(text: str) -> float | None:
 
 
 def _parse_any(dtype: str, _year: Any, value: Any) -> str | None:
-    """Return a text unchanged, a number or boolean as JSON text, and None for other values."""
+    """Return a text, number or boolean as text; None for other values."""
     if type(value) in (int, float, bool):
         return json.dumps(value)
     return value if type(value) is str else None
 
 
 def _parse_number_in_parts(dtype: str, year: Any, value: Any) -> Any:
-    """Return the number that an object states as two numbers.
-
-    ``{"num": 1, "den": 4}`` is a ratio, ``{"units": 1, "nanos": 5}`` a sum of units and billionths.
-    Return `MISSING` if the denominator is 0 or if the object has no such numbers, and None if the
-    value is not an object.
-    """
+    """Return the number in an object of parts, such as 0.25 for ``{"num": 1, "den": 4}``."""
     if type(value) is not dict:
         return None
     numbers = {
@@ -461,6 +385,7 @@ def _parse_number_in_parts(dtype: str, year: Any, value: Any) -> Any:
     match numbers:
         case {"num": num, "den": den} | {"numerator": num, "denominator": den}:
             return num / den if den else MISSING
+        # Such as {"units": 1, "nanos": 5}.
         case {"units": _} | {"nanos": _}:
             return numbers.get("units", 0) + numbers.get("nanos", 0) / 10**9
     return MISSING
@@ -485,15 +410,11 @@ _DAY_NOTATIONS = {
     "month day": _MONTH_DAY,
     "month day year": _MONTH_DAY + r",?[\s-]+(?P<year>\d{4})",
 }
-"""Regular expressions for days, by ``parse``; weeks, months and quarters mean their first day."""
+"""Regular expressions for days, by notation; weeks, months and quarters mean their first day."""
 
 
 def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
-    """Return a day as its number in Arrow; None for a value that does not match ``pattern``.
-
-    ``year`` completes a value without a year, such as ``Nov 3``: it is a year, or a day. If it is a
-    day, the result is the last November 3 up to this day.
-    """
+    """Return a day as the number by which Arrow stores it; None for other values."""
     match = pattern.fullmatch(str(value).strip()) if type(value) in (str, int) else None
     if match is None:
         return None
@@ -521,10 +442,7 @@ def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> i
 
 
 def _parse_utc(dtype: str, _year: Any, value: Any) -> int | None:
-    """Return the timestamp in a text as its number in Arrow; None for other values.
-
-    A timestamp without a time zone is taken to be in UTC.
-    """
+    """Return a timestamp as the number by which Arrow stores it; UTC if it has no time zone."""
     if type(value) is not str or len(value) < 16 or value[10] not in "T ":
         return None
     moment = datetime.fromisoformat(value)
@@ -571,4 +489,4 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "epoch ns": partial(_parse_epoch, 10**9),
     "epoch days": partial(_parse_epoch, Fraction(1, 86400)),
 }
-"""Maps each notation (``parse``) to the function that parses it, from dtype, year and value."""
+"""Maps each notation to the function that parses it, from dtype, year and value."""

@@ -1,8 +1,7 @@
-"""Decode JSON strictly: accept only one document in UTF-8, or raise an error with the problem.
+"""Decode JSON strictly: accept only one valid document in UTF-8.
 
-Bodies are decoded by orjson, which is fast but not strict: it keeps the last of two equal keys,
-converts integers beyond 64 bits to floats, and allows 1024 levels of nesting. If a document may
-have one of these, it is decoded by Python's own decoder, with hooks that raise errors.
+orjson decodes fast, but keeps the last of two equal keys and rounds integers beyond 64 bits. A
+document that may have either is decoded by Python's own decoder.
 """
 
 from __future__ import annotations
@@ -38,29 +37,13 @@ _END_OF_KEY = re.compile(rb'(?<!\\)(?:\\\\)*"\s*\Z')
 
 
 class _InvalidDocument(Exception):
-    """Raised for invalid documents, with two arguments: `DecodeError.problem`, and the message."""
+    """Raised for an invalid document, with the problem in a word and the message."""
 
 
 def decode(response: bytes | str | Any, **facts: Any) -> Any:
-    """Decode one JSON document from bytes or text, or check a decoded one.
+    """Decode one JSON document from bytes or text, or check a JSON value.
 
-    A byte-order mark is ignored. Integers of any size are exact.
-
-    Parameters
-    ----------
-    response
-        The document: bytes in UTF-8, text, or a JSON value.
-    **facts
-        Attributes that an error gets: ``url``, ``status``, ``section``, ``scope``.
-
-    Raises
-    ------
-    DecodeError
-        If ``response`` is not one valid JSON document; the attribute ``problem`` says why in a
-        word. Unlike most decoders, this one also refuses duplicate keys, numbers that are not
-        finite, text that is not Unicode, and nesting deeper than 128.
-    PayloadError
-        If a Python object is not a JSON value.
+    Raise `DecodeError` for an invalid document, also for duplicate keys, NaN and lone surrogates.
 
     Examples
     --------
@@ -80,25 +63,13 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
 def read_document(
     response: bytes | str | Any, convert: Callable[[Any, bool], tuple[T, int]], **facts: Any
 ) -> T:
-    """Decode a document as `decode` does, and return the result of ``convert`` for it.
-
-    Parameters
-    ----------
-    response
-        The document.
-    convert
-        A function of two arguments: the decoded value, and whether the value is certainly decoded
-        exactly (see `Inexact`). It returns a pair: its result, and the number of keys of all
-        objects. If the value turns out not to be exact, the function is called again with the
-        exact value.
-    **facts
-        Attributes that an error gets, as in `decode`.
-    """
+    """Decode a document like `decode`, and return the result of ``convert`` for it."""
     if not isinstance(response, bytes | str):
         return convert(check_json_value(response, **facts), True)[0]
     body = response.encode("utf-8", "surrogatepass") if isinstance(response, str) else response
     document = body.removeprefix(BOM)
     try:
+        # convert also returns the number of keys in all objects.
         result, key_count = convert(orjson.loads(document), False)
         if count_keys(document) == key_count:
             return result
@@ -108,11 +79,7 @@ def read_document(
 
 
 def count_keys(body: bytes) -> int:
-    """Return the number of keys in the bytes of a document.
-
-    If the decoded document has fewer keys, orjson dropped duplicate keys. A key is recognised by a
-    quote that is followed by a colon, with or without white space between them.
-    """
+    """Count the keys in the bytes of a document, to find duplicates that orjson drops."""
     key_count, byte_values = 0, np.frombuffer(body, np.uint8)
     for start in range(0, len(byte_values), _BLOCK):
         colons = np.flatnonzero(byte_values[start : start + _BLOCK] == _COLON) + start
@@ -131,7 +98,7 @@ def count_keys(body: bytes) -> int:
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:
-    """Decode one JSON document by the standard library, which is slower than orjson but exact."""
+    """Decode a document by the standard library, which is slower than orjson but exact."""
     try:
         return _decode_strictly(body.removeprefix(BOM))
     except _InvalidDocument as invalid:
@@ -146,13 +113,7 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
 
 
 def check_json_value(response: Any, **facts: Any) -> Any:
-    """Check that a Python object is a JSON value, and return a copy of it.
-
-    Raises
-    ------
-    PayloadError
-        If it is not a JSON value.
-    """
+    """Return a copy of a JSON value; raise `PayloadError` for any other object."""
     try:
         value = decode_exactly(json.dumps(response).encode(), **facts)
     except (TypeError, ValueError, RecursionError) as error:
@@ -166,7 +127,7 @@ def check_json_value(response: Any, **facts: Any) -> Any:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Disable the garbage collector during a ``with`` block that creates many objects."""
+    """Disable the garbage collector in a ``with`` block that creates many objects."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -197,7 +158,7 @@ def is_unicode(text: str) -> bool:
 
 
 def _decode_strictly(body: bytes) -> Any:
-    """Decode one document with Python's decoder; raise `_InvalidDocument` if it is not valid."""
+    """Decode a document with Python's decoder; raise `_InvalidDocument` if it is not valid."""
     first_bytes = body[:512].lstrip()
     if not body.strip():
         raise _InvalidDocument("empty", "it is empty")

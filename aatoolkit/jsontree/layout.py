@@ -1,4 +1,4 @@
-"""Check the limits of a document (number of paths, depth); find objects whose keys are data."""
+"""Check the size of a JSON document, and find objects whose keys are data, such as dates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_FIELDS = 1000
 """If an object has more keys than this, they are data, and not names of fields."""
 
 MAX_DEPTH = 128
-"""The greatest depth of nesting that a document may have."""
+"""The maximum depth of nesting in a document."""
 
 _MIN_KEYS, _MANY_KEYS = 3, 64
 _DATE_OR_NUMBER, _ADDRESS = r"[+-]?\d.*", r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
@@ -29,41 +29,19 @@ _FIELD_NAME = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
 
 
 class Inexact(Exception):
-    """Raised if orjson may not have decoded a document exactly, as with integers beyond 64 bits."""
+    """Raised if orjson may not have decoded a document exactly."""
 
 
 class StructureCounter:
-    """Counts the paths and keys of a document, and checks that it is within the limits.
-
-    Parameters
-    ----------
-    limit : int
-        The greatest number of distinct paths that the document may have.
-    is_exact : bool
-        Whether the document was certainly decoded exactly, even if it has large numbers.
-
-    Attributes
-    ----------
-    paths, keys, most_keys : int
-        ``paths`` is the number of distinct paths, ``keys`` the number of keys of all objects
-        together. ``most_keys`` is the largest number of keys that one object has, or that the
-        records (elements of arrays) at one path have in total, without duplicates.
-    """
+    """Counts the paths and keys of a document, and checks their limits."""
 
     def __init__(self, limit: int = 2**63, is_exact: bool = False) -> None:
         self.limit, self.is_exact = limit, is_exact
+        # most_keys is the largest number of keys in one object, or in all objects of one array.
         self.paths = self.keys = self.most_keys = 0
 
     def count_path(self, values: Sequence[Any], kinds: set[type], depth: int) -> None:
-        """Count one path, and check the numbers and the depth of its values.
-
-        Raises
-        ------
-        PayloadError
-            If the document has too many paths.
-        Inexact
-            If orjson may have rounded a number, or if the values are nested too deeply.
-        """
+        """Count one path; raise `PayloadError` if there are too many."""
         self.paths += 1
         if self.paths > self.limit:
             raise PayloadError(
@@ -73,6 +51,7 @@ class StructureCounter:
                 problems=[f"more than {self.limit:,} different paths @ $"],
             )
 
+        # Python's decoder then reports the depth, or reads large numbers exactly.
         if depth >= MAX_DEPTH and not kinds.isdisjoint((dict, list)):
             raise Inexact
         # Beyond 64 bits orjson makes floats of whole numbers.
@@ -82,11 +61,7 @@ class StructureCounter:
                 raise Inexact
 
     def count_keys(self, objects: Sequence[dict[str, Any]], record_field_count: int = 0) -> None:
-        """Count the keys of the objects at one path.
-
-        If the objects are records, i.e. elements of arrays, ``record_field_count`` is the number of
-        their distinct fields.
-        """
+        """Count the keys of the objects at one path."""
         sizes = [*map(len, objects)]
         self.keys += sum(sizes)
         self.most_keys = max(self.most_keys, record_field_count, *sizes)
@@ -94,11 +69,7 @@ class StructureCounter:
     def count_values(
         self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
     ) -> None:
-        """Count the path of ``values`` and all paths and keys inside ``values``.
-
-        ``kinds`` are the types of the values; ``are_records`` says whether they are elements of
-        arrays.
-        """
+        """Count the path of ``values``, and all paths and keys inside them."""
         self.count_path(values, kinds, depth)
         if not kinds.isdisjoint((dict, list)):
             self.count_inside(values, depth, are_records)
@@ -106,11 +77,7 @@ class StructureCounter:
     def count_inside(
         self, values: Sequence[Any], depth: int = 0, are_records: bool = False
     ) -> None:
-        """Count the paths and keys inside ``values``.
-
-        If the keys of objects are data, such as dates, all values under them count as one path.
-        ``are_records`` says whether ``values`` are elements of arrays.
-        """
+        """Count the paths and keys inside ``values``."""
         arrays = [value for value in values if type(value) is list]
         objects = [value for value in values if type(value) is dict]
         children: dict[str | None, list[Any]] = {}
@@ -119,6 +86,7 @@ class StructureCounter:
         if objects:
             columns = values_by_key(objects)
             self.count_keys(objects, len(columns) if are_records else 0)
+            # Values under keys that are data count as one path.
             if len(columns) > _MANY_KEYS and are_keys_data(objects):
                 children[""] = [*chain.from_iterable(map(dict.values, objects))]
             else:
@@ -128,7 +96,7 @@ class StructureCounter:
 
 
 def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return a dict that maps each key of the objects to the list of its values in all objects."""
+    """Return a dict from each key of the objects to the list of its values."""
     columns = values_by_common_key(objects)
     if not columns:
         columns = defaultdict(list)
@@ -139,7 +107,7 @@ def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return what `values_by_key` returns, if all objects have the same keys; else ``{}``."""
+    """Return a dict from each key to the list of its values; empty if the keys differ by object."""
     if {*map(len, objects)} == {len(objects[0])}:
         try:
             return {name: [*map(itemgetter(name), objects)] for name in objects[0]}
@@ -149,20 +117,7 @@ def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[An
 
 
 def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
-    """Return whether the keys of the objects at one path are data, such as dates, not field names.
-
-    The keys are data if there are at least three distinct keys, and one of these is true:
-
-    * 80 % of the keys look like data: dates, numbers, hosts, addresses, UUIDs. If all values have
-      one type, and this type is not text, keys that cannot be names of fields, such as
-      ``Acme CRM``, look like data, too. Integers and floats are one type.
-    * There are more than 64 keys, and the objects have on average less than a third of them.
-    * There are more than 64 keys, all values have one type, and there are fewer objects than keys.
-    * All values are objects that share 80 % of their fields.
-    * There are more than `MAX_FIELDS` keys.
-
-    Null values are ignored.
-    """
+    """Return whether the keys of objects are data, such as dates, and not names of fields."""
     key_counts = Counter(chain.from_iterable(objects))
     if not _MIN_KEYS <= len(key_counts) <= MAX_FIELDS:
         return len(key_counts) > MAX_FIELDS
@@ -172,10 +127,12 @@ def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
     types = {*map(type, values)}
     has_one_type = len(types) <= 1 or types == {int, float}
     kind_counts = Counter(map(_classify_key, key_counts))
+    # 80 % of the keys look like data. So do keys such as "Acme CRM" if all values have one type.
     if kind_counts["data"] + kind_counts["other"] * (
         has_one_type and str not in types
     ) >= 0.8 * len(key_counts):
         return True
+    # The objects have on average less than a third of the keys.
     is_sparse = key_counts.total() * 3 < len(key_counts) * len(objects)
     if len(key_counts) > _MANY_KEYS and (
         is_sparse or (has_one_type and len(objects) < len(key_counts))
@@ -183,6 +140,7 @@ def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
         return True
     records = [value for value in values if value] if types == {dict} else []
     field_counts = Counter(chain.from_iterable(records))
+    # All values are objects that share 80 % of their fields.
     return bool(field_counts) and field_counts.total() >= 0.8 * len(field_counts) * len(records)
 
 

@@ -1,22 +1,17 @@
-"""Parse and format JSON paths: patterns, and paths of single values, in one grammar.
+"""Parse and format JSON paths: of single values, and patterns for many values.
 
 ======================  ==========================================================================
 ``domains[].byEngine``  a pattern: names joined by dots, ``[]`` for every element of an array,
                         ``{}`` for every entry of an object, ``{a,b}`` for some of its entries
-``$.domains[0].id``     a concrete path: it begins at the document, ``$``, and has positions of
-                        elements
-``$.a["b.c"]``          names with other characters are quoted as JSON text: in brackets in
-``a."b.c"``             concrete paths, after a dot in patterns; both forms can be read
+``$.domains[0].id``     the path of one value: it begins with ``$``, and has positions of elements
+``$.a["b.c"]``          names with other characters are quoted as JSON text: in brackets in paths
+``a."b.c"``             of one value, after a dot in patterns; both forms can be read
 ``days[@0]``            only in paths of columns: if the row is in element 3 of the first array
                         on the path to the rows, element 3 of ``days``
 ``hits{@0}``            the same for objects: the entry of ``hits`` with the same key
 ``rows[]["cols[]"="n"]``  in each array in ``rows``, the element at the position at which the array
                         ``cols`` has the name ``n``
 ======================  ==========================================================================
-
-`parse_path` reads all of them, and `parse_pattern` only patterns; `format_path` writes patterns,
-and `format_json_path` concrete paths. Names of tables of `~aatoolkit.jsontree.shred.shred` are
-escaped in another way, because they must be valid names of files.
 """
 
 from __future__ import annotations
@@ -31,7 +26,7 @@ from typing import Any, Final
 from aatoolkit._util.text import json_text, plain_json
 
 KEY_SIGN: Final = "~"
-"""The sign at the end of the path of a key; the part before it is the path of the key's value."""
+"""The sign at the end of the path of a key, as in ``$.rate~``."""
 
 
 @dataclass(frozen=True)
@@ -50,22 +45,14 @@ class Position:
 
 @dataclass(frozen=True)
 class Each:
-    """A step from an array to all its elements; with ``at``, to the one at the position of a row.
-
-    The position of the row is that in the array or object number ``at`` on the path to the row. The
-    outermost has the number 0.
-    """
+    """A step from an array to all its elements; with ``at``, to the element at a row's position."""
 
     at: int | None = None
 
 
 @dataclass(frozen=True)
 class Entries:
-    """A step from an object whose keys are data to all its entries.
-
-    With ``only``, the step leads only to the entries with these keys. With ``at``, it leads to the
-    entry with the key that the row has in the array or object number ``at`` on its path.
-    """
+    """A step from an object to all its entries, or to those in ``only``; ``at`` as for `Each`."""
 
     only: tuple[str, ...] = ()
     at: int | None = None
@@ -73,10 +60,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Named:
-    """A step from an array to the element at the position that ``name`` has in another array.
-
-    The other array is at the path ``header``.
-    """
+    """A step from an array to its element under a name; the names are the array at ``header``."""
 
     header: tuple[Step, ...]
     name: str
@@ -98,23 +82,7 @@ _LENIENT = json.JSONDecoder(strict=False)
 
 @lru_cache(maxsize=4096)
 def parse_path(path: str) -> tuple[Step, ...]:
-    """Return the steps of a path: of a pattern, or of a concrete path to a single value.
-
-    Parameters
-    ----------
-    path : str
-        The path, in the grammar of this module. A leading ``$``, which stands for the whole JSON
-        document, is optional.
-
-    Returns
-    -------
-    tuple of Step
-        The steps from the document, or from another value, to the values at the path.
-
-    Raises
-    ------
-    ValueError
-        If ``path`` is not a valid path.
+    """Parse a JSON path to its steps.
 
     Examples
     --------
@@ -156,12 +124,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def parse_pattern(path: str) -> tuple[Step, ...]:
-    """Parse a pattern, such as the paths in declarations.
-
-    Raises
-    ------
-    ValueError
-        If ``path`` is not a valid path, or has the position of an element.
+    """Parse a JSON path without positions, such as ``domains[]``.
 
     Examples
     --------
@@ -183,7 +146,7 @@ def _unquote(path: str, text: str) -> str:
 
 
 def format_path(steps: Iterable[Step]) -> str:
-    """Return steps as the text of a pattern; the keys ``only`` of `Entries` are left out.
+    """Return steps as the text of a pattern, such as ``domains[].id``.
 
     Examples
     --------
@@ -207,7 +170,7 @@ def format_path(steps: Iterable[Step]) -> str:
 
 
 def format_json_path(steps: Iterable[Step]) -> str:
-    """Return steps as the text of a concrete path, which starts at the document, ``$``.
+    """Return steps as the path of one value, which starts with ``$``.
 
     Examples
     --------
@@ -221,7 +184,7 @@ def format_json_path(steps: Iterable[Step]) -> str:
 
 @lru_cache(maxsize=4096)
 def key_step(key: str) -> str:
-    """Return a key as the text of one step of a concrete path.
+    """Return a key as the text of one step of a JSON path.
 
     Examples
     --------
@@ -232,9 +195,7 @@ def key_step(key: str) -> str:
 
 
 def is_within(path: str, outer: str) -> bool:
-    """Return whether a concrete path is equal to ``outer``, or leads to a value inside it.
-
-    A path with a final ``~`` is that of a key; it counts as the path of the key's value.
+    """Return whether a JSON path is ``outer``, or leads to a value or key inside it.
 
     Examples
     --------
@@ -248,10 +209,7 @@ def is_within(path: str, outer: str) -> bool:
 
 
 def leaf_values(value: Any, path: str, end_paths: Container[str] = ()) -> list[tuple[str, str]]:
-    """Return pairs of concrete path and JSON text for the leaf values of a JSON value.
-
-    A leaf value is a scalar, an empty object or array, or a value at one of ``end_paths``.
-    ``path`` is the path of the JSON value itself.
+    """Return the JSON path and text of each scalar and empty container in a JSON value.
 
     Examples
     --------

@@ -2,16 +2,18 @@
 
 The layout of the tables is a contract.
 
-**Tables.** The document is the only row of the table ``$``. The arrays at one path become a table
-with one row per element. The table is named after the path: ``chats[]``, ``chats[].citations[]``,
-``matrix[][]``. The objects at one path whose keys are data become a table with one row per entry:
-``byDay{}``. `aatoolkit.jsontree.layout` decides which objects these are; the fields of other
-objects become columns.
+**Tables.** The document is the only row of the table ``$``. Arrays become a table with one row per
+element, named after their path: ``chats[]``, ``chats[].citations[]``, ``matrix[][]``. Objects whose
+keys are data, such as dates, become a table with one row per entry: ``byDay{}``. The fields of
+other objects become columns.
 
-**Columns.** Tables other than ``$`` begin with the columns ``_parent``, the position (from 0) in
-the parent table of the row that contains this row; ``_pos``, the position in the array or object,
-from 0; and, for entries of objects, ``_key``. Then come the columns of the row itself, named and
-sorted by their path from the row:
+**Columns.** All tables except ``$`` begin with these columns:
+
+- ``_parent``: the position of the enclosing row in the parent table, from 0
+- ``_pos``: the position in the array or object, from 0
+- ``_key``: the key, for entries of objects
+
+The columns of the row itself follow, sorted by name:
 
 =================  =============================================================================
 ``engine``         the numbers, text or booleans of a field that has values of only one kind
@@ -22,22 +24,19 @@ sorted by their path from the row:
 ``byDay{}``        the number of entries of the object; the entries are in the table ``byDay{}``
 ``x@kind``         the kind of the field in each row: ``missing``, ``null``, ``object``, ``array``,
                    ``entries`` or a kind of scalar. The column is left out if all rows without a
-                   value are of the same kind, which is then noted in the metadata (see the plan
-                   below).
+                   value are of the same kind.
 ``_value…``        the same columns for the row itself, if it is not an object
 =================  =============================================================================
 
-Integers and floats share a column of floats if no float is a whole number and no integer is beyond
-2**53, because the two can then be distinguished. Text that looks like dates stays text.
+Integers and floats share a column of floats if they can still be told apart. Text that looks like
+dates stays text.
 
-**Names** of tables and columns depend on the fields and their kinds, never on the order of rows.
-Characters such as ``.`` ``[`` ``{`` ``@`` ``%`` ``/`` in a key are written as ``%2E`` and so on. So
-no key looks like a path or like another column, and names can be used as names of files. Long names
-of tables end in a hash.
+**Names** of tables and columns never depend on the order of rows. Special characters in a key are
+written as ``%2E`` and so on. Names are therefore unique, and valid names of files. Long names of
+tables end in a hash.
 
 **The plan** of each table is JSON in the metadata of its schema, under ``aatoolkit.shred``. It has
-the original keys and the meaning of each column. `unshred` needs only the plan and the columns that
-it names; Parquet keeps both.
+the original keys and the meaning of each column. `unshred` reads the plan; Parquet keeps it.
 
 >>> tables = shred('{"host": "a.example", "chats": [{"id": 1, "tags": ["x"]}, {"id": null}]}')
 >>> {name: table.column_names for name, table in tables.items()}
@@ -99,28 +98,27 @@ _Plan = dict[str, Any]
 
 @gc_paused()
 def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[str, pa.Table]:
-    """Convert a JSON document to Arrow tables, from which `unshred` rebuilds it.
+    """Convert a JSON document to Arrow tables; `unshred` converts them back.
 
     Parameters
     ----------
     response : bytes, str or object
-        The document, as JSON in bytes or text, or as a decoded JSON value that is not text.
+        The document: JSON in bytes or text, or a decoded JSON value.
     max_nodes : int
-        The greatest number of distinct paths that the document may have.
+        The maximum number of distinct JSON paths in the document.
 
     Returns
     -------
     dict of str to pyarrow.Table
-        The tables by name. The first is ``$``, the table of the document itself; the tables of its
-        arrays and entries follow.
+        The tables by name. The first is ``$``, the document itself. The tables of its arrays
+        follow.
 
     Raises
     ------
     DecodeError
         If ``response`` is not one JSON document.
     PayloadError
-        If a Python object is not a JSON value, or if the document has more than ``max_nodes``
-        distinct paths.
+        If a Python object is not a JSON value, or the document has too many paths.
 
     Examples
     --------
@@ -150,12 +148,7 @@ class _Table:
         self.children: list[_Table] = []
 
     def add_field(self, values: Sequence[Any], field_path: str, counter: StructureCounter) -> _Plan:
-        """Add the columns of a field to the table; return the plan by which `unshred` reads them.
-
-        ``values`` has the value of the field in each row. ``field_path`` is the path from the row
-        to the field, as written in names of columns; it is empty if ``values`` are the rows
-        themselves.
-        """
+        """Add the columns of a field to the table; return their description for `unshred`."""
         counter.count_path(values, set(), 0)
         column_name, plan = field_path or VALUE, _Plan()
         kinds = [*map(_KINDS.__getitem__, map(type, values))]
@@ -215,11 +208,7 @@ class _Table:
         return plan
 
     def _add_child(self, containers: Sequence[Any], field_path: str, suffix: str) -> pa.Array:
-        """Add a child table with the elements of arrays (``suffix`` ``[]``) or entries of objects.
-
-        Return a column with the number of items of each array or object in ``containers``, and null
-        where there is none.
-        """
+        """Add a table of the items of arrays or objects; return a column of the number of items."""
         prefix = "" if self.name == DOCUMENT else self.name
         name = f"{prefix}{'.' if prefix and field_path else ''}{field_path}{suffix}"
         vector = Vector(containers)
@@ -236,10 +225,7 @@ class _Table:
 
 
 def _are_distinguishable(values: Sequence[Any]) -> bool:
-    """Return whether integers can still be told from floats if all numbers are stored as floats.
-
-    They can if no float is a whole number, and if a float can represent every integer exactly.
-    """
+    """Return whether integers can still be told from floats in a column of floats."""
     return all(
         not value.is_integer() if type(value) is float else abs(value) <= EXACT_FLOAT
         for value in values
@@ -255,27 +241,27 @@ def _make_column_name(prefix: str, key: str) -> str:
 
 
 def _shorten_name(name: str) -> str:
-    """Return ``name`` unchanged, or if it is long, its beginning with a hash of the full name."""
+    """Return ``name``, or if it is long, its beginning and a hash."""
     if len(name.encode()) <= _MAX_NAME_BYTES:
         return name
     return f"{name[:32]}~{hashlib.blake2b(name.encode(), digest_size=12).hexdigest()}"
 
 
 def unshred(tables: Mapping[str, pa.Table]) -> Any:
-    """Rebuild the JSON value that `shred` converted to tables.
+    """Convert the tables that `shred` returned back to the JSON value.
 
     Parameters
     ----------
     tables : mapping of str to pyarrow.Table
-        All tables of the document, as `shred` returned them or as read back from Parquet, with
-        their rows in the original order.
+        All tables of the document, also read back from Parquet, with their rows in the original
+        order.
 
     Raises
     ------
     MetadataError
-        If a table has no plan.
+        If a table lacks the metadata from `shred`.
     PayloadError
-        If a table, column or row is missing or does not fit the plan.
+        If a table, column or row is missing.
 
     Examples
     --------

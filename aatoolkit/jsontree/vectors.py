@@ -1,10 +1,8 @@
 """Vectors: all values at one path of a JSON document, as one list.
 
-The rows of a `Vector` are a `Level`: the document itself, the elements of all arrays at a path, or
-the entries of all objects at a path. `Vector.field` returns the values of a field in the same rows,
-with `MISSING` for objects without the field. `Vector.elements` and `Vector.entries` return the
-items of arrays and objects, which are the rows of a new level. Each of these methods handles all
-rows at once.
+The path ``chats[].id``, for example, has one value per element of ``chats``; these elements are the
+rows, a `Level`. `Vector.field`, `Vector.elements` and `Vector.entries` go down a step for all rows
+at once.
 """
 
 from __future__ import annotations
@@ -21,11 +19,11 @@ from aatoolkit.jsontree.layout import MAX_FIELDS, values_by_common_key
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
-"""For each row of a table or `Level`, the position of its row in another `Level`; -1 for none."""
+"""For each row, the position of a row in another table or `Level`; -1 for none."""
 
 
 class Missing:
-    """The type of `MISSING`, which stands for a field that an object lacks."""
+    """The type of `MISSING`, the value of a field that an object lacks."""
 
     __slots__ = ()
 
@@ -38,30 +36,15 @@ MISSING: Final = Missing()
 
 
 class Level:
-    """The rows of a vector: the document, the elements of arrays, or the entries of objects.
-
-    Parameters
-    ----------
-    size : int
-        The number of rows.
-    container : Vector, optional
-        The arrays or objects whose items are the rows; None for the document itself.
-    lengths : sequence of int
-        The number of items in each array or object.
-    keys : list of str, optional
-        The key of each row; None if the rows are elements of arrays.
-    is_computed : bool
-        Whether a function computed the rows from the values of ``container``, as `computed` rows of
-        a declaration are.
-    """
+    """The rows of a vector: the document, the elements of arrays, or the entries of objects."""
 
     def __init__(
         self,
         size: int,
-        container: Vector | None = None,
-        lengths: Sequence[int] = (),
-        keys: list[str] | None = None,
-        is_computed: bool = False,
+        container: Vector | None = None,  # the arrays or objects whose items are the rows
+        lengths: Sequence[int] = (),  # the number of items in each
+        keys: list[str] | None = None,  # of the rows, for entries of objects
+        is_computed: bool = False,  # by a function of the declaration
     ) -> None:
         self.size, self.lengths, self.keys, self.is_computed = size, lengths, keys, is_computed
         # A vector refers to its items; a cycle would keep them until the garbage collector runs.
@@ -69,7 +52,7 @@ class Level:
 
     @property
     def container(self) -> Vector | None:
-        """The vector of the arrays or objects whose items are the rows; None for the document."""
+        """The arrays or objects whose items are the rows; None for the document."""
         if self._container is None:
             return None
         container = self._container()
@@ -89,12 +72,12 @@ class Level:
 
     @cached_property
     def parents(self) -> RowIndex:
-        """For each row, the position in ``container`` of the array or object that has the row."""
+        """For each row, the position of its array or object in ``container``."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     @cached_property
     def positions(self) -> RowIndex:
-        """For each row, its position in the array or object that has it, from 0."""
+        """For each row, its position in its array or object, from 0."""
         lengths = np.asarray(self.lengths, np.int64)
         starts = np.repeat(lengths.cumsum() - lengths, lengths)
         return self.rows - starts
@@ -116,25 +99,7 @@ class Level:
 
 
 class Vector:
-    """The values at one path, one for each row of a `Level`.
-
-    Parameters
-    ----------
-    values : sequence
-        The values; `MISSING` for objects that lack the field.
-    level : Level, optional
-        The rows that the values belong to; by default each value is a document.
-    field_names : tuple of str
-        The names of the fields on the path from a row to its value.
-    is_absent : bool
-        Whether the values are those of a field that none of the objects has.
-    is_key : bool
-        Whether the values are keys of objects.
-
-    Attributes
-    ----------
-    kinds : set of type
-        The Python types of the values.
+    """The values at one path of a JSON document, as a list.
 
     Examples
     --------
@@ -147,10 +112,10 @@ class Vector:
     def __init__(
         self,
         values: Sequence[Any],
-        level: Level | None = None,
-        field_names: tuple[str, ...] = (),
-        is_absent: bool = False,
-        is_key: bool = False,
+        level: Level | None = None,  # the rows; by default each value is a document
+        field_names: tuple[str, ...] = (),  # on the path from a row to its value
+        is_absent: bool = False,  # whether no object has the field
+        is_key: bool = False,  # whether the values are keys of objects
     ) -> None:
         self.values: Any = values
         self.level = Level(len(values)) if level is None else level
@@ -175,29 +140,23 @@ class Vector:
 
     @property
     def is_null(self) -> bool:
-        """Whether all values are null, apart from `MISSING`, and there is at least one."""
+        """Whether all values are null or `MISSING`, and at least one is null."""
         return type(None) in self.kinds and self.kinds <= {type(None), Missing}
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """A set that says which numbers are among the values.
-
-        True stands for at least one number other than 0, False for at least one 0.
-        """
+        """The results of ``value != 0`` for all numbers among the values, as a set."""
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
 
     def of_type(self, kind: type) -> Sequence[Any]:
-        """Return the values of the type ``kind``, in order."""
+        """Return the values of one type, in order."""
         return [value for value in self.values if type(value) is kind]
 
     @cached_property
     def values_by_field(self) -> dict[str, list[Any]]:
-        """Maps each field to its values, if all values are objects with the same keys; else empty.
-
-        Objects with more than `MAX_FIELDS` keys are left out, too.
-        """
+        """Maps each field to its values; empty unless all values are objects with the same keys."""
         has_few_fields = self.kinds == {dict} and len(self.values[0]) <= MAX_FIELDS
         return values_by_common_key(self.values) if has_few_fields else {}
 
@@ -213,7 +172,7 @@ class Vector:
         return [*self.values_by_field] or [*dict.fromkeys(chain.from_iterable(self.objects))]
 
     def field(self, name: str) -> Vector:
-        """Return the values of one field in the same rows; `MISSING` for rows without the field."""
+        """Return the values of one field; `MISSING` for objects without the field."""
         child = self._children.get(name)
         if child is None:
             values = self.values_by_field.get(name)
@@ -228,7 +187,7 @@ class Vector:
         return child
 
     def elements(self) -> Vector:
-        """Return the elements of all arrays among the values, with one row per element."""
+        """Return the elements of all arrays, with one row per element."""
         child = self._children.get(Ellipsis)
         if child is None:
             arrays = self.values
@@ -238,7 +197,7 @@ class Vector:
         return child
 
     def entries(self, only: Sequence[str] = ()) -> Vector:
-        """Return the values of the entries of all objects; with ``only``, only for these keys."""
+        """Return the values of all entries of objects, with one row per entry."""
         only_keys = tuple(only)
         child = self._children.get(only_keys)
         if child is None:
@@ -259,18 +218,12 @@ class Vector:
     def flatten(
         self, lists: Sequence[Any], keys: list[str] | None = None, is_computed: bool = False
     ) -> Vector:
-        """Return a vector of the items of all ``lists``, which has a list for each row."""
+        """Return the items of all ``lists``, with one row per item."""
         values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
         return Vector(values, Level(len(values), self, [*map(len, lists)], keys, is_computed))
 
     def descend(self, steps: Sequence[Step]) -> Vector:
-        """Return the vector of the values that ``steps`` lead to from the values of this vector.
-
-        Raises
-        ------
-        ValueError
-            If a step leads to a single element of an array, by its position or name.
-        """
+        """Return the values at the end of a path that starts at the values of this vector."""
         vector = self
         for step in steps:
             if type(step) is Field:
@@ -298,7 +251,7 @@ class Vector:
         return [path + path_end for path in self.level.paths] if path_end else self.level.paths
 
     def path(self, row: int) -> str:
-        """Return the JSON path of the value in a row; the path of a key ends in `KEY_SIGN`."""
+        """Return the JSON path of the value in a row."""
         return self.level.paths[row] + self._path_end
 
     @property
@@ -307,11 +260,7 @@ class Vector:
 
 
 def compose_row_indexes(index: RowIndex, next_index: RowIndex) -> RowIndex:
-    """Return the row index that applies ``index`` and then ``next_index``.
-
-    Row ``row`` of the result is ``next_index[index[row]]``, or -1 if ``index[row]`` is -1, which
-    stands for no row.
-    """
+    """Return ``next_index[index]``, with -1 where ``index`` is -1."""
     if not len(next_index):
         return np.full(len(index), -1, np.int64)
     return np.where(index >= 0, next_index[index], -1)

@@ -1,14 +1,13 @@
-"""Metadata that travels with a frame: availability, units, sources, fingerprints, hashes.
+"""Metadata of a frame: units, sources, and whether the columns could be measured.
 
-The normalizer attaches metadata to a frame. After any pandas operations, this package returns the
-part of the metadata that still holds. In reading order:
+The metadata of a frame is stored in ``DataFrame.attrs``. After pandas operations, this package
+finds the part of it that is still true. The modules, in reading order:
 
 - ``column``: `ColumnMetadata` of one column, `Source` of one response, and the status of each row
-- ``fingerprint``: detects columns that were changed since they were read
-- ``recipe``: how a frame was made, as an expression of methods of ``df.aa`` (verbs) that can be
-  replayed
-- ``attrs``: `FrameMetadata` of a whole frame, and how it is stored in ``DataFrame.attrs``
-- ``recorded``: attaches a recipe to the result of a verb
-- ``arrow_schema``: the same metadata in the schema of a Parquet file
-- ``table_hash``: the hash of the content of a table
+- ``fingerprint``: detects columns whose values were changed
+- ``recipe``: how a frame was made, as an expression that can be run again
+- ``attrs``: `FrameMetadata` of a whole frame, stored in ``DataFrame.attrs``
+- ``recorded``: attaches a recipe to the results of ``df.aa`` methods
+- ``arrow_schema``: the same metadata in a Parquet file
+- ``table_hash``: a hash of the content of a table
 """

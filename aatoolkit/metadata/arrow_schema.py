@@ -1,14 +1,7 @@
-"""Store the metadata of a frame in a Parquet file, so that other programs see it; read it back.
+"""Store the metadata of a frame in a Parquet file, and read it back.
 
-The metadata is stored under two keys of the file's own metadata:
-
-- ``aatoolkit`` has JSON that DuckDB, Polars and pyarrow show: the key of the frame, and the
-  availability, unit, aggregation rule and description of each column;
-- ``PANDAS_ATTRS`` has all metadata of the frame, compressed, so that plain ``pandas.read_parquet``
-  gives a frame whose ``df.aa`` works. This package, too, reads the metadata from this key.
-
-The Arrow schema is stored only if Parquet's own types would lose something, such as categories.
-A reader that finds an Arrow schema sees only its keys, so the two keys above are repeated in it.
+A file has the metadata twice. Under ``aatoolkit`` it is JSON that other programs, such as DuckDB or
+Polars, can show. Under ``PANDAS_ATTRS`` it is complete and compressed, for this package and pandas.
 """
 
 from __future__ import annotations
@@ -41,7 +34,7 @@ LAYOUT = "2.1"
 
 
 def declared(column: ColumnMetadata) -> Column | None:
-    """Return the declaration of a column; None if no table declares it."""
+    """Return what a table declares about a column, such as its unit; None if no table does."""
     table_name, _, column_name = (column.of or "").partition(".")
     table = find_table(table_name)
     try:
@@ -51,7 +44,7 @@ def declared(column: ColumnMetadata) -> Column | None:
 
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Return ``schema`` with the metadata under the keys ``aatoolkit`` and ``PANDAS_ATTRS``."""
+    """Return an Arrow schema with the metadata of a frame added."""
     return schema.with_metadata(
         {
             **(schema.metadata or {}),
@@ -70,28 +63,16 @@ _PARQUET_TYPES = {
 
 
 def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
-    """Return the key-value metadata to write into a Parquet file with the schema ``schema``.
-
-    If Parquet's own types store every column without loss, it is the metadata of ``schema``.
-    Otherwise it has the key ``aatoolkit`` and the serialized Arrow schema, which includes all
-    metadata of ``schema``.
-    """
+    """Return the key-value metadata to write into a Parquet file."""
     if all(field.type in _PARQUET_TYPES and field.nullable for field in schema):
         return dict(schema.metadata)
+    # Parquet's own types would lose something. A reader of an Arrow schema sees only its metadata.
     arrow_schema = base64.b64encode(schema.serialize().to_pybytes())
     return {KEY: schema.metadata[KEY], ARROW: arrow_schema}
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
-    """Read the metadata of the columns ``names`` from the keys of a Parquet file or Arrow schema.
-
-    Return None if the keys hold no metadata of a frame.
-
-    Raises
-    ------
-    MetadataError
-        If the metadata is damaged, or of a newer major version.
-    """
+    """Read the metadata of a frame from the keys of a Parquet file; None if there is none."""
     try:
         metadata_text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
         if KEY in keys:
@@ -113,13 +94,7 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
 
 
 def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
-    """Return the JSON value of the key ``aatoolkit``, for programs that lack this package.
-
-    It has the key of the frame, a list of availabilities (``states``), and the metadata of each
-    column. The ``state`` of a column is the position of the column's availability in the list; it
-    is left out if it is 0, the most frequent. The declarations of tables are included, except of
-    those in the default profile, which is publicly known.
-    """
+    """Return the metadata of a frame as JSON for other programs."""
     column_items = metadata.columns.items()
     states_by_name = {name: dump_state(column.availability) for name, column in column_items}
     states = [state for state, _ in Counter(states_by_name.values()).most_common()]
@@ -131,21 +106,20 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
             for state in states
         ],
         "columns": {
+            # The most frequent state, 0, is left out.
             name: ({"state": position} if (position := states.index(states_by_name[name])) else {})
             | _drop_empty(_describe_declaration(column))
             for name, column in column_items
         },
     }
+    # Declarations, except those of the default profile, which everybody has.
     tables = {name: find_table(name) for name in sorted(tables_of(metadata)) if ":" in name}
     declarations = {name: dump_table(table) for name, table in tables.items() if table}
     return body | ({"declarations": declarations} if declarations else {})
 
 
 def _describe_declaration(column: ColumnMetadata) -> dict[str, str | None]:
-    """Return the declared unit, aggregation rule and description of a column.
-
-    Return an empty dict if no table declares the column.
-    """
+    """Return the unit, aggregation rule and description of a column, as declared."""
     declaration = declared(column)
     if declaration is None:
         return {}

@@ -1,16 +1,10 @@
-"""`FrameMetadata`, and how it is stored in ``DataFrame.attrs``, which only this module touches.
+"""`FrameMetadata`, and how it is stored in ``DataFrame.attrs``.
 
-The metadata is stored as one canonical JSON string under ``df.attrs["aatoolkit"]``: pandas copies a
-string for free, compares it by value, writes it to Parquet, and unpickles it where this package is
-not installed. The string is made when ``attrs`` is first read (`LazyAttrs`). In memory it is a
-`_Text`, a string that also refers to objects which are not in the text, such as the rows as they
-were read (`_MetadataInMemory`).
+The metadata is a JSON text under ``df.attrs["aatoolkit"]``, which pandas copies and writes to
+files. The text is made when it is first read.
 
-The metadata of a column says which declared column it is, and whether the service could measure it
-in the rows that were read. A column without metadata has the status ``unknown``, and so has a
-column that pandas renamed. If pandas kept the metadata but changed the values, the `Fingerprint`
-detects this, and the status of the column is ``unknown``. The metadata of a column that could not
-be measured holds as long as the column has no values.
+pandas may keep the text although values were changed. Columns with changed values are detected, and
+are then ``unknown``.
 """
 
 from __future__ import annotations
@@ -60,24 +54,21 @@ ATTRIBUTE = "aatoolkit"
 
 @dataclass(frozen=True)
 class FrameMetadata:
-    """The metadata of a frame: of its columns, its key, and the responses that it was read from.
-
-    ``grains`` maps the name of a table to the columns of the frame that identify the table's rows,
-    if they are not the declared key. ``repeated`` lists the tables whose rows may occur in the
-    frame more than once. ``fingerprint`` shows whether the frame still holds the values that were
-    read. ``recipe`` says how the frame was made: see `aatoolkit.metadata.recipe`.
-    """
+    """The metadata of a frame: its columns, its key, and the responses that it was read from."""
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
     key: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    # the key columns of tables, if not as declared
     grains: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    # tables whose rows may occur several times
     repeated: tuple[str, ...] = field(default=(), compare=False)
+    # hashes of the values that were read, to detect changes
     fingerprint: Fingerprint | None = field(default=None, compare=False, repr=False)
-    recipe: Recipe | None = field(default=None, compare=False, repr=False)
+    recipe: Recipe | None = field(default=None, compare=False, repr=False)  # how it was made
 
     def grain(self, table: str) -> tuple[str, ...] | None:
-        """Return the frame's columns that identify a row of ``table``; None if none are known."""
+        """Return the columns that identify a row of a table; None if they are not known."""
         if table in self.grains:
             return self.grains[table]
         name_by_declared_column = {column.of: name for name, column in self.columns.items()}
@@ -89,7 +80,7 @@ class FrameMetadata:
         )
 
     def holds(self, name: str) -> bool:
-        """Return whether a column has metadata and still holds the values that were read."""
+        """Return whether a column has metadata and still has the values that were read."""
         column = self.columns.get(name, NOTHING)
         return bool(column.of) or column.availability.status != Status.UNKNOWN
 
@@ -98,7 +89,7 @@ class FrameMetadata:
         return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
 
     def dumps(self) -> str:
-        """Return the metadata as canonical JSON: equal metadata gives equal text.
+        """Return the metadata as JSON text; equal metadata gives equal text.
 
         Examples
         --------
@@ -133,13 +124,7 @@ class FrameMetadata:
     @staticmethod
     @lru_cache(maxsize=256)
     def loads(text: str) -> FrameMetadata:
-        """Parse the text that `dumps` returned.
-
-        Raises
-        ------
-        MetadataError
-            If the text is damaged, or of a newer major version.
-        """
+        """Parse the text that `dumps` returned; raise `MetadataError` if it is damaged."""
         version = None
         try:
             body = json.loads(unpack(text))
@@ -191,13 +176,13 @@ class FrameMetadata:
 
 
 def declared_key(table: str) -> tuple[str, ...]:
-    """Return the declared key of a table; empty if the table has no key or is not declared."""
+    """Return the declared key of a table; empty if there is none."""
     declaration = find_table(table)
     return () if declaration is None else tuple(declaration.key)
 
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
-    """Return a dict from each table to the names of those ``columns`` that the table declares."""
+    """Return the names of the columns by the table that declares them."""
     names_by_table: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.table:
@@ -211,36 +196,26 @@ def tables_of(metadata: FrameMetadata) -> list[str]:
 
 
 class HeldResponse(Protocol):
-    """A response in memory that can be normalised again."""
+    """A response in memory that can be converted to tables again."""
 
     @property
     def source(self) -> Source:
-        """The `Source` of the response: host, section, scope, time and hash."""
+        """The host, section, time and hash of the response."""
 
     @property
     def body(self) -> bytes | None:
         """The bytes of the response; None if they are no longer in memory."""
 
     def tables(self) -> Any:
-        """Convert the response to tables again, and return them as `Tables`."""
+        """Convert the response to tables again."""
 
 
 class _MetadataInMemory:
-    """The metadata of a frame, made when it is first needed, and the objects it is made from.
-
-    Parameters
-    ----------
-    make_rows : callable
-        A function that returns the rows as they were when the metadata was attached. The rows are
-        hashed when the frame is first checked for changes.
-    make_metadata : callable
-        A function that returns the metadata.
-    responses : iterable of HeldResponse
-        The responses in memory that the frame was made of.
-    """
+    """The metadata of a frame, made when it is first needed."""
 
     def __init__(
         self,
+        # returns the frame as it was when metadata was attached
         make_rows: Callable[[], pd.DataFrame],
         make_metadata: Callable[[], FrameMetadata],
         responses: Iterable[HeldResponse],
@@ -250,33 +225,30 @@ class _MetadataInMemory:
 
     @cached_property
     def metadata(self) -> FrameMetadata:
-        """The metadata of the frame; it is made at the first access."""
+        """The metadata of the frame."""
         return self._make_metadata()
 
     @cached_property
     def text(self) -> _Text:
-        """The metadata as text, with the fingerprint of a sample of the frame's rows."""
+        """The metadata as text, with hashes of some of the rows."""
         text = _Text(replace(self.metadata, fingerprint=self._hash_rows(sample=True)).dumps())
         text.in_memory = self
         return text
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
-        """The fingerprint of all rows of the frame."""
+        """The hashes of all rows of the frame."""
         return self._hash_rows(sample=False)
 
     def _hash_rows(self, *, sample: bool) -> Fingerprint:
-        """Return the fingerprint of the columns that have metadata.
-
-        With ``sample``, only a sample of the rows is hashed. Columns that have no value because the
-        service could not measure them are left out.
-        """
+        """Return hashes of the columns that have metadata, for all rows or a sample."""
         frame, columns = self.make_rows(), self.metadata.columns
         arrays = arrays_of(frame)
         names = [
             name
             for name, column in columns.items()
             if column != NOTHING
+            # A column without values, because it could not be measured, needs no hashes.
             and not (
                 column.availability.status in EMPTY
                 and (name not in arrays or arrays[name].isna().all())
@@ -286,10 +258,7 @@ class _MetadataInMemory:
 
 
 class _Text(str):
-    """The text of a frame's metadata, with a reference to the metadata object in memory.
-
-    pandas copies it like any text. In a pickle or a file, only the text is left.
-    """
+    """A text of metadata that also refers to the metadata object; a pickle has only the text."""
 
     in_memory: _MetadataInMemory | None = None
 
@@ -301,21 +270,11 @@ class _Text(str):
 
 
 _PENDING = FrameMetadata().dumps()
-"""The text of empty metadata: a placeholder until the text of the frame's metadata is made."""
+"""A placeholder until the text of the frame's metadata is made."""
 
 
 class LazyAttrs(dict[Any, Any]):
-    """A dict for ``attrs`` that makes the text of the metadata only when the dict is first read.
-
-    Comparing or copying the dict reads it, too. Copies and pickles are plain dicts. Compiled code
-    that bypasses the dict's methods sees a placeholder: the text of empty metadata.
-
-    Parameters
-    ----------
-    other_attrs : mapping
-        The items of ``DataFrame.attrs`` other than the metadata.
-    in_memory : _MetadataInMemory
-        The metadata whose text is the value of ``aatoolkit``.
+    """A dict for ``DataFrame.attrs`` that makes the text of the metadata when it is first read.
 
     Examples
     --------
@@ -331,7 +290,7 @@ class LazyAttrs(dict[Any, Any]):
 
     @property
     def is_pending(self) -> bool:
-        """Whether the text was not made yet, so that the dict still has the placeholder."""
+        """Whether the text was not made yet."""
         return super().get(ATTRIBUTE) is _PENDING
 
     def __iter__(self) -> Iterator[Any]:
@@ -343,7 +302,7 @@ class LazyAttrs(dict[Any, Any]):
 
 
 def _make_text_first(method: Callable[..., Any]) -> Any:
-    """Return a method of dict, wrapped so that the text of the metadata is made before the call."""
+    """Return a method of dict that makes the text of the metadata before it runs."""
 
     def wrapper(*dicts: Any) -> Any:
         for attrs in dicts:
@@ -364,19 +323,13 @@ for _name in _READERS.split():
 CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = ContextVar(
     "checks", default=None
 )
-"""Maps the ``id`` of each frame to the frame and its check, while a verb runs; else None.
-
-The checks can be cached because a verb changes no frame.
-"""
+"""The checks of frames for changed values, by ``id``, while a ``df.aa`` method runs."""
 
 
 def attach(
     frame: pd.DataFrame, metadata: FrameMetadata, *, responses: Iterable[HeldResponse] = ()
 ) -> pd.DataFrame:
-    """Attach metadata to a frame, with a fingerprint of its rows, and return the frame.
-
-    ``responses`` are the responses in memory that the frame was read from.
-    """
+    """Attach metadata to a frame, with hashes of its rows, and return the frame."""
     other_attrs = _copy_other_attrs(frame)
     frame.attrs = {}
     frame_copy = frame.copy(deep=False)
@@ -391,35 +344,15 @@ def frame_with(
     make_metadata: Callable[[], FrameMetadata],
     responses: Iterable[HeldResponse],
 ) -> pd.DataFrame:
-    """Return a frame whose metadata and fingerprint are made when they are first needed.
-
-    The function ``make_frame`` makes the frame, and the function ``make_metadata`` makes the
-    metadata of the frame. For the fingerprint ``make_frame`` is called again, because the first
-    frame may have been changed by then.
-    """
+    """Return a frame whose metadata is made when it is first needed."""
     frame = make_frame()
+    # The frame is made again for its hashes, as its values may have been changed.
     _set_attrs(frame, {}, _MetadataInMemory(make_frame, make_metadata, responses))
     return frame
 
 
 def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
-    """Return the part of a frame's metadata that still holds: one entry per column, in order.
-
-    Columns without metadata have the status ``unknown``, and so have columns whose values were
-    changed since they were read.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The frame.
-    levels : bool
-        Whether to include the named levels of the index, after the columns.
-
-    Raises
-    ------
-    MetadataError
-        If the metadata is damaged, or of a newer major version.
-    """
+    """Return the part of a frame's metadata that is still true; changed columns are ``unknown``."""
     metadata, _ = stored_of(frame)
     names = [str(name) for name in frame.columns]
     level_names = [str(name) for name in frame.index.names if name is not None]
@@ -447,10 +380,8 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
 
 
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
-    """Return the `FingerprintCheck` of a frame, which finds the columns that were changed.
-
-    It is cached while a method of ``df.aa`` runs; with ``anew``, a new one is always made.
-    """
+    """Return the object that finds the columns of a frame whose values were changed."""
+    # Cached while a method of df.aa runs.
     cached_checks = CHECKS.get()
     if cached_checks is not None and id(frame) in cached_checks and not anew:
         return cached_checks[id(frame)][1]
@@ -472,7 +403,7 @@ def text_of(frame: pd.DataFrame) -> str | None:
 
 
 def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
-    """Return the metadata object that a frame has in memory; None if it has none, or only text."""
+    """Return the metadata object of a frame; None if the frame has only text, or nothing."""
     attrs = frame.attrs
     if isinstance(attrs, LazyAttrs) and attrs.is_pending:
         return attrs.in_memory
@@ -483,7 +414,7 @@ def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
 def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
-    """Replace the metadata of a frame whose rows were not changed since metadata was attached."""
+    """Replace the metadata of a frame whose rows are unchanged."""
     in_memory = _find_in_memory(frame)
     if in_memory is None:
         attach(frame, metadata, responses=responses)
@@ -496,25 +427,14 @@ def replace_metadata(
 
 
 def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
-    """Return the fingerprint of all rows of a frame, as they were read.
-
-    For a frame that was pickled or read from a file, return the fingerprint in ``metadata``: of a
-    sample of its rows, or None.
-    """
+    """Return the hashes of a frame's rows, as they were when the metadata was attached."""
     in_memory = _find_in_memory(frame)
+    # Of a frame from a file or pickle there are only hashes of some rows.
     return metadata.fingerprint if in_memory is None else in_memory.fingerprint
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
-    """Return the metadata attached to a frame, not checked for changes, and the held responses.
-
-    The held responses are those in memory that the frame was read from.
-
-    Raises
-    ------
-    MetadataError
-        If the metadata is damaged, or of a newer major version.
-    """
+    """Return the metadata attached to a frame, even if no longer true, and its responses."""
     in_memory = _find_in_memory(frame)
     if in_memory is not None:
         return in_memory.metadata, in_memory.responses
@@ -525,7 +445,7 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, .
 def _set_attrs(
     frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory
 ) -> None:
-    """Set the attrs of a frame to ``other_attrs`` and the metadata; the text is made when read."""
+    """Set the attrs of a frame to ``other_attrs`` and the metadata."""
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
     # the property would copy it to a plain dict
@@ -533,7 +453,7 @@ def _set_attrs(
 
 
 def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
-    """Return a dict with the attrs of a frame other than the metadata."""
+    """Return the attrs of a frame without the metadata."""
     # the method of dict, as those of `LazyAttrs` would make the text
     return {name: value for name, value in dict.items(frame.attrs) if name != ATTRIBUTE}
 
@@ -541,7 +461,7 @@ def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
 def with_row_states(
     frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
-    """Return ``columns`` with availability recomputed for the rows that ``frame`` has now."""
+    """Recompute whether columns were measured, for the rows that the frame has now."""
     partial_columns = {
         name: column for name, column in columns.items() if column.statements or column.absent
     }
@@ -555,10 +475,6 @@ def with_row_states(
 
 
 def row_status_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
-    """Return a `RowStatus`, which computes the availability of the rows of a frame.
-
-    A statement selects rows only by columns that, by ``metadata``, still hold the values that were
-    read.
-    """
+    """Return the object that computes the availability of each row of a frame."""
     trusted_columns = [*filter(metadata.holds, metadata.columns)]
     return RowStatus(arrays_of(frame), len(frame), trusted_columns)

@@ -1,10 +1,7 @@
 """`ColumnMetadata` of one column, `Source` of one response, and `RowStatus` of the rows of a frame.
 
-A statement with conditions (`aatoolkit.availability.subject`) decides the status of the rows that
-meet the conditions; the other rows have the status of the column. If several statements are about a
-row, the narrower counts: a statement is ignored if another has all its conditions and more. The
-rest are combined. If the column of a condition is gone, the statement may be about any row, so it
-is combined with the status that each row has otherwise.
+A `Statement` says whether certain rows were measured, such as those of one engine. A narrower
+statement counts more than a wider one. Other rows have the status of the column.
 """
 
 from __future__ import annotations
@@ -28,8 +25,7 @@ Codes = npt.NDArray[np.int64]
 class Source:
     """A response that a frame was read from.
 
-    ``window_start`` and ``window_end`` are the first and last day that the response covers, as
-    texts; None if the response does not say.
+    ``window_start`` and ``window_end`` are the first and last day of its data.
     """
 
     host: str | None = None
@@ -45,50 +41,27 @@ class Source:
 
 @dataclass(frozen=True)
 class ColumnMetadata:
-    """The metadata of one column.
+    """The metadata of one column: what it is, and whether it could be measured."""
 
-    Parameters
-    ----------
-    of : str, optional
-        The declared column, as ``table.column``. After a merge, the table may be one that stands
-        for the merged frame and that no section declares.
-    availability : Availability
-        Whether the column could be measured, in the rows that the frame has and those in
-        ``absent``.
-    statements : tuple of Statement
-        The statements about some rows of the column: the rows that meet conditions.
-    other_rows : Availability, optional
-        The availability of the rows that no statement is about; ``availability`` if None.
-    absent : tuple of Availability
-        The availability of rows that the frame lacks, such as those of a host whose response has no
-        rows. A sum over the column lacks these rows, so ``availability`` includes them.
-    caution : str, optional
-        Why the numbers of the column are approximate.
-    """
-
-    of: str | None = None
+    of: str | None = None  # the declared column, as table.column
     availability: Availability = UNKNOWN
-    statements: tuple[Statement, ...] = ()
-    other_rows: Availability | None = field(default=None, compare=False)
-    absent: tuple[Availability, ...] = ()
-    caution: str | None = None
+    statements: tuple[Statement, ...] = ()  # about certain rows, such as those of one engine
+    other_rows: Availability | None = field(default=None, compare=False)  # rows without a statement
+    absent: tuple[Availability, ...] = ()  # why rows are not in the frame at all
+    caution: str | None = None  # why the numbers are approximate
 
     @property
     def table(self) -> str:
-        """The name of the table that declares the column; empty if none does."""
+        """The name of the table that declares the column; empty if there is none."""
         return (self.of or "").partition(".")[0]
 
     @property
     def elsewhere(self) -> Availability:
-        """The availability of those rows of the frame that none of ``statements`` is about."""
+        """The availability of the rows that no statement is about."""
         return self.availability if self.other_rows is None else self.other_rows
 
     def combined_with(self, availability: Availability) -> ColumnMetadata:
-        """Return the metadata combined with an availability that any row of the column may have.
-
-        Both the availability of the column and that of its ``other_rows`` are combined with
-        ``availability``.
-        """
+        """Return the metadata combined with an availability that any row may have."""
         return replace(
             self,
             availability=combine([self.availability, availability]),
@@ -96,10 +69,7 @@ class ColumnMetadata:
         )
 
     def renamed(self, names: Mapping[str, str]) -> ColumnMetadata:
-        """Return the metadata with columns renamed in the conditions of its statements.
-
-        ``names`` maps old names to new names.
-        """
+        """Rename columns in the statements; ``names`` maps old to new names."""
 
         def rename(condition: Condition) -> Condition:
             return replace(condition, column=names.get(condition.column, condition.column))
@@ -111,18 +81,15 @@ class ColumnMetadata:
         return replace(self, statements=tuple(statements))
 
     def with_absences(self, *absent: Availability) -> ColumnMetadata:
-        """Return the metadata with ``absent`` added: the availability of rows not in the frame."""
+        """Add reasons why rows are not in the frame."""
         all_absent = tuple(dict.fromkeys((*self.absent, *absent)))
         state = combine([self.availability, *absent])
         return replace(self, availability=state, other_rows=self.elsewhere, absent=all_absent)
 
     def statements_within(self, *conditions: Condition) -> tuple[Statement, ...]:
-        """Return the column's statements, limited to the rows that meet all ``conditions``.
-
-        A first statement is added, with the availability of the rows that meet ``conditions`` and
-        that no other statement is about.
-        """
+        """Limit the column's statements to the rows that meet ``conditions``."""
         return (
+            # The rows that no other statement is about.
             Statement(self.elsewhere, conditions),
             *(
                 Statement(statement.availability, (*statement.rows, *conditions))
@@ -132,26 +99,17 @@ class ColumnMetadata:
 
 
 NOTHING = ColumnMetadata()
-"""Empty metadata, for a column that has no metadata."""
+"""The metadata of a column without metadata."""
 
 
 class RowStatus:
-    """The availability of each row of a frame, computed from `Statement` objects with conditions.
-
-    Parameters
-    ----------
-    arrays : mapping of str to array
-        Maps the name of each column of the frame to its values.
-    row_count : int
-        The number of rows of the frame.
-    trusted_columns : collection of str
-        The columns whose values may decide which rows a statement concerns.
-    """
+    """Computes the availability of each row of a frame, from statements about certain rows."""
 
     def __init__(
         self, arrays: Mapping[str, Any], row_count: int, trusted_columns: Collection[str]
     ) -> None:
         self._arrays, self._row_count = arrays, row_count
+        # Only columns with unchanged values can show which rows a statement is about.
         self._usable_columns = {*arrays} & {*trusted_columns}
         self._masks: dict[Condition, Mask] = {}
         self._states: dict[Any, tuple[list[Availability], Codes]] = {}
@@ -159,11 +117,7 @@ class RowStatus:
     def states(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
-        """Return the availability of each row, as a list of availabilities and positions in it.
-
-        For each row, the array of positions has the position of the row's availability in the list.
-        ``other_rows`` is the availability of the rows that no statement is about.
-        """
+        """Return a list of availabilities, and for each row its position in this list."""
         if not self._row_count or not statements:
             return [other_rows], np.zeros(self._row_count, np.int64)
         cache_key = (other_rows, tuple(statements))
@@ -184,22 +138,17 @@ class RowStatus:
         return self._states[cache_key]
 
     def recompute(self, column: ColumnMetadata) -> ColumnMetadata:
-        """Return the metadata of a column with its availability computed for the frame's rows.
-
-        This is combined with the availability of rows that the frame lacks, in ``column.absent``.
-        """
+        """Recompute the availability of a column, for the rows that the frame has now."""
         state = combine(self.states(column.elsewhere, column.statements)[0])
         return replace(
             column, availability=combine([state, *column.absent]), other_rows=column.elsewhere
         )
 
     def _mask_matches(self, statement: Statement) -> Mask:
-        """Return the mask of the rows that meet the conditions of a statement.
-
-        All rows meet a condition on a column that is missing or not trusted.
-        """
+        """Return a mask of the rows that a statement may be about."""
         mask = np.ones(self._row_count, bool)
         for condition in statement.rows:
+            # Without this column, the statement may be about any row.
             if condition.column not in self._usable_columns:
                 continue
             if condition not in self._masks:  # evaluated on distinct values only
@@ -212,7 +161,7 @@ class RowStatus:
     def _combine_matches(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> Availability:
-        """Return the availability of a row to which ``statements`` apply."""
+        """Return the availability of a row, from the statements about it."""
         certain_statements, possible_states = [], []
         for statement in statements:
             if {condition.column for condition in statement.rows} <= self._usable_columns:
@@ -223,6 +172,7 @@ class RowStatus:
         narrowest_states = [
             statement.availability
             for statement, conditions in zip(certain_statements, condition_sets, strict=True)
+            # A statement with further conditions is narrower and counts instead.
             if not any(conditions < other_conditions for other_conditions in condition_sets)
         ]
         return combine([*(narrowest_states or [other_rows]), *possible_states])
@@ -235,23 +185,17 @@ def dump_state(availability: Availability) -> tuple[str | None, ...]:
 
 
 def load_state(state: Sequence[Any]) -> Availability:
-    """Return the availability that `dump_state` converted to ``state``."""
+    """Return the availability that `dump_state` converted."""
     status, cause, reason = state
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 
 
 StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability, ...]]
-"""The statements of a column, the availability of its other rows, and that of absent rows."""
+"""The statements of a column, the availability of other rows, and that of rows not in the frame."""
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Return a dict from the name of each column to its statements, as JSON values.
-
-    Each column has a list of three: a list of statements, each with an availability and the
-    conditions on the rows concerned; the availability of all other rows of the frame; and a list of
-    the availabilities of rows that are absent from the frame. Columns that have neither statements
-    nor absent rows are left out.
-    """
+    """Return the statements about the rows of each column as JSON values."""
     return {
         name: _dump((column.statements, column.elsewhere, column.absent))
         for name, column in columns.items()
@@ -260,7 +204,7 @@ def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
 
 
 def _dump(value: Any) -> Any:
-    """Convert a statement, condition or availability, or a tuple of them, to nested lists."""
+    """Convert a statement, condition or availability to nested lists."""
     if isinstance(value, Availability):
         return dump_state(value)
     if isinstance(value, tuple):
@@ -269,11 +213,7 @@ def _dump(value: Any) -> Any:
 
 
 def load_statements(body: Mapping[str, Any]) -> dict[str, StatementFields]:
-    """Parse the result of `dump_statements`.
-
-    Return a dict from the name of each column to a tuple of three: the column's statements, the
-    availability of all other rows of the frame, and the availabilities of absent rows.
-    """
+    """Parse the result of `dump_statements`."""
 
     def load_condition(body: Sequence[Any]) -> Condition:
         column, operator, values = body

@@ -1,21 +1,9 @@
-"""Fingerprints: hashes of cells, which detect columns that were changed since they were read.
+"""Detect columns that were changed since they were read, by hashes of their cells.
 
-pandas keeps ``attrs`` in operations after which the metadata no longer holds: sums by group, a
-column that is assigned anew, two names that are swapped. So the metadata comes with hashes of
-cells. Equal values of any dtype have equal hashes: numbers are hashed as floats, times as
-microseconds, all else as text, to 64 bits. In memory all cells are hashed when this is first
-needed, and four bytes of each hash are kept. The text of the metadata has the hashes of at most
-`SAMPLE_SIZE` rows, by which frames from a pickle are checked: of all rows of a small frame; of the
-first rows of a larger frame and others at equal distances.
-
-`FingerprintCheck` matches the rows of a frame to those that were read: by index label, or by key if
-the frame has new labels. A column counts as unchanged if all rows are matched and have the same
-values as before. So it is unchanged after selecting, sorting, repeating and dropping rows, dropping
-columns, moving the key into the index, and converting to another dtype that holds the same values.
-
-Two changes cannot be detected: a change of rows outside the sample, in a frame from a pickle; and
-new numbers that happen to equal all those that were read. Rows whose key was dropped might be sums
-by group; they are accepted only if sums cannot equal them by chance.
+pandas keeps ``DataFrame.attrs`` after operations that change values, such as sums by group. The
+metadata in ``attrs`` therefore comes with a fingerprint: hashes of the cells. `FingerprintCheck`
+matches the rows of a frame to the rows that were read, by index label or by key, and compares their
+hashes. A column is unchanged after selecting, sorting, repeating or dropping rows.
 """
 
 from __future__ import annotations
@@ -36,10 +24,12 @@ Hashes = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 Positions = npt.NDArray[np.intp]
 
+# Two changes cannot be detected: of rows outside the sample, in a frame from a pickle, and to
+# numbers that happen to equal those that were read.
 _MISSING_HASH = 0x9E3779B97F4A7C15
 
 _MIN_TEXTS = 10_000
-"""If there are at least this many texts, each distinct text is hashed only once."""
+"""From this number of texts on, each distinct text is hashed only once."""
 
 SAMPLE_SIZE = 32
 """The maximum number of rows in a sample: enough for one row per day of a month."""
@@ -48,10 +38,10 @@ _ROW_BITS, _CELL_BITS = 0xFFFF_FFFF, 0xFFFF
 """Masks of the bits that a sample keeps of the hash of a row, and of a cell."""
 
 _FULL_CELL_BITS = 0xFFFF_FFFF
-"""Mask of the bits of a cell's hash that are kept if all rows are hashed, not a sample."""
+"""Mask of the bits of a cell's hash that are kept without sampling."""
 
 _MIN_DIFFERENT = 3
-"""If so many distinct numbers of a column equal the values that were read, it is not by chance."""
+"""If this many distinct numbers equal those that were read, it is not by chance."""
 
 OVERWRITTEN = "overwritten"
 MOVED = (
@@ -61,10 +51,7 @@ MOVED = (
 
 
 def hash_cells(values: Array) -> Hashes:
-    """Return the hash of each value; equal values of any dtype have the same hash.
-
-    All missing values have the same hash.
-    """
+    """Return the hash of each value; equal values of any dtype have the same hash."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         level_hashes = np.append(hash_cells(values.categories.array), np.uint64(_MISSING_HASH))
         return level_hashes[values.codes]  # type: ignore[no-any-return]
@@ -78,10 +65,7 @@ def hash_cells(values: Array) -> Hashes:
 
 
 def _hash_present(values: Array) -> Hashes:
-    """Return the hash of each value; no value may be missing.
-
-    Numbers are hashed as floats, times as microseconds, and other values as text.
-    """
+    """Return the hash of each value: numbers as floats, times as microseconds, others as text."""
     dtype_kind = values.dtype.kind
     if dtype_kind in "biuf":
         array = values.to_numpy("float64", na_value=np.nan) + 0.0
@@ -96,7 +80,7 @@ def _hash_present(values: Array) -> Hashes:
 
 
 def _to_text(value: Any) -> str:
-    """Return a value as text; a list becomes the joined texts of its items."""
+    """Return a value as text; the items of a list are joined."""
     if isinstance(value, str):
         return value
     is_list = isinstance(value, (list, tuple, np.ndarray))
@@ -115,7 +99,7 @@ class HashedRows:
         return pd.Index(self.hashes).is_unique
 
     def positions(self, hashes: Hashes) -> Positions:
-        """Return for each of ``hashes`` the position of the first row with this hash, or -1."""
+        """Return for each hash the position of the first row with this hash, or -1."""
         if np.array_equal(hashes, self.hashes) and self.is_unique:
             return np.arange(len(hashes))
         first_positions = np.flatnonzero(~pd.Index(self.hashes).duplicated())
@@ -125,37 +109,17 @@ class HashedRows:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Hashes of the rows of a frame as it was read: of all rows, or of a sample of rows.
+    """Hashes of a frame as it was read: of all rows, or of a sample."""
 
-    Parameters
-    ----------
-    rows : int
-        The number of rows of the frame.
-    index : tuple of str or None
-        The names of the levels of the frame's index.
-    span : tuple of int or None
-        The smallest and the largest label, if the index has integers and no name; else None.
-    labels : sequence of int
-        The hash of the index label of each hashed row.
-    keys : sequence of int
-        The hash of the key of each hashed row; empty if there is no key, or if keys repeat.
-    cells : mapping of str to tuple
-        Maps each column to its number of missing values and the hashes of its cells in the hashed
-        rows.
-    label_columns : tuple of str
-        The columns that are hashed together with the labels, if labels are not unique.
-    is_sample : bool
-        Whether only a sample of the rows was hashed, with shorter hashes.
-    """
-
-    rows: int = 0
-    index: tuple[str | None, ...] = (None,)
-    span: tuple[int, int] | None = None
-    labels: Sequence[int] | Hashes = ()
-    keys: Sequence[int] | Hashes = ()
+    rows: int = 0  # the number of rows of the frame
+    index: tuple[str | None, ...] = (None,)  # the names of the index levels
+    span: tuple[int, int] | None = None  # the range of labels of an unnamed integer index
+    labels: Sequence[int] | Hashes = ()  # the hash of the index label of each row
+    keys: Sequence[int] | Hashes = ()  # the hash of the key of each row, if keys are unique
+    # by column: the number of missing values, and a hash per cell
     cells: Mapping[str, tuple[int, Sequence[int] | npt.NDArray[Any]]] = field(default_factory=dict)
-    label_columns: tuple[str, ...] = ()
-    is_sample: bool = True
+    label_columns: tuple[str, ...] = ()  # hashed with labels that are not unique
+    is_sample: bool = True  # of some rows, with shorter hashes
 
     @cached_property
     def is_complete(self) -> bool:
@@ -163,11 +127,11 @@ class Fingerprint:
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
 
     def hashes_of(self, names: Iterable[str]) -> list[Hashes]:
-        """Return the hashes of the cells of the columns ``names``, one array per column."""
+        """Return the hashes of the cells of some columns, one array per column."""
         return [np.asarray(self.cells[name][1], dtype=np.uint64) for name in names]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fingerprint of a sample as JSON values, with hashes as hexadecimal text."""
+        """Return the hashes of a sample of rows as JSON values."""
 
         def to_hex(hashes: Any, dtype: str) -> str:
             return np.asarray(hashes).astype(dtype).tobytes().hex()
@@ -206,31 +170,19 @@ class Fingerprint:
 
     @cached_property
     def by_label(self) -> HashedRows:
-        """The rows that were read, to be looked up by the hash of their index label."""
+        """The rows that were read, to be looked up by their index label."""
         return HashedRows(self.labels)
 
     @cached_property
     def by_key(self) -> HashedRows:
-        """The rows that were read, to be looked up by the hash of their key."""
+        """The rows that were read, to be looked up by their key."""
         return HashedRows(self.keys)
 
 
 def fingerprint_of(
     frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], *, sample: bool = False
 ) -> Fingerprint:
-    """Return the fingerprint of a frame.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The frame.
-    names : iterable of str
-        The columns, or levels of the index, to hash.
-    key : tuple of str
-        The columns that identify a row.
-    sample : bool
-        Whether to hash a sample of rows, with shorter hashes.
-    """
+    """Return hashes of the rows of a frame, or of a sample of them."""
     index, arrays = frame.index, arrays_of(frame)
     names = [name for name in names if name in arrays]
     positions = _choose_sample_positions(len(frame)) if sample else slice(None)
@@ -262,10 +214,7 @@ def fingerprint_of(
 
 
 def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
-    """Return a dict from the name of each column and named index level to its values.
-
-    Names that several columns have are left out.
-    """
+    """Return the values of each column and named index level, by name."""
     frame = pd.DataFrame(frame)  # without attrs, which each of its columns would copy
     names = [str(name) for name in frame.columns]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
@@ -275,15 +224,12 @@ def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
         if name is not None
     }
     arrays |= {name: column.array for name, (_, column) in zip(names, frame.items(), strict=True)}
+    # A name of several columns is ambiguous.
     return {name: array for name, array in arrays.items() if name not in repeated_names}
 
 
 def _choose_sample_positions(size: int) -> Positions:
-    """Return the positions of the rows to sample in a frame of ``size`` rows.
-
-    They are the first rows, then others at equal distances. A frame of at most `SAMPLE_SIZE` rows
-    is sampled as a whole.
-    """
+    """Return the positions of the rows to sample: the first rows, then some at equal distances."""
     half = SAMPLE_SIZE // 2
     late_positions = np.linspace(half, size - 1, half, dtype=np.intp)
     return np.arange(size) if size <= SAMPLE_SIZE else np.append(np.arange(half), late_positions)
@@ -306,10 +252,7 @@ def label_span(index: pd.Index) -> tuple[int, int] | None:
 
 
 def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
-    """Return one hash per row, combined from the hashes of its cells.
-
-    ``columns`` has an array of hashes per column. With ``sample``, the hashes are shorter.
-    """
+    """Return one hash per row, combined from the hashes of its cells."""
     combined_hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for hashes in columns:
         combined_hashes = combined_hashes * np.uint64(1_000_003) + hashes
@@ -317,26 +260,18 @@ def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
 
 
 def _truncate(hashes: Hashes, sample: bool = False) -> Hashes:
-    """Return the hashes of cells, cut to the bits that a fingerprint keeps, fewer in a sample."""
+    """Cut the hashes of cells to the bits that a fingerprint keeps."""
     return hashes & np.uint64(_CELL_BITS if sample else _FULL_CELL_BITS)
 
 
 def _count_rows(columns: Iterable[Hashes]) -> pd.Series:
-    """Return a Series with the number of times that each row occurs, indexed by the row's hash."""
+    """Return how often each row occurs, by the hash of the row."""
     hashes = row_hashes([*map(_truncate, columns)])
     return pd.Index(hashes).value_counts()
 
 
 def has_more_rows(column_hashes: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
-    """Return whether any row occurs more often in ``column_hashes`` than in each of the ``frames``.
-
-    Parameters
-    ----------
-    column_hashes : list of array
-        The hashes of the cells of some rows, one array per column.
-    frames : iterable of list of array
-        For each frame, the hashes of the same columns.
-    """
+    """Return whether a row occurs more often, by its hashes, than in each of the ``frames``."""
     counts = _count_rows(column_hashes)
     read_counts = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
     return bool((counts > read_counts.reindex(counts.index, fill_value=0)).any())
@@ -356,17 +291,12 @@ class RowMatch(NamedTuple):
 
     @property
     def mask(self) -> Mask:
-        """For each row of the frame, whether it is among the rows that were read."""
+        """A mask of the rows of the frame that were read."""
         return self.positions >= 0
 
 
 class FingerprintCheck:
-    """Finds by a fingerprint which columns of a frame still hold the values that were read.
-
-    Rows are matched by index label or by key, whichever makes fewer columns differ. If a column was
-    overwritten, only this column differs; if the frame has new labels, nearly all columns differ
-    when rows are matched by label.
-    """
+    """Finds the columns of a frame that still have the values that were read."""
 
     def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
         self._index, self._arrays = frame.index, arrays_of(frame)
@@ -376,15 +306,11 @@ class FingerprintCheck:
 
     @property
     def hashed_columns(self) -> set[str]:
-        """The names of the columns in the fingerprint."""
+        """The names of the columns that were hashed."""
         return {*self._origin.cells}
 
     def match_original(self) -> tuple[Positions, set[str]] | None:
-        """Return the position that each row had when it was read, and the unchanged columns.
-
-        Return None if the positions are uncertain. If rows were matched by key, their positions are
-        certain even if other columns were overwritten, or have values that may be sums of groups.
-        """
+        """Return the position that each row had when it was read, and the unchanged columns."""
         if len(self._index) == 0:
             return np.empty(0, np.intp), {*self._columns}
         is_moved = MOVED in self._changes.values()
@@ -406,18 +332,13 @@ class FingerprintCheck:
         return self._index.to_numpy().astype(np.intp), unchanged_columns
 
     def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return the tables with a row that is (or may be) in the frame more often than when read.
-
-        Parameters
-        ----------
-        tables : mapping of str to sequence of str
-            Maps the name of each table to the names of its columns in the frame.
-        """
+        """Return the tables with a row that is in the frame more often than when it was read."""
         if not tables or not len(self._index):
             return set()
         original = self.match_original()
         if original is not None:
             return {*tables} if np.bincount(original[0]).max() > 1 else set()
+        # With hashes of only some rows, assume the worst.
         if not self._origin.is_complete:
             is_repeated = len(self._index) > self._origin.rows or not self._index.is_unique
             return {*tables} if is_repeated else set()
@@ -431,17 +352,17 @@ class FingerprintCheck:
         return repeated_tables
 
     def is_empty(self, name: str) -> bool:
-        """Return whether a column or index level is in the frame and has only missing values."""
+        """Return whether a column of the frame has only missing values."""
         values = self._arrays.get(name)
         return values is not None and bool(values.isna().all())
 
     def change(self, name: str) -> str | None:
-        """Return why a column no longer holds the values that were read; None if it holds them."""
+        """Return why a column no longer has the values that were read; None if it has them."""
         return self._changes.get(name) if name in self._origin.cells else MOVED
 
     @cached_property
     def _changes(self) -> dict[str, str]:
-        """Maps each column that does not hold the values that were read to the reason."""
+        """The reason why a column no longer has the values that were read, by column."""
         reasons = dict.fromkeys(
             self.hashed_columns.difference(self._columns), "not one column of this name"
         )
@@ -450,16 +371,12 @@ class FingerprintCheck:
         reasons_of_matches = [match_reasons for _, _, match_reasons in self._matches] or [
             dict.fromkeys(self._columns, MOVED)
         ]
+        # Of the matches by label and by key, that with fewer changed columns counts.
         return reasons | min(reasons_of_matches, key=len)
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
-        """The matches of the frame's rows to the rows that were read: by index label, and by key.
-
-        Each match comes with the set of columns whose values differ, and with a dict that maps each
-        column that may no longer hold the values that were read to the reason. Either the values
-        differ, or they are equal but may be sums of groups; see `_find_possible_sums`.
-        """
+        """The matches of the frame's rows to the rows that were read, with columns that differ."""
         matches = []
         for find_match in (self._match_by_label, self._match_by_key):
             match = find_match()
@@ -474,20 +391,8 @@ class FingerprintCheck:
         return matches
 
     def _find_possible_sums(self, is_matched: Mask, diff_columns: set[str]) -> dict[str, str]:
-        """Return a dict from each column whose values may be sums of groups to the reason.
-
-        After a groupby the labels of groups can equal the labels of rows, and a sum can equal the
-        value that was read at its label. No column is returned in these cases:
-
-        - The key is unchanged.
-        - The number of rows is unchanged, and so is a column of text or every column.
-        - All columns are unchanged, one of them has several different numbers, and the index is not
-          0, 1, 2 and so on, as it can be after a groupby.
-
-        If all columns are unchanged, but there are only texts, or the index is 0, 1, 2 and so on,
-        the columns that had missing values when they were read are returned: a sum over missing
-        values may equal a value that was read. In all other cases every column is returned.
-        """
+        """Return the columns that may hold sums of groups which equal the values read by chance."""
+        # After a groupby, labels of groups can equal labels of rows, and sums what was read there.
         equal_columns = {*self._columns} - diff_columns
         if self._key and equal_columns >= {*self._key}:
             return {}
@@ -502,18 +407,20 @@ class FingerprintCheck:
         )
         if diff_columns or not (has_text or is_varied) or not is_matched.any():
             return dict.fromkeys(self._columns, MOVED)
+        # A groupby can make the index 0, 1, 2, …
         if is_varied and label_span(self._index) != (0, len(self._index) - 1):
             return {}
+        # A sum over missing values may equal a value that was read.
         return {name: MOVED for name in self._columns if self._origin.cells[name][0]}
 
     def _hash_column(self, name: str) -> Hashes:
-        """Return the hashes of the cells of a column of the frame; they are cached."""
+        """Return the hashes of the cells of a column of the frame."""
         if name not in self._cell_hashes:
             self._cell_hashes[name] = hash_cells(self._arrays[name])
         return self._cell_hashes[name]
 
     def _differs(self, name: str, match: RowMatch) -> bool:
-        """Return whether a column differs in matched rows, or was filled or emptied in others."""
+        """Return whether a column differs from what was read, in the matched rows."""
         if not self._has_likely_missing(name):
             return True
         (read_hashes,), mask = self._origin.hashes_of([name]), match.mask
@@ -528,11 +435,8 @@ class FingerprintCheck:
         return not np.isin(_combine_hashes(match.hashes[mask], hashes), read_cell_hashes).all()
 
     def _has_likely_missing(self, name: str) -> bool:
-        """Return whether dropping or repeating rows explains a column's number of missing values.
-
-        If it does not, values of the column were filled or removed. Return True if all rows were
-        hashed, because then the cells themselves are compared.
-        """
+        """Return whether dropped or repeated rows explain a column's number of missing values."""
+        # The cells themselves are compared.
         if self._origin.is_complete:
             return True
         missing_before = self._origin.cells.get(name, (0,))[0]
@@ -545,10 +449,7 @@ class FingerprintCheck:
         return missing_now * read_row_count <= missing_before * max(row_count, read_row_count)
 
     def _match_by_label(self) -> RowMatch | None:
-        """Match the rows of the frame, by index label, to the rows that were read.
-
-        Return None if the frame has another index, or if too few of its labels were read.
-        """
+        """Match the frame's rows by index label to the rows that were read; None if impossible."""
         origin = self._origin
         if index_names(self._index) != origin.index or not {*origin.label_columns} <= {
             *self._arrays
@@ -562,7 +463,7 @@ class FingerprintCheck:
         return match if is_sampled_range or self._has_enough_matches(match) else None
 
     def _match_by_key(self) -> RowMatch | None:
-        """Return the match of the frame's rows by key; None if the key is gone or changed."""
+        """Match the frame's rows by key to the rows that were read; None if impossible."""
         has_key = all(name in self._arrays and self._has_likely_missing(name) for name in self._key)
         if not len(self._origin.keys) or not has_key:
             return None
@@ -573,19 +474,12 @@ class FingerprintCheck:
     def _match_rows(
         self, columns: list[Hashes], read_rows: HashedRows, *, is_by_key: bool
     ) -> RowMatch:
-        """Return the match of the frame's rows to ``read_rows`` by their labels or keys.
-
-        ``columns`` has the hashes of the labels or keys of the frame's rows.
-        """
+        """Match the frame's rows to ``read_rows``, by the hashes of their labels or keys."""
         hashes = row_hashes(columns, self._origin.is_sample)
         return RowMatch(hashes, read_rows, read_rows.positions(hashes), is_by_key)
 
     def _has_enough_matches(self, match: RowMatch) -> bool:
-        """Return whether enough rows of the frame match rows that were read.
-
-        All of them must match. If only a sample of the rows that were read was hashed, one match is
-        enough.
-        """
+        """Return whether all rows of the frame were read; with a sample, whether one was."""
         return bool(match.mask.all() if self._origin.is_complete else match.mask.any())
 
     @cached_property

@@ -1,21 +1,14 @@
-"""Recipes: how frames were made, as JSON expressions that can be replayed.
-
-A verb is a method of ``df.aa`` or another function that makes a frame of frames.
+"""Recipes: how frames were made, as JSON expressions that can be run again.
 
 ======================================  ==========================================================
-``["read", 0, "source_domains"]``       a table of a response: the position of the response among
+``["read", 0, "source_domains"]``       a table of a response: the number of the response among
                                         the sources of the frame, and the name of the table
-``["do", verb, arguments, [inputs]]``   the result of a verb of ``df.aa``
-``["view", input, {…}]``                a frame after plain pandas: the ``rows``, ``columns`` and
-                                        ``index`` that are left, and the ``values`` that were set
+``["do", verb, arguments, [inputs]]``   the result of a method of ``df.aa``
+``["view", input, {…}]``                a frame after plain pandas: the rows, columns and index
+                                        that are left, and the values that were set
 ``["archived", "read", {…}]``           a frame of an archive: the method and its arguments
 ``["end", why]``                        a frame whose origin is not known
 ======================================  ==========================================================
-
-The recipe of a frame describes the frame as it was when its metadata was attached. What pandas did
-to it since is found out when an explanation is asked for, or when the frame is the input of another
-verb. In the text of the metadata, a recipe of more than `MAX_LENGTH` characters is replaced by an
-``end`` that says so.
 """
 
 from __future__ import annotations
@@ -34,14 +27,14 @@ import pandas as pd
 Positions = npt.NDArray[np.intp]
 
 PACKED = "zlib:"
-"""The prefix of packed text."""
+"""The prefix of compressed text."""
 
 _MAX_BYTES = 1 << 26
-"""The maximum number of bytes that are unpacked, more than any metadata has."""
+"""The maximum number of bytes that are decompressed, more than any metadata has."""
 
 
 def pack(text: str) -> str:
-    """Return a text in compressed form, as ASCII characters.
+    """Compress a text to ASCII characters.
 
     Examples
     --------
@@ -52,13 +45,7 @@ def pack(text: str) -> str:
 
 
 def unpack(text: str) -> str:
-    """Return the text that `pack` compressed; return any other text unchanged.
-
-    Raises
-    ------
-    ValueError
-        If the packed text is damaged, or would unpack to more than 64 MiB.
-    """
+    """Return the text that `pack` compressed; return any other text unchanged."""
     if not text.startswith(PACKED):
         return text
     stream = zlib.decompressobj()
@@ -70,7 +57,7 @@ def unpack(text: str) -> str:
 
 
 Recipe = list[Any]
-"""An expression: a list whose first element is its kind, such as ``"read"``."""
+"""A list whose first element is its kind, such as ``"read"``."""
 
 READ, DO, VIEW, ARCHIVED, END = "read", "do", "view", "archived", "end"
 
@@ -79,9 +66,7 @@ MAX_LENGTH = 4000
 
 
 def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
-    """Return a recipe with the position of each source replaced by its new position.
-
-    ``new_positions`` maps old positions to new positions; a position that is not in it becomes -1.
+    """Return a recipe with new positions of the responses; ``new_positions`` maps old to new.
 
     Examples
     --------
@@ -97,10 +82,7 @@ def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
 
 
 def dump_recipe(recipe: Recipe) -> Recipe:
-    """Return the recipe to store in the text of the metadata.
-
-    It is ``recipe`` itself or, if that is too long, ``["end", why]``, which says that it is.
-    """
+    """Return the recipe to store in a file, or ``["end", why]`` if it is too long."""
     if len(json.dumps(recipe)) <= MAX_LENGTH:
         return recipe
     return [END, "how it was made is too large for a frame to carry along"]
@@ -110,10 +92,7 @@ _MAX_CELLS = 4000
 
 
 def dump_rows(positions: Positions) -> list[int]:
-    """Return row positions in compressed form, as runs of equal steps between positions.
-
-    Each run is two numbers: the step from one position to the next, and how often it is repeated.
-    The first step starts from 0.
+    """Compress row positions to pairs of numbers: a step, and how often it is repeated.
 
     Examples
     --------
@@ -128,21 +107,13 @@ def dump_rows(positions: Positions) -> list[int]:
 
 
 def load_rows(runs: Sequence[int]) -> Positions:
-    """Return the row positions that `dump_rows` compressed.
-
-    Raises
-    ------
-    ValueError
-        If the runs are damaged.
-    """
+    """Return the row positions that `dump_rows` compressed."""
     steps, repeat_counts = np.array(runs, np.intp).reshape(-1, 2).T
     return np.cumsum(np.repeat(steps, repeat_counts))
 
 
 def dump_values(values: pd.Series) -> list[Any] | None:
-    """Return a column as a list of two: its dtype as text, and a list of its JSON values.
-
-    Return None if it has too many values, or if `load_values` would not return an equal column.
+    """Return the dtype and values of a column for JSON; None if it could not be restored.
 
     Examples
     --------
@@ -168,6 +139,6 @@ def dump_values(values: pd.Series) -> list[Any] | None:
 
 
 def load_values(body: list[Any]) -> pd.Series:
-    """Return the column that `dump_values` converted to ``body``, its dtype and JSON values."""
+    """Return the column that `dump_values` converted."""
     dtype, cells = body
     return pd.Series(cells, dtype=dtype)  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
-"""Record the recipe of the result of a verb (a method of ``df.aa``): how the result was made.
+"""Record how the result of a method of ``df.aa`` was made, so that it can be made again.
 
-The recipe consists of the name of the verb, its arguments and the recipes of its input frames.
+The record, a recipe, has the method, its arguments, and the recipes of the frames it was made from.
 """
 
 from __future__ import annotations
@@ -39,18 +39,13 @@ R = TypeVar("R")
 FOREIGN_REASON = "it is a frame of other origin: nothing is known of where it comes from"
 
 VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
-"""Maps each verb to its function and the names of the parameters that are frames."""
+"""Maps each method of ``df.aa`` to its function and the names of the parameters that are frames."""
 
 
 def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator for a verb (a method of ``df.aa``) that attaches a recipe to its result.
+    """Return a decorator for a method of ``df.aa`` that records how its result was made.
 
-    Parameters
-    ----------
-    verb : str
-        The name of the verb in recipes, by which it is called when a recipe is replayed.
-    *inputs : str
-        The names of the parameters that are frames or lists of frames.
+    ``inputs`` are the names of the parameters that are frames.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -76,10 +71,8 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
 
 @contextmanager
 def checked_once() -> Iterator[None]:
-    """Compare each frame with its fingerprint only once within the ``with`` block, for speed.
-
-    No frame may be changed in the block.
-    """
+    """Check each frame for changed values only once within a ``with`` block, for speed."""
+    # No frame may be changed in the block.
     reset_token = CHECKS.set({})
     try:
         yield
@@ -95,20 +88,7 @@ def _find_signature(function: Callable[..., Any]) -> inspect.Signature:
 def record(
     result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], inputs: Iterable[str]
 ) -> None:
-    """Attach a recipe to the result of a verb: the verb's name, arguments and input frames.
-
-    Parameters
-    ----------
-    result : pandas.DataFrame
-        The result. If it is itself one of the input frames, nothing is attached.
-    verb : str
-        The name of the verb, such as ``aggregate``.
-    arguments : mapping
-        Maps the names of the verb's parameters to the arguments. If any argument cannot be
-        serialized, the recipe only says so.
-    inputs : iterable of str
-        The names of the arguments that are frames.
-    """
+    """Record in a frame how it was made: the method, its arguments and its input frames."""
     frames: list[pd.DataFrame] = []
     other_arguments: dict[str, Any] = dict(arguments)
     for name in inputs:
@@ -155,13 +135,7 @@ _GROUPER_FIELDS = ("key", "closed", "label", "origin", "dropna", "sort", "conven
 
 
 def _serialize(value: Any) -> Any:
-    """Return an argument as a JSON value.
-
-    Raises
-    ------
-    TypeError
-        If the argument cannot be serialized.
-    """
+    """Convert an argument to a JSON value; raise TypeError if that is impossible."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Aggregation):
@@ -190,17 +164,7 @@ def _serialize(value: Any) -> Any:
 def attach_changed(
     frame: pd.DataFrame, metadata: FrameMetadata, rows: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Attach new metadata to a frame, but keep the frame's recipe; return the frame.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The frame to which the metadata is attached.
-    metadata : FrameMetadata
-        The new metadata.
-    rows : pandas.DataFrame, optional
-        The frame whose recipe is kept, with the same rows as ``frame``; by default ``frame``.
-    """
+    """Attach new metadata to a frame, but keep the record of how the frame was made."""
     recipe, sources, responses = current_recipe(frame if rows is None else rows)
     new_positions = {source: position for position, source in enumerate(metadata.sources)}
     new_recipe = renumbered(
@@ -210,17 +174,14 @@ def attach_changed(
 
 
 def serialized(frame: pd.DataFrame) -> str:
-    """Return the part of a frame's metadata that still holds, as JSON text."""
+    """Return the part of a frame's metadata that is still true, as JSON text."""
     recipe = current_recipe(frame)[0] if stored_of(frame)[0].recipe else None
     verified_metadata = replace(metadata_of(frame, levels=True), recipe=recipe)
     return str(text_of(attach(frame.copy(deep=False), verified_metadata)))
 
 
 def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
-    """Return the recipe of a frame, its sources, and those of its responses that are in memory.
-
-    The recipe includes the changes that plain pandas made since the metadata was attached.
-    """
+    """Return how a frame was made, also by plain pandas, and from which responses."""
     metadata, responses = stored_of(frame)
     pandas_changes: dict[str, Any] = {}
     if metadata.recipe is None:
@@ -254,24 +215,19 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
 
 
 def is_changed(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column was certainly changed since its metadata was attached.
-
-    Return False if that is uncertain.
-    """
+    """Return whether a column was certainly changed since its metadata was attached."""
     check = check_of(frame)
     original = check.match_original()
     return original is not None and name in check.hashed_columns - original[1]
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add the values of the columns ``names``, which plain pandas has set, to ``changes``.
-
-    If a column is too long or cannot be serialized, only its name is added.
-    """
+    """Add to ``changes`` the values of columns that plain pandas has set."""
     arrays = arrays_of(frame)
     for name in names:
         values = dump_values(pd.Series(arrays[name])) if name in arrays else None
         if values is None:
+            # The column is too long, or cannot be converted to JSON.
             changes.setdefault("unknown", []).append(name)
         else:
             changes.setdefault("values", {})[name] = values

@@ -22,32 +22,32 @@ _Encoded = tuple[str, list[bytes | memoryview]]
 
 
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
-    """Compute the SHA-256 of a table's content: columns and rows in their order.
+    """Compute the SHA-256 of a table's content: its columns and rows, in order.
 
-    It does not depend on the version of pandas or pyarrow, on the dtype backend, or on the layout
-    of a file that the table was read from. These bytes are hashed, in this order:
+    The hash is the same for every pandas or pyarrow version, dtype backend and file layout. Named
+    index levels are hashed as the first columns.
+
+    These bytes are hashed, in this order:
 
     - the line ``aatoolkit logical hash 1``;
     - a line of JSON, ``{"columns":[[name,kind],…],"rows":n}``, without spaces, in UTF-8;
-    - for each column first one byte per row, 1 for a value and 0 for a missing value; then the
-      values of the column, in which a missing value is zero or an empty text or list.
+    - for each column, one byte per row, 1 for a value and 0 for a missing value, then the values.
+      A missing value is zero, or an empty text or list.
 
-    The kinds, and how their values are written (numbers are little-endian):
+    The kinds of values (numbers are little-endian):
 
-    - ``boolean``: one byte; ``integer``: 8 bytes, signed; ``float``: 8 bytes, IEEE 754,
-      where NaN is a missing value and -0 is 0;
-    - ``instant``: the microseconds since 1970 in UTC, as ``integer``;
-    - ``local``, a time without a time zone, or a day, which is written as its midnight: the
-      microseconds since midnight of 1 January 1970 in local time, as ``integer``;
+    - ``boolean``: one byte.
+    - ``integer``: 8 bytes, signed.
+    - ``float``: 8 bytes, IEEE 754. NaN is a missing value, and -0 is 0.
+    - ``instant``: the microseconds since 1970 in UTC, as ``integer``.
+    - ``local``, for a day or a time without a time zone: the microseconds since midnight of
+      1 January 1970 in local time, as ``integer``. A day is its midnight.
     - ``text``: the length of each text in bytes, as ``integer``, then all texts in UTF-8. A
-      category is written as its text. A ``big integer``, too large for ``integer``, is written as
-      the text of its digits;
+      category is its text.
+    - ``big integer``, too large for ``integer``: its digits, as ``text``.
     - ``list<kind>``: the length of each list, as ``integer``, then the items of all lists as a
-      column;
-    - ``null``: no bytes, for a column whose kind is not known because it has no values.
-
-    The named levels of the index are hashed as the first columns; levels without a name are not
-    hashed.
+      column.
+    - ``null``: no bytes, for a column without values, whose kind is unknown.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     Raises
     ------
     NotWritten
-        If a column has a type that is none of these kinds.
+        If a column has values of another kind.
 
     Examples
     --------
@@ -104,11 +104,7 @@ def _to_arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def _encode(values: Any) -> _Encoded:
-    """Return the kind of a column, such as ``float``, and the bytes to hash for the column.
-
-    They are one byte per row, 1 for a value and 0 for a missing value, then the bytes of all
-    values.
-    """
+    """Return the kind of a column, such as ``float``, and the bytes to hash."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type):
@@ -123,10 +119,7 @@ def _encode(values: Any) -> _Encoded:
 
 
 def _encode_values(array: pa.Array) -> _Encoded:
-    """Return the kind of an array, such as ``float``, and the bytes of its values.
-
-    ``array`` has null in place of NaN.
-    """
+    """Return the kind of an array, such as ``float``, and the bytes of its values."""
     arrow_type, arrow_types = array.type, pa.types
     if arrow_types.is_null(arrow_type) or (
         arrow_types.is_nested(arrow_type) and array.null_count == len(array)
@@ -168,7 +161,7 @@ def _encode_texts(array: pa.Array) -> list[bytes | memoryview]:
 
 
 def _encode_numbers(array: pa.Array, arrow_type: pa.DataType) -> bytes:
-    """Return the bytes of numbers, cast to ``arrow_type``, little-endian, with zero for null."""
+    """Return the bytes of numbers, cast to ``arrow_type``, with zero for null."""
     numbers = pc.fill_null(array.cast(arrow_type), pa.scalar(0, arrow_type)).to_numpy(
         zero_copy_only=False
     )

@@ -1,15 +1,12 @@
-"""Convert a response to tidy tables by the declaration of its section, without loss.
+"""Convert a response to tidy tables, as the declaration of its section says, without loss.
 
-The input is a response and the `Section` that declares its tables and columns; the result is
-`Tables`. In reading order:
+A section is one kind of response; its declaration lists the tables and columns. The modules, in
+reading order:
 
-- ``normalize``: the function of that name; drafted declarations for responses that fit no given
-  one; hints, i.e. values that may be about availability but were not read.
-- ``rows``: finds the rows of a table and the values of its columns; drift, i.e. the differences
-  between response and declaration; and ``extra``, i.e. the values that no column has.
-- ``columns``: makes typed columns, and DataFrames of them.
-- ``column_availability``: the availability of columns and rows as the response states it, and the
-  numbers that, by the response, were not measured.
-- ``provenance``: the JSON path of every cell, by which the response is rebuilt from tables.
-- ``tables``: `Tables`, the result.
+- ``normalize`` has the function `normalize`, and drafts a declaration where there is none
+- ``rows`` finds the rows of a table and the values of its columns in the response
+- ``columns`` makes typed columns, and DataFrames of them
+- ``column_availability`` finds out which columns and rows the service could measure
+- ``provenance`` records the place of each value, to rebuild the response
+- ``tables`` has `Tables`, the result
 """

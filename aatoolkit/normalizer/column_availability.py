@@ -1,15 +1,7 @@
-"""The availability of columns and of single rows, as a response states it.
+"""Which columns and rows of a table were measured, as the response says.
 
-Each statement of the response is a `Signal`. A statement about an engine, days or single rows is
-stored with conditions on the columns that identify the rows concerned, so that it still holds after
-filtering. If a table has no such column, its numbers are sums over these rows and others: the whole
-column is then ``partial``, with the reason of the statement.
-
-A response *denies* a number if it states that the number was not measured, as by ``hasData: false``
-beside a 0. The number is then missing in the table. If several statements are about a number, the
-narrowest decides: one about its cell or row, else about its engine, else about its field, else
-about the section. Numbers from small samples or incomplete data are kept, as ``partial``. Keys,
-positions and sample sizes are always kept.
+A response may say, for example, that an engine has no data: its rows are then ``unavailable``. A 0
+beside ``hasData: false`` becomes a missing value.
 """
 
 from __future__ import annotations
@@ -52,16 +44,16 @@ from aatoolkit.sections.section import ENVELOPE, Column, Section
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 PathOfRow = Callable[[int], str | None]
-"""A function from a row position to the JSON path of a column's value there, or None."""
+"""A function from the number of a row to the JSON path of a column's value there, or None."""
 
 INFERRED = "options"
-"""The name of the rule by which scope options state availability; it does not change tables."""
+"""The name of the rule that reads availability from the service's list of engines."""
 
 WHY = "denied"
-"""The reason in ``extra`` for a number that a response denies."""
+"""The reason in ``extra`` for a number that, as the response says, was not measured."""
 
 _MAX_ROWS = 500
-"""If a statement is about more rows than this, it is applied to the whole column."""
+"""A statement about more rows than this is applied to the whole column."""
 
 _MEASURED = Availability(Status.AVAILABLE)
 _ABSENT = Availability(Status.UNKNOWN, Cause.ABSENT)
@@ -72,27 +64,14 @@ SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size",
 
 
 class TableStatements:
-    """The statements of a response about the availability of the columns of one table.
-
-    Parameters
-    ----------
-    plan
-        The compiled declaration of the table.
-    signals
-        The statements of the response.
-    array_of
-        A function that returns the values of the table's column with a given name. It is called
-        only for columns that identify rows: those of the key, of engines and of days.
-    size
-        The number of rows in the table.
-    """
+    """Applies what the response says about availability to the columns of one table."""
 
     def __init__(
         self,
         plan: TablePlan,
-        signals: Iterable[Signal],
-        array_of: Callable[[str], pa.Array],
-        size: int,
+        signals: Iterable[Signal],  # what the response says
+        array_of: Callable[[str], pa.Array],  # returns the values of a column
+        size: int,  # the number of rows
     ) -> None:
         self._table, self._dimensions = plan.table, plan.dimensions
         self._size = size
@@ -106,22 +85,7 @@ class TableStatements:
     def make_column_metadata(
         self, column: Column, name: str, is_absent: bool, is_measured: bool, path_of_row: PathOfRow
     ) -> ColumnMetadata:
-        """Return the metadata of one column, with its availability.
-
-        Parameters
-        ----------
-        column
-            The declaration of the column.
-        name
-            The name of the column in the metadata of frames.
-        is_absent
-            Whether the response lacks the field of the column.
-        is_measured
-            Whether the column has any value.
-        path_of_row
-            A function that returns the JSON path of the value in a row, given the row's position;
-            None if the response has no value there.
-        """
+        """Return the metadata of a column: whether it, and each of its rows, was measured."""
         if is_absent and self._section_state.status not in EMPTY:
             return ColumnMetadata(name, _ABSENT)
         column_state = self._find_column_state(column)
@@ -143,11 +107,7 @@ class TableStatements:
         return ColumnMetadata(name, combine(states), tuple(statements), column_state)
 
     def mask_denied_rows(self, column: Column, is_valid: Mask, path_of_row: PathOfRow) -> Mask:
-        """Return a mask of the rows whose number the response denies.
-
-        ``is_valid`` is a mask of the rows that have a value. ``path_of_row`` is as for
-        `make_column_metadata`.
-        """
+        """Return a mask of the rows whose number, as the response says, was not measured."""
         states = self._find_cell_states(column)
         denied_mask: Mask = is_valid & self._mask_denied_engines(
             self._find_column_state(column).status in EMPTY
@@ -160,7 +120,7 @@ class TableStatements:
 
     @property
     def may_deny(self) -> bool:
-        """Whether the response may deny any number; a quick test before `mask_denied_rows`."""
+        """Whether any number in the response may count as not measured."""
         if not any(map(denies, self._signals)):
             return False
         is_empty = self._section_state.status in EMPTY
@@ -170,28 +130,20 @@ class TableStatements:
 
     @cached_property
     def _denial_by_engine(self) -> dict[Any, bool]:
-        """Maps each engine that the response has a statement about to whether it was not measured.
-
-        The dict is empty if the table has no column of engines.
-        """
+        """Maps each engine to whether the response says that it was not measured."""
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
     def _mask_denied_engines(self, is_empty: bool) -> Mask:
-        """Return a mask of the rows whose engine was not measured, according to the response.
-
-        The mask is ``is_empty`` for engines that the response has no statement about.
-        """
+        """Return a mask of the rows whose engine was not measured, as the response says."""
         if not self._denial_by_engine:
             return np.full(self._size, is_empty)
         engines = self._values(self._dimensions["engine"])
+        # The response may say nothing about an engine.
         return np.array([self._denial_by_engine.get(name, is_empty) for name in engines], bool)
 
     def _find_cell_states(self, column: Column) -> dict[str, Availability]:
-        """Return a dict from JSON paths to the stated availability of single values of a column.
-
-        A path leads to the value itself, or to the row or object that contains the value.
-        """
+        """Return what the response says about single values of a column, by JSON path."""
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
             for signal in self._narrow_signals
@@ -199,26 +151,20 @@ class TableStatements:
         }
 
     def _find_column_state(self, column: Column) -> Availability:
-        """Return the availability of a whole column, without statements about some of the rows.
-
-        It comes from the narrowest statement about the column; if there is none, it is that of the
-        section.
-        """
+        """Return whether a column as a whole was measured."""
         states: dict[int, list[Availability]] = {}
         for signal in self._narrow_signals:
             target = signal.target or ""
             is_of_column = signal.scope == "field" and not signal.rows
             if is_of_column and reach(target, column.pattern) == "all":
                 states.setdefault(len(target_steps(target)), []).append(signal.availability)
+        # The narrowest statement counts.
         return combine(states[max(states)]) if states else self._section_state
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about engines and days that apply to a column, in two lists.
+        """Return statements about the rows of single engines and days.
 
-        The first list has statements with conditions on the columns of engines or days. If the
-        table has no such column, its numbers are sums over engines or days; an engine or day
-        without (complete) data then makes the whole column partial. The second list has the
-        availability of such engines and days, with the status ``partial``.
+        The second result has what is missing in sums over engines or days.
         """
         statements = []
         group_states = []
@@ -239,6 +185,7 @@ class TableStatements:
                 pairs = zip(signal.rows, column_names, strict=True)
                 conditions = (replace(condition, column=name) for condition, name in pairs)
                 statements.append(Statement(state, tuple(conditions)))
+            # The table has no column of engines or days; its numbers are sums over them.
             elif state.status not in (Status.AVAILABLE, Status.UNKNOWN):
                 group_states.append(replace(state, status=Status.PARTIAL))
         return statements, list(dict.fromkeys(group_states))
@@ -246,10 +193,9 @@ class TableStatements:
     def _make_row_statements(
         self, column: Column, path_of_row: PathOfRow
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about single rows of a column, in two lists; one list is empty.
+        """Return statements about single rows of a column.
 
-        The first list has statements with conditions on the key. If the key cannot identify the
-        rows, the second list has the availabilities of the rows instead.
+        The second result has only their availability, if the key cannot identify the rows.
         """
         states = self._find_cell_states(column)
         rows_by_state: dict[Availability, list[int]] = {}
@@ -261,6 +207,7 @@ class TableStatements:
             state: self._make_key_conditions(rows_in_state)
             for state, rows_in_state in rows_by_state.items()
         }
+        # The key cannot identify the rows.
         if not all(conditions_by_state.values()):
             return [], list(dict.fromkeys(states.values()))
         return [
@@ -270,11 +217,7 @@ class TableStatements:
         ], []
 
     def _make_key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
-        """Return conditions on the key that select exactly the rows at the positions ``rows``.
-
-        The conditions are in a list of tuples; a row is selected if it meets all conditions of any
-        tuple. The list is empty if the key cannot identify the rows, or if they are too many.
-        """
+        """Return conditions on the key that select exactly these rows; empty if impossible."""
         key_names = self._table.key
         key_texts = [
             [None if value is None else as_text(value) for value in self._values(name)]
@@ -297,22 +240,16 @@ class TableStatements:
 
 
 def _combine_with_rows(state: Availability, row_states: Sequence[Availability]) -> Availability:
-    """Return the availability ``state`` of a column combined with the states of some of its rows.
-
-    If ``state`` is unknown, only the states of the rows are combined.
-    """
+    """Combine the availability of a column with that of some of its rows."""
     return combine(row_states if row_states and state == UNKNOWN else [state, *row_states])
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
-    """Return the combined availability of the whole section; None if no signal is about it.
-
-    Signals about only some of the rows are ignored. If there is a signal from the HTTP status, all
-    others are ignored.
-    """
+    """Return the availability of the whole section; None if the response says nothing about it."""
     section_signals = [
         signal for signal in signals if signal.scope == "section" and not signal.rows
     ]
+    # What the HTTP status says counts alone.
     deciding_signals = [
         signal for signal in section_signals if signal.rule == "transport"
     ] or section_signals
@@ -320,11 +257,7 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
 
 def is_error_response(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Return whether a response has an error instead of data: a stated reason, no declared field.
-
-    The tables of such a response are empty for this reason, and the missing fields are not reported
-    as drift.
-    """
+    """Return whether a response is an error message without any declared field."""
     if not any(
         signal.scope == "section" and signal.rule in ("transport", "error") and denies(signal)
         for signal in signals
@@ -338,17 +271,12 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
 
 
 def denies(signal: Signal) -> bool:
-    """Return whether a signal from the response says that something was not measured.
-
-    Return False for signals that were inferred from the scope options.
-    """
+    """Return whether the response itself says that something was not measured."""
     return signal.availability.status in EMPTY and signal.rule != INFERRED
 
 
 def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str | None:
     """Return the longest key of ``states`` that is ``path`` or a path above it.
-
-    Return an empty text if there is no such key, and None if ``path`` is None.
 
     Examples
     --------
@@ -362,9 +290,7 @@ def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str 
 
 @lru_cache(maxsize=4096)
 def target_steps(target: str) -> tuple[Step, ...]:
-    """Return the target of a signal (the path of what the signal is about) as steps.
-
-    A text that is not a valid path is taken for the name of a field.
+    """Parse the path that a statement is about; any other text is the name of a field.
 
     Examples
     --------
@@ -379,12 +305,9 @@ def target_steps(target: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def reach(target: str, pattern: str) -> str | None:
-    """Return ``all`` or ``some`` if a signal is about all or some values of a column; else None.
-
-    ``target`` is the path that the signal is about; a single name stands for all fields with this
-    name, and for the fields inside them. ``pattern`` is the path pattern of the column's values.
-    """
+    """Return whether a path leads to ``all`` or ``some`` values of a column; else None."""
     steps, column_steps = target_steps(target), parse_path(pattern)
+    # A single name means all fields of this name, and the fields inside them.
     if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column_steps:
         return "all"
     if not steps or len(steps) > len(column_steps):
@@ -402,25 +325,19 @@ def reach(target: str, pattern: str) -> str | None:
 
 
 def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str:
-    """Return the availability of a table as text, combined from the availability of its columns.
-
-    Columns of the key are ignored, unless there are no others. If the section has the same status
-    and a reason, the availability of the section is returned instead.
-    """
+    """Return the availability of a table as text, combined from its columns."""
     columns = metadata.columns
     states = [column.availability for name, column in columns.items() if name not in metadata.key]
     states = states or [column.availability for column in columns.values()]
     table_state = combine(dict.fromkeys(states))  # most columns share theirs
     section = section_state(signals)
+    # A statement about the section with the same status has the better reason.
     has_reason = section is not None and section.reason and section.status == table_state.status
     return str(section if has_reason else table_state)
 
 
 def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
-    """Return signals (statements of a response about availability) as a DataFrame, one row each.
-
-    Without signals, there is one row with the status ``unknown``.
-    """
+    """Return what the response says about availability as a DataFrame, one row per statement."""
     signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
     return listing(
         SIGNAL,
@@ -433,7 +350,7 @@ def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
 
 
 def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
-    """Return signals as rows for a DataFrame with the columns `SIGNAL`, one row each."""
+    """Return statements about availability as rows with the columns `SIGNAL`."""
     sample_sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     return [

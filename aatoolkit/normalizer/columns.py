@@ -1,9 +1,7 @@
-"""The typed columns of one declared table, with their metadata, and DataFrames of them.
+"""Convert the values of one table to typed columns, and make DataFrames of them.
 
-For speed, columns of one dtype are converted together to one Arrow array, which has one column
-after the other (a `Block`), and then to pandas arrays. If a value does not fit the dtype, the
-columns are converted one by one, value by value. Numbers that, by the response, were not measured
-become missing.
+For speed, columns of one dtype are converted together. If a value does not fit the dtype, they are
+converted one by one.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from aatoolkit.normalizer.rows import DriftReport, TableRows, take_values
 from aatoolkit.sections.section import Column
 
 ColumnValues = tuple[Column, Vector, RowIndex]
-"""A column, the vector of its values, and for each row of the table its position in the vector."""
+"""A column, the list of its values, and for each row of the table its position in this list."""
 
 Block = tuple[str, pa.Array, Sequence[str]]
 """A dtype, an array with the values of one column after the other, and the columns' names."""
@@ -41,29 +39,15 @@ _SMALL_SIZE = 1000
 
 
 class BuiltTable:
-    """A table of a response: its typed columns and their metadata.
-
-    Parameters
-    ----------
-    rows : TableRows
-        The rows of the table in the response.
-    name : str
-        The name of the table in the metadata of frames.
-    signals : list of Signal
-        The statements of the response about availability.
-    source : Source
-        The host, section, URL etc. of the response.
-    report : DriftReport
-        The report to which the values that do not fit the declaration are added.
-    """
+    """A table of a response, with typed columns and their metadata."""
 
     def __init__(
         self,
         rows: TableRows,
-        name: str,
-        signals: list[Signal],
+        name: str,  # in the metadata of frames
+        signals: list[Signal],  # what the response says about availability
         source: attrs.Source,
-        report: DriftReport,
+        report: DriftReport,  # collects the differences from the declaration
     ) -> None:
         self.rows, self.name, self._source = rows, name, source
         self.table, self.size = rows.table, rows.size
@@ -99,11 +83,7 @@ class BuiltTable:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _must_hold_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
-        """Return whether to fill a column with the host, because the response lacks ``domain``.
-
-        This is so for the column of the field ``domain``, if the host is known. Any other column
-        whose field is absent is added to `absent_columns`, and to the report unless it is optional.
-        """
+        """Return whether to fill a column with the host, because the response lacks its field."""
         rows = self.rows
         if rows.absent_path or (self.size and vector.is_absent):
             if column.source == "$.domain" and self._source.host is not None:
@@ -117,10 +97,7 @@ class BuiltTable:
         return False
 
     def _convert_together(self, column_group: Sequence[ColumnValues]) -> bool:
-        """Convert columns of one dtype together; return whether all values fit the dtype.
-
-        Nothing is converted if any value does not fit.
-        """
+        """Convert columns of one dtype together; return False if a value does not fit."""
         column = column_group[0][0]
         if column.name in self.rows.plan.parsed:
             return False
@@ -141,11 +118,7 @@ class BuiltTable:
     def _convert_one_by_one(
         self, column: Column, vector: Vector, index: RowIndex, report: DriftReport
     ) -> None:
-        """Convert a column value by value; values that do not fit become missing.
-
-        ``index`` has, for each row of the table, the position of its value in ``vector``. Values
-        that do not fit are added to the report.
-        """
+        """Convert a single column; values that do not fit become missing and are reported."""
 
         def select_table_rows(
             vector_rows: Sequence[int],
@@ -187,10 +160,7 @@ class BuiltTable:
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask_denied_numbers(self, statements: TableStatements, report: DriftReport) -> None:
-        """Make numbers missing that, according to the response, were not measured.
-
-        They are added to the report, and so to ``extra``, the values in no column.
-        """
+        """Make numbers missing that, as the response says, were not measured."""
         for block_number, (dtype, array, names) in enumerate(self._blocks):
             is_valid = ~_make_missing_mask(array).reshape(len(names), self.size)
             mask = np.zeros_like(is_valid)
@@ -210,10 +180,7 @@ class BuiltTable:
                 self._blocks[block_number] = dtype, masked_array, names
 
     def check_key(self, report: DriftReport) -> None:
-        """Report nulls and duplicates in the key of the table.
-
-        If there are duplicates, also add a column ``_row`` with the position of each row.
-        """
+        """Report missing and duplicate keys; if keys repeat, add a column of row numbers."""
         if not self.table.key:
             return
         path = f"{self.table.name}({', '.join(self.table.key)})"
@@ -228,7 +195,7 @@ class BuiltTable:
             self._blocks.append(("Int64", pa.array(np.arange(self.size)), ["_row"]))
 
     def array(self, name: str) -> pa.Array:
-        """Return the values of the column ``name`` as an Arrow array."""
+        """Return the values of a column as an Arrow array."""
         block, position = self._positions[name]
         return self._blocks[block][1].slice(position * self.size, self.size)
 
@@ -242,7 +209,7 @@ class BuiltTable:
         )
 
     def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
-        """Return the table as a DataFrame to which its metadata and ``responses`` are attached."""
+        """Return the table as a DataFrame with metadata."""
         names = tuple(self._positions)
         make_frame = partial(_make_frame, names, self._blocks, self.size, dtype_backend)
         return attrs.frame_with(make_frame, lambda: self.metadata, responses)
@@ -267,7 +234,7 @@ class BuiltTable:
 
 
 def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
-    """Return the number of distinct keys, given the values of each column of the key."""
+    """Return the number of distinct keys."""
     if len(key_columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
         value_lists = [
             column.to_pylist()
@@ -288,11 +255,7 @@ def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
 
 
 def _encode_categories(texts: pa.Array, column: Column, new_levels: Sequence[str] = ()) -> pa.Array:
-    """Return texts as an Arrow array of categories.
-
-    The categories are the levels of the column, followed by ``new_levels``. All other texts become
-    null.
-    """
+    """Convert texts to an Arrow array of categories; other texts become null."""
     all_levels = _make_level_array((*column.levels, *new_levels))
     codes = pc.index_in(texts, all_levels.cast(texts.type), memory_pool=POOL)
     return pa.DictionaryArray.from_arrays(codes, all_levels, ordered=column.ordered)
@@ -306,7 +269,7 @@ def _make_level_array(levels: tuple[str, ...]) -> pa.Array:
 # --- frames ----------------------------------------------------------------------------------
 
 _FILE_TYPES = {pa.large_string(): pa.string()}
-"""Maps Arrow types in memory to the types that are written to files."""
+"""The Arrow types that are written to files, by the types in memory."""
 
 _DTYPES = {
     **{
@@ -322,13 +285,7 @@ _ARRAY_CLASSES = {"Int64": "IntegerArray", "Float64": "FloatingArray", "boolean"
 
 
 def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataFrame:
-    """Convert an Arrow table to a DataFrame.
-
-    Dates and timestamps are ``datetime64[us]``, timestamps with the time zone UTC. Missing values
-    are ``pd.NA`` or ``NaT``, never NaN and never zero. Categories are pandas categories with either
-    backend. Lists are tuples in an ``object`` column, which pandas can compare, count and write to
-    files; with ``dtype_backend="pyarrow"`` they are Arrow lists.
-    """
+    """Convert an Arrow table to a DataFrame; lists become tuples, except with ``pyarrow``."""
     blocks = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         # An array of one chunk is not copied.
@@ -345,10 +302,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 def _make_frame(
     names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
 ) -> pd.DataFrame:
-    """Return a DataFrame made of blocks of columns; to be fast, pandas infers no dtypes.
-
-    ``names`` are the names of all columns in order, and ``size`` is the number of rows.
-    """
+    """Make a DataFrame of blocks of columns, without inferring dtypes."""
     arrays = []
     index, positions = _make_column_index(names)
     for dtype, array, block_names in blocks:
@@ -369,11 +323,7 @@ def _make_frame(
 def _convert_block(
     dtype: str, values: pa.Array, size: int, column_count: int, dtype_backend: str
 ) -> Any:
-    """Return the columns of a block as a list of writable pandas arrays.
-
-    Unless the backend is ``pyarrow``, dates and lists are returned as one NumPy array, which has
-    one column after the other.
-    """
+    """Convert the columns of a block to pandas arrays."""
     column_slices = [slice(size * number, size * (number + 1)) for number in range(column_count)]
     if dtype == "category":
         codes, is_missing = _split_numbers_and_mask(values.indices)
@@ -391,6 +341,7 @@ def _convert_block(
             for column_slice in column_slices
         ]
     if is_numpy and dtype == "date":
+        # Days and lists are one array for all columns.
         # pandas holds days as instants at midnight.
         return np.array(values.cast(pa.timestamp("us")))
     if is_numpy and dtype == "list<string>":
@@ -414,24 +365,22 @@ def _split_numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.n
 
 
 def _make_missing_mask(array: pa.Array) -> np.ndarray[Any, Any]:
-    """Return a NumPy mask that is True where a value of an Arrow array is missing."""
+    """Return a NumPy mask of the missing values of an Arrow array."""
     if not array.null_count:
         return np.zeros(len(array), bool)
     return ~_unpack_bits(array.buffers()[0], array)
 
 
 def _unpack_bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
-    """Return the bits in a buffer of ``array`` as booleans, one per value of the array.
-
-    For few values this is ten times as fast as Arrow's own conversion.
-    """
+    """Return the bits in a buffer of an Arrow array as NumPy booleans."""
+    # For few values this is ten times as fast as Arrow's own conversion.
     buffer_bytes, end = np.frombuffer(buffer, np.uint8), array.offset + len(array)
     return np.unpackbits(buffer_bytes, count=end, bitorder="little")[array.offset :].view(bool)
 
 
 @cache
 def _find_pandas_dtype(dtype: str) -> Any:
-    """Return the pandas dtype for the dtype ``string`` or ``timestamp``; None for other dtypes."""
+    """Return the pandas dtype for ``string`` or ``timestamp``; None for other dtypes."""
     if dtype == "timestamp":
         return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
     return pd.StringDtype() if dtype == "string" else None
@@ -439,12 +388,8 @@ def _find_pandas_dtype(dtype: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _make_column_index(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
-    """Return an index of column names, and a dict from each name to its position in the index.
-
-    Each position is an array of length 1.
-
-    The index is cached, so a frame must get a view of it.
-    """
+    """Return a pandas index of column names, and the position of each name."""
+    # The index is cached; a frame gets a view of it.
     positions = {name: np.array([position]) for position, name in enumerate(names)}
     return pd.Index(names, dtype="str"), positions
 

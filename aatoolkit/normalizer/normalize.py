@@ -1,7 +1,6 @@
-"""`normalize`: convert a response to tables by the declaration of its section.
+"""`normalize`: convert a response to tables, as the declaration of its section says.
 
-A response that does not fit its declaration at all is read by a draft: a declaration that is
-inferred from the response itself.
+If no declaration fits, one is drafted from the response itself.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OWNER = "draft"
-"""The name of the profile in the metadata of tables that a draft declares."""
+"""The name of the profile in the metadata of tables with a drafted declaration."""
 
 _BACKENDS = ("numpy_nullable", "pyarrow")
 
@@ -78,15 +77,15 @@ def normalize(
     options: ScopeOptions | None = None,
     max_nodes: int = MAX_NODES,
 ) -> Tables:
-    """Convert the response of one section to tidy tables, without sending requests.
+    """Convert a response to tidy tables, without sending requests.
 
-    The names, order and dtypes of columns depend on the section, never on the response. Values that
-    no column has are in ``.extra``, and differences between response and declaration (drift) in
-    ``.drift`` of the result.
+    A section is one kind of response, such as ``domains``. Its declaration lists the tables and
+    columns, with names and dtypes. Values without a column are in ``.extra`` of the result.
+    Differences from the declaration are in ``.drift``.
 
-    The section's declaration is drafted from the response itself if ``profile`` is given but lacks
-    the section, or if the response does not at all fit the declaration that comes with aatoolkit. A
-    drafted declaration has the names that the service uses, and no units or rules of aggregation.
+    If ``profile`` lacks the section, the declaration is drafted from the response. A draft is also
+    used if the response does not fit the declaration that comes with aatoolkit. A drafted table has
+    the service's own names, without units or aggregation rules.
 
     Parameters
     ----------
@@ -101,9 +100,9 @@ def normalize(
     dtype_backend : {"numpy_nullable", "pyarrow"}
         The kind of dtypes, as in pandas.
     options : ScopeOptions, optional
-        The scope options of the project, which tell the engines that never ran.
+        The service's list of engines, topics and brands, which shows the engines that never ran.
     max_nodes : int
-        The greatest number of distinct JSON paths that the response may have.
+        The maximum number of distinct JSON paths in the response.
 
     Returns
     -------
@@ -113,20 +112,20 @@ def normalize(
     Raises
     ------
     ScopeError
-        If ``profile`` is not given, and the default profile lacks the section.
+        If there is no such section. With ``profile``, a draft is tried instead.
     DecodeError
         If the response is not one JSON document.
     PayloadError
-        If there is drift and ``strict`` is True; if the response is not a JSON value; or if it has
-        more than ``max_nodes`` distinct paths.
+        If the response is not a JSON value, or has too many paths. With ``strict``, also if it
+        differs from the declaration.
 
     Warns
     -----
     SchemaDriftWarning
-        If there is drift; if a declaration is drafted (once per process); and if the response has
-        an unknown word about availability. A `Rule` in the declaration can define such a word.
+        If the response differs from the declaration, the declaration is a draft, or a word about
+        availability is not known.
     AAToolkitWarning
-        If the response repeats a filter of its request without a value, and does not say why.
+        If the service seems to have ignored a filter of the request.
 
     Examples
     --------
@@ -164,10 +163,7 @@ def normalize(
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads responses with the options that were passed to `normalize`.
-
-    ``max_paths`` is the greatest number of distinct JSON paths that a response may have.
-    """
+    """Converts responses to tables, with the options that were passed to `normalize`."""
 
     strict: bool
     backend: str
@@ -181,11 +177,9 @@ class _Reader:
         owner: str,
         is_tentative: bool = False,
     ) -> Tables:
-        """Return the tables of a response, read by ``declaration`` or by a draft.
+        """Convert a response to tables, as ``declaration`` says.
 
-        A declaration drafted from the response is used if ``is_tentative`` and ``declaration`` does
-        not fit at all; see `_fits_response`. ``owner`` is the name of the profile that declares the
-        section, or ``own`` if the section was passed without a profile.
+        A tentative declaration is replaced by a draft if the response does not fit it.
         """
 
         def visit_response(root: Any, is_exact: bool) -> tuple[tuple[Vector, ResponseWalk], int]:
@@ -313,7 +307,7 @@ def _describe_source(declaration: Section, response: Any, document: Any) -> attr
 def _warn_of_ignored_filters(
     section: str, scope: Scope, document: Any, signals: Iterable[Signal]
 ) -> None:
-    """Warn of filters of a request that its response repeats as null and does not explain."""
+    """Warn if the response repeats a filter as null: the service may have ignored it."""
     nested_values = document.values() if isinstance(document, dict) else ()
     echoes = {
         snake(name): echoed_value
@@ -335,11 +329,7 @@ def _warn_of_ignored_filters(
 
 
 def _keep_frequent_keys(value: Any) -> Any:
-    """Return a copy of a JSON value whose objects have only the most frequent keys.
-
-    So keys that are data, such as dates, are dropped before availability is looked for. Keys of the
-    envelope, such as ``availability``, are always kept.
-    """
+    """Return a copy of a JSON value without rare keys, such as dates, for a faster search."""
     if isinstance(value, dict):
         return _keep_frequent_keys([value])[0]
     if not isinstance(value, list):
@@ -365,17 +355,12 @@ def _make_hint_frame(hints: list[Hint]) -> pd.DataFrame:
 
 
 def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
-    """Yield hints, i.e. values that may be about availability but are read by no rule.
-
-    `Section.watched` has paths whose values may state availability: at each of them, the value that
-    occurs least often is a hint, unless a signal was read there. `Section.emptied` has paths that
-    are empty when nothing was measured: an empty value there is a hint if the response states
-    nothing about its availability.
-    """
+    """Yield hints: values that may say what was measured, but that no rule reads."""
     if not section.watched and not section.emptied:
         return
     document = Vector([response.json if isinstance(response, Payload) else decode(response)])
     is_unstated = all(signal.rule == INFERRED for signal in signals)
+    # Paths that are empty if nothing was measured.
     for path in section.emptied if is_unstated else ():
         path_steps = parse_pattern(path) if path != "$" else ()
         value = document.descend([step for step in path_steps if isinstance(step, Field)]).values[0]
@@ -389,6 +374,7 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
             row: repr(value) for row, value in enumerate(values) if value not in _EMPTY_VALUES
         }
         counts = Counter(texts_by_row.values())
+        # The rarest value is the likeliest exception.
         for row in sorted(texts_by_row, key=lambda row: counts[texts_by_row[row]])[:1]:
             path = vector.path(row) + path_end
             if not any(
@@ -399,16 +385,12 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
 
 
 def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
-    """Return the vector at a path, the values there, and a suffix for the JSON paths of the values.
-
-    If the path leads to a column of a grid (an array of arrays, with the names of columns in
-    another array), the vector has the rows of the grid, the values are those of the column, and the
-    suffix is the position of the column, such as ``[2]``. Otherwise the suffix is empty.
-    """
+    """Return all values at a path, and what is needed to write the JSON path of each."""
     last_step = steps[-1]
     if not isinstance(last_step, Named):
         vector = document.descend(steps)
         return vector, vector.values, ""
+    # A column of an array of arrays; another array has the names of the columns.
     grid, labels = document.descend(steps[:-1]), [*document.descend(last_step.header).values]
     position = labels.index(last_step.name) if last_step.name in labels else len(labels)
     values = [
@@ -424,16 +406,13 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
 def _fits_response(
     tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]
 ) -> bool:
-    """Return whether the declaration by which ``tables`` were built fits the response at all.
-
-    It fits if the response states that nothing was measured, if at least half of the columns of the
-    main table have values, or if at least half of the values in the response are in columns.
-    """
+    """Return whether the declaration fits a response well enough to be used instead of a draft."""
     counts_of_tables = (
         [table.size - table.array(name).null_count for name in table.table.names]
         for table in tables
     )
     main_counts = next(counts_of_tables)
+    # At least half of the columns of the main table have values.
     if any(main_counts) and 2 * sum(map(bool, main_counts)) >= len(main_counts):
         return True
     if any(signal.scope == "section" and denies(signal) for signal in signals):
@@ -442,17 +421,12 @@ def _fits_response(
     unread_texts = [
         text for _, text in chain.from_iterable(unread_leaves) if text not in ("null", "{}", "[]")
     ]
+    # At least half of the values are in columns.
     return bool(len(unread_texts) <= sum(main_counts) + sum(map(sum, counts_of_tables)))
 
 
 def _draft_section(response: Any, name: str, declaration: Section | None) -> Section | None:
-    """Return a declaration of the section ``name``, drafted from a response of it.
-
-    The draft has the names that the service uses, but no units or aggregation rules.
-    ``declaration`` is the one that did not fit, if there is one; the draft has its availability
-    rules. Return None if the response is an error or has no part that can be a table. With
-    ``declaration``, return None also if all tables of the draft would have a single row.
-    """
+    """Draft a declaration from a response; return None if it has nothing to make a table of."""
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None
     try:

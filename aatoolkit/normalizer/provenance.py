@@ -1,10 +1,7 @@
-"""Provenance: which cell has which value of the response, so that the response can be rebuilt.
+"""Record which cell has which value of a response, so that the response can be rebuilt.
 
-The provenance is a table with one row for each leaf value of the response that is not in ``extra``
-(the values that are in no column). The row has the JSON path of the value. If a cell has the value
-unchanged, the row also has the table, column and position of the cell and the format of the value;
-otherwise, as for null and parsed values, it has the JSON text of the value. `rebuild` makes the
-response again from the cells, the provenance and ``extra``.
+The record is a table with the JSON path of each value, and its cell. A value that a cell does not
+have unchanged, such as null, is recorded itself.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
 _ZONE = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
 _FULL, _INTEGER, _NUMBER = "T26Z", "integer", "number"
 _Cell = tuple[str, str, int, str]
-"""The table, column and row position of a cell, and the format of its value (`_find_format`)."""
+"""The table, column and row of a cell, and the format of its value (`_find_format`)."""
 
 _TEXT, _WORD = pa.string(), pa.dictionary(pa.int32(), pa.string())
 _SCHEMA = pa.schema(
@@ -45,11 +42,7 @@ _SCHEMA = pa.schema(
 def provenance(
     document: Vector, tables: Sequence[BuiltTable], extra_paths: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Return the provenance of a response: the path of each leaf value, with its cell or JSON text.
-
-    It is an Arrow table in a dict, under the key ``values``. Values whose path is in
-    ``extra_paths`` are left out, unless a cell has them.
-    """
+    """Return a table with the JSON path of each value of a response, and the cell that has it."""
     columns = [
         (table, column)
         for table in tables
@@ -64,6 +57,7 @@ def provenance(
     rows = [
         (path, *cells.get(path, (None,) * 4), None if path in cells else text)
         for path, text in leaf_values(document.values[0], "$", cells)
+        # The values in extra_paths are in the frame ``extra``.
         if path in cells or path not in extra_paths
     ]
     values = zip(*rows, strict=True) if rows else [()] * len(_SCHEMA)
@@ -71,7 +65,7 @@ def provenance(
 
 
 def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
-    """Yield a pair of JSON path and cell (`_Cell`) for each value that a column has unchanged."""
+    """Yield the JSON path and the cell of each value that a column has unchanged."""
     vector, index = table.rows.values_of(column.source or "")
     is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
     rows = np.flatnonzero((index >= 0) & np.asarray(table.array(column.name).is_valid()))
@@ -83,46 +77,21 @@ def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[s
 
 
 def _find_format(value: Any, dtype: str) -> str:
-    """Return the format in which the response has a value of a column with the dtype ``dtype``.
-
-    For numbers it is ``integer`` or ``number``. For timestamps it is the separator of date and
-    time, the length without time zone, and the time zone, such as ``T26Z``. It is empty for other
-    dtypes.
-    """
+    """Return how the response writes a number or timestamp, such as ``integer`` or ``T26Z``."""
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
     if dtype != "timestamp":
         return ""
     zone = _ZONE.search(value)
     assert zone is not None
+    # The separator of date and time, the length without time zone, and the time zone.
     return f"{value[10]}{zone.start()}{zone[0]}"
 
 
 def rebuild(
     tables: Mapping[str, pd.DataFrame], extra: pd.DataFrame, provenance: Mapping[str, pa.Table]
 ) -> Any:
-    """Rebuild the response, as a JSON value, from the tables that `normalize` returned.
-
-    Values are taken from the tables as they are now and from ``extra``; the provenance has their
-    paths and formats. The keys of objects may have another order than in the response.
-
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        The tables of the section, with all rows in their original order. They may have been read
-        back from Parquet.
-    extra : pandas.DataFrame
-        The values that no column has, with the columns ``path`` and ``value``.
-    provenance : mapping of str to pyarrow.Table
-        The provenance of all other values, as the function `provenance` returned it.
-
-    Raises
-    ------
-    PayloadError
-        If a table or column is missing, or if a table has lost rows.
-    MetadataError
-        If ``provenance`` lacks its table ``values`` or the columns of that table.
-    """
+    """Rebuild the response from its tables, its other values, and the paths of all values."""
     try:
         columns = provenance["values"].select(_SCHEMA.names).to_pydict().values()
     except (KeyError, AttributeError):
@@ -146,10 +115,7 @@ def rebuild(
 def _write_cells(
     tables: Mapping[str, pd.DataFrame], table: str, column: str, value_format: str
 ) -> list[Any]:
-    """Return the cells of a column as JSON values, written as in the response.
-
-    ``value_format`` is the format of numbers or timestamps, from `_find_format`.
-    """
+    """Convert the cells of a column to JSON values, in the format of the response."""
     if table not in tables or column not in tables[table]:
         raise PayloadError(f"the column {column} of the table {table} is missing")
     values = pa.array(tables[table][column], from_pandas=True)
@@ -169,10 +135,7 @@ def _write_cells(
 
 
 def _format_moment(time_format: str, moment: datetime) -> str:
-    """Return a timestamp as text in a format of `_find_format`, with more digits if needed.
-
-    It is written in full if the format would cut off digits that are not zero.
-    """
+    """Write a timestamp as the response did, with further digits if necessary."""
     zone = time_format[3:]
     local_moment = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
     text = local_moment.isoformat(time_format[0], "microseconds")[: int(time_format[1:3])] + zone
@@ -180,10 +143,7 @@ def _format_moment(time_format: str, moment: datetime) -> str:
 
 
 def _set_value(response: Any, path: str, value: Any) -> None:
-    """Set the value at a path in ``response``; create missing objects and arrays on the path.
-
-    Values may be set in any order: elements of arrays are null until their value is set.
-    """
+    """Set the value at a path in ``response``; create missing objects and arrays on the path."""
     steps: list[Any] = [0]
     for path_step in parse_path(path):
         if not isinstance(path_step, Field | Position):

@@ -1,10 +1,7 @@
 """Find the rows of declared tables in a response, and the values of their columns.
 
-The declaration of a section is compiled once, to one `TablePlan` per table. `TableRows` has the
-rows of a table in one response. The values of a column are given by a `Vector` (all values at one
-path) and a row index, which has, for each row of the table, the position of its value in the
-vector. `ResponseWalk` finds the values that no column reads; a `DriftReport` collects them and the
-drift, i.e. the differences between response and declaration.
+The values of a column are a `Vector` (all values at one JSON path) and a row index: the position of
+each row's value in the vector. Values that no column reads are collected, too.
 """
 
 from __future__ import annotations
@@ -48,48 +45,27 @@ RowValues = tuple[Vector, RowIndex]
 """A vector, and for each row of a table the position of its value in the vector, or -1."""
 
 ElementRead = tuple[Vector, RowIndex, RowIndex]
-"""Elements of arrays that are read by position: the vector of all elements of the arrays; for each
-row of a table, the position of its array; for each row, the position of its element."""
+"""Array elements that were read by position: the vector of all elements, and for each row of a
+table the position of its array and of its element.
+"""
 
 
 class TablePlan(NamedTuple):
-    """The compiled declaration of a table, which is the same for all responses.
-
-    Attributes
-    ----------
-    table : Table
-        The declaration.
-    kind : type or None
-        The type of the rows in the response, list or dict; None for any type.
-    is_filtered : bool
-        Whether the rows are filtered by their values.
-    outer_sources : frozenset of str
-        The sources (paths of columns from the row) whose values may belong to no row: those that
-        lead outside the rows of all tables and, if rows are filtered, all sources.
-    measures : frozenset of str
-        The names of columns of measured numbers, which are no keys, positions or sample sizes.
-    dimensions : dict
-        Maps ``engine`` and ``date`` to the name of the column of engines or days, by which
-        statements about availability select rows; None if the table has no such column.
-    parsed : frozenset of str
-        The names of columns whose values must be parsed, masked or filled.
-    separate : frozenset of str
-        The names of columns that are converted one by one: parsed columns and categories.
-    """
+    """The declaration of a table, prepared for reading responses."""
 
     table: Table
-    kind: type | None
-    is_filtered: bool
-    outer_sources: frozenset[str]
-    measures: frozenset[str]
-    dimensions: dict[str, str | None]
-    parsed: frozenset[str]
-    separate: frozenset[str]
+    kind: type | None  # of the rows in the response: list, dict, or None for any
+    is_filtered: bool  # whether rows are dropped by their values
+    outer_sources: frozenset[str]  # paths of columns whose values may belong to no row
+    measures: frozenset[str]  # columns of measured numbers
+    dimensions: dict[str, str | None]  # the columns of engines and days, by "engine" and "date"
+    parsed: frozenset[str]  # columns whose values must be parsed, masked or filled
+    separate: frozenset[str]  # columns that are converted one by one
 
 
 @lru_cache(maxsize=128)
 def plans(section: Section) -> tuple[TablePlan, ...]:
-    """Return the compiled declaration of each table of a section, as a `TablePlan`."""
+    """Prepare the declarations of a section's tables for reading responses."""
     value_columns = [column for table in section for column in table.columns if not column.is_label]
     patterns_inside = {
         column.pattern for column in value_columns if (column.source or "")[0] not in "^$"
@@ -150,12 +126,8 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 @lru_cache(maxsize=8192)
 def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
-    """Parse the source of a column: the path of its values, starting from the row.
-
-    Return the number of ``^`` (levels up), the sign after them (``@`` for a key, ``#`` for a
-    position, ``$`` for the whole response, or empty), and the steps of the path. For ``@`` and
-    ``#``, the number that follows the sign is returned instead of steps.
-    """
+    """Parse the path of a column's values: the levels up, a sign, and the steps down."""
+    # The sign is @ for a key, # for a position, $ for the whole response, or empty.
     source_below = source.lstrip("^")
     levels_up = len(source) - len(source_below)
     if source_below[0] in "@#":
@@ -171,11 +143,7 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
 def find_sources_read(
     source: str, valid_path: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
-    """Return the paths that a column reads: that of its values and that of its validity mask.
-
-    Each path is paired with a list of the paths of headers (arrays of names) that it needs to find
-    elements by name. Sources that are positions or keys (``@``, ``#``) are left out.
-    """
+    """Return the paths that a column reads, each with those of its headers (arrays of names)."""
     sources = []
     for path in (source, valid_path.lstrip("!")) if valid_path else (source,):
         _, sign, steps = _parse_source(path, header)
@@ -186,38 +154,14 @@ def find_sources_read(
 
 
 class TableRows:
-    """The rows of one table in one response.
-
-    Parameters
-    ----------
-    document : Vector
-        The response.
-    plan : TablePlan
-        The compiled declaration of the table.
-
-    Attributes
-    ----------
-    vectors : list of Vector
-        One `Vector` (all values at one path) per step of the path to the rows, the first with the
-        response itself.
-    row_index : numpy.ndarray
-        For each row of the table, its position in the last of the vectors.
-    absent_path : str or None
-        The path to the rows up to the first field that the response lacks; None if the response
-        has all fields on the path.
-    is_null : bool
-        Whether the path to the rows leads to null; the number of rows is then unknown, and not
-        zero.
-    element_reads : list of ElementRead
-        The elements of arrays that columns read by position.
-    """
+    """The rows of one table in one response."""
 
     def __init__(self, document: Vector, plan: TablePlan) -> None:
         self.plan, self.table = plan, plan.table
         rows = self.table.rows
-        self.absent_path: str | None = None
-        self.is_null = False
-        self.vectors = [vector := document]
+        self.absent_path: str | None = None  # the first part of the path to the rows that is absent
+        self.is_null = False  # whether the response has null instead of rows
+        self.vectors = [vector := document]  # the values at each step of the path to the rows
         for step_count, step in enumerate(rows.steps, 1):
             parent, vector = vector, vector.descend((step,))
             self.vectors.append(vector)
@@ -232,7 +176,7 @@ class TableRows:
             vector = _compute_rows(vector, self.table.name, rows.function)
         self.vector = vector
         self._values: dict[str, RowValues] = {}
-        self.element_reads: list[ElementRead] = []
+        self.element_reads: list[ElementRead] = []  # array elements read by position
         self.row_index = vector.level.rows
         if rows.one:
             self.row_index = self._find_single_row()
@@ -264,11 +208,7 @@ class TableRows:
         return len(self.row_index)
 
     def _find_single_row(self) -> RowIndex:
-        """Return the row index of a table with a single row; empty if the response lacks the row.
-
-        The response lacks the row if it has neither the row's object nor any field of the row.
-        Fields outside the row, such as the domain of the response, do not count.
-        """
+        """Return the position of a one-row table's row; empty if the response lacks the row."""
         vectors = [self.vector] if self.table.rows.steps else []
         for column in self.table.columns:
             levels_up, sign, steps = _parse_source(column.source or "", None)
@@ -279,7 +219,7 @@ class TableRows:
         return self.vector.level.rows if is_present else np.arange(0)
 
     def values_of(self, source: str) -> RowValues:
-        """Return the vector at ``source`` (a path from the row), and the row index into it."""
+        """Return all values at a column's path, and for each row the position of its value."""
         values = self._values.get(source)
         if values is None:
             values = self._values[source] = self._find_values(source, self.element_reads)
@@ -314,11 +254,7 @@ class TableRows:
         steps: Sequence[Step],
         element_reads: list[ElementRead],
     ) -> RowValues:
-        """Follow the path ``steps`` from a vector; return the vector at the end and its row index.
-
-        A row index has, for each row of the table, the position of its value in the vector. Single
-        elements of arrays that are read by position or name are added to ``element_reads``.
-        """
+        """Follow ``steps`` from the values of a vector; return the values at the end."""
         for step in steps:
             if type(step) is Field:
                 vector = vector.field(step.name)
@@ -340,10 +276,7 @@ class TableRows:
         return vector, index
 
     def _find_positions_of_name(self, step: Named) -> RowIndex:
-        """Return, for each row of the table, the position of the step's name in the header.
-
-        The header is an array of names. The position is -1 if the header lacks the name.
-        """
+        """Return for each row the position of a name in an array of names; -1 if it is missing."""
         last_array = max(
             number for number, header_step in enumerate(step.header) if header_step == Each()
         )
@@ -356,11 +289,7 @@ class TableRows:
     def _find_items_of_rows(
         self, vector: Vector, index: RowIndex, container_number: int
     ) -> RowValues:
-        """Return, for each row, the item of a parallel array or object, as vector and row index.
-
-        The item has the position or key that the row has in one of the arrays or objects on the
-        path to the rows. ``container_number`` says in which of them, counted from 0.
-        """
+        """Return for each row the item of another array or object at the same position or key."""
         steps = self.table.rows.steps
         step_number = [
             step_number
@@ -381,20 +310,14 @@ class TableRows:
     def _find_rows_by_label(
         self, vector: Vector, labels: Sequence[Any], index: RowIndex, row_labels: list[str]
     ) -> RowIndex:
-        """Return, for each row of the table, the position in ``vector`` of the item to read.
-
-        The item is found by its label (a key or a name). ``vector`` has the items of several arrays
-        or objects, one array or object after the other, and ``labels`` has their labels. For each
-        row of the table, ``index`` says in which array or object to look, and ``row_labels`` which
-        label to look for. The position is -1 if no item has this label.
-        """
+        """Return for each row the position of the item with the row's key or name; -1 for none."""
         parents_and_labels = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
         rows_by_pair = {pair: row for row, pair in enumerate(parents_and_labels)}
         pairs = zip(index.tolist(), map(repr, row_labels), strict=True)
         return np.array([rows_by_pair.get(pair, -1) for pair in pairs], np.int64)
 
     def _find_ancestor_rows(self, step_number: int) -> RowIndex:
-        """Return, for each row, the position of the row's container in ``vectors[step_number]``."""
+        """Return for each row the position of its container at one step of the rows' path."""
         level, index = self.vector.level, self.row_index
         while level is not self.vectors[step_number].level:
             index = compose_row_indexes(index, level.parents)
@@ -403,10 +326,7 @@ class TableRows:
         return index
 
     def path_finder(self, column: Column) -> Callable[[int], str | None]:
-        """Return a function from the position of a row to the JSON path of the column's value.
-
-        The function returns None if the response has no value there.
-        """
+        """Return a function from the number of a row to the JSON path of a column's value there."""
 
         def path(row: int) -> str | None:
             vector, index = self.values_of(column.source or "")
@@ -415,10 +335,7 @@ class TableRows:
         return path
 
     def iter_element_indexes(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield an array of the positions of the elements in which the rows are.
-
-        Yield nothing if the path to the rows does not lead through ``elements``.
-        """
+        """Yield the positions of the elements that contain the rows."""
         level = self.vector.level
         index = level.rows
         while level.container is not None:
@@ -428,7 +345,7 @@ class TableRows:
 
 
 def take_values(vector: Vector, index: RowIndex) -> Sequence[Any]:
-    """Return the values of a vector at the positions of an index; None where the index is -1."""
+    """Return the values of a vector at the positions ``index``; None for -1."""
     if index is vector.level.rows:
         return vector.values  # type: ignore[no-any-return]
     values = [*vector.values, None]  # None is the last, at -1
@@ -436,10 +353,7 @@ def take_values(vector: Vector, index: RowIndex) -> Sequence[Any]:
 
 
 def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
-    """Return a vector of the rows that ``function`` computes from the values of ``vector``.
-
-    ``table`` is the name of the table, for the error message.
-    """
+    """Return the rows that a function of the declaration computes from values of the response."""
     try:
         rows = [
             [] if value is None or value is MISSING else [dict(row) for row in function(value)]
@@ -454,10 +368,7 @@ def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable
 
 
 def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
-    """Return a vector of the records that contain rows, and the row index into it.
-
-    A record is an element of an array. ``index`` is the row index into ``vector``.
-    """
+    """Return all array elements that contain rows, and for each row the position of its element."""
     level, is_inside = vector.level, bool(vector.field_names)
     while not (is_inside and level.in_array):  # a declaration is refused if there is no record
         index, is_inside = compose_row_indexes(index, level.parents), True
@@ -466,11 +377,7 @@ def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
 
 
 def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
-    """Return a vector of the elements of all arrays in ``vector``, and the row index into it.
-
-    The element of a row is that at ``positions[row]`` in the array ``index[row]``; the row index is
-    -1 if there is none.
-    """
+    """Return all elements of arrays, and for each row the position of its element; -1 for none."""
     elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)
     if not len(lengths):
@@ -482,13 +389,7 @@ def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowV
 def find_unread_values(
     tables: Sequence[TableRows],
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
-    """Yield values at declared paths that no row reads, as arguments of `DriftReport.add_extra`.
-
-    Such values are in rows that a filter drops and no other table has, in fields of outer records
-    that contain no rows, in elements before the first row, and in headers with more names than
-    there are elements. Arrays whose elements columns read by position may have further elements;
-    these have the reason ``new``.
-    """
+    """Yield values at declared paths that no row reads, such as those of filtered rows."""
     reasons = {}
     reads_by_elements: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
     for table_rows in tables:
@@ -524,10 +425,7 @@ def find_unread_values(
 
 
 def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
-    """Return those of the positions ``rows`` in ``vector`` that no column reads.
-
-    Each of ``indexes`` has the positions that one column reads.
-    """
+    """Return those of the positions ``rows`` that no column reads."""
     is_unread = np.ones(len(vector) + 1, bool)  # the last is where -1 points
     for index in indexes:
         is_unread[index] = False
@@ -538,32 +436,19 @@ def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex
 
 
 class FieldNode:
-    """A node in the tree of the paths that a section declares.
-
-    Attributes
-    ----------
-    children : dict
-        Maps the name of each field, `Each` (elements) or `Entries` (values of a map) to a node.
-    is_read : bool
-        Whether a column reads the values at this path.
-    reason : str or None
-        The reason (``envelope`` or ``known``) with which the values are in ``extra``, if they are
-        expected, but no column reads them.
-    """
+    """A node in the tree of the JSON paths that a section declares."""
 
     def __init__(self) -> None:
-        self.children: dict[Any, FieldNode] = {}
-        self.is_read = False
-        self.reason: str | None = None
+        self.children: dict[Any, FieldNode] = {}  # by field name, Each or Entries
+        self.is_read = False  # whether a column reads the values
+        self.reason: str | None = None  # why no column does, if this is expected
 
     def get_nodes(self, steps: Sequence[Step]) -> list[FieldNode]:
-        """Return the nodes at the path ``steps`` below this node; nodes that are missing are made.
-
-        It is one node, or one per key if a step is limited to keys by `Entries.only`.
-        """
+        """Return the nodes at a path below this node; create missing nodes."""
         if not steps:
             return [self]
         step, remaining_steps = steps[0], steps[1:]
+        # A map that is limited to some keys has a node for each.
         if isinstance(step, Entries) and step.only:
             return [
                 node
@@ -576,10 +461,7 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def build_field_tree(section: Section) -> FieldNode:
-    """Return the root of the tree of all paths that a section declares.
-
-    They are the paths of the envelope, of columns, and of `Section.kept`.
-    """
+    """Return the tree of all JSON paths that a section declares."""
     root = FieldNode()
     for name in ENVELOPE:
         root.get_nodes((Field(name),))[0].reason = "envelope"
@@ -612,27 +494,12 @@ def build_field_tree(section: Section) -> FieldNode:
 
 @dataclass(frozen=True)
 class Drift:
-    """A difference between a response and the declaration of its section.
+    """A difference between a response and its declaration, such as a new or an absent field."""
 
-    Parameters
-    ----------
-    kind : str
-        ``new`` (an undeclared field or element), ``absent`` (a declared field that the response
-        lacks), ``wrong type``, ``new level`` (an undeclared category), ``null key`` or
-        ``duplicate key``.
-    path : str
-        The path pattern, with ``[]`` and ``{}`` for any item of an array or object; for the kinds
-        of keys, the name of the table with the columns of its key.
-    count : int
-        The number of values that differ.
-    example : str or None
-        One of these values, as JSON text.
-    """
-
-    kind: str
-    path: str
-    count: int
-    example: str | None = None
+    kind: str  # "new", "absent", "wrong type", "new level", "null key", "duplicate key"
+    path: str  # of the field; for keys, the table with its key columns
+    count: int  # how many values differ
+    example: str | None = None  # one of them, as JSON text
 
     def __str__(self) -> str:
         example_note = f", such as {self.example[:60]}" if self.example is not None else ""
@@ -646,38 +513,21 @@ class Drift:
 
 
 class DriftReport:
-    """The differences between a response and its declaration, and the values in no column.
-
-    Attributes
-    ----------
-    extra_values : list of tuple
-        The values of the response that are in no column, as tuples: a `Vector` (all values at one
-        path), the positions of the values in this vector, and why they are in no column.
-    differences : dict
-        Maps each pair of kind and path to the difference (`Drift`).
-    """
+    """Collects the differences from the declaration, and the values that no column has."""
 
     def __init__(self) -> None:
-        self.extra_values: list[tuple[Vector, Rows, str]] = []
-        self.differences: dict[tuple[str, str], Drift] = {}
+        self.extra_values: list[tuple[Vector, Rows, str]] = []  # positions in a vector, and why
+        self.differences: dict[tuple[str, str], Drift] = {}  # by kind and path
 
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
-        """Record a difference; ``count`` is the number of values that differ.
-
-        Of several differences with the same kind and path, only that with the highest count is
-        kept.
-        """
+        """Record a difference; of several with the same kind and path, keep the most frequent."""
         drift = self.differences.get((kind, path))
         if drift is None or drift.count < count:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
     def add_extra(self, vector: Vector, rows: Rows, reason: str, path: str | None = None) -> None:
-        """Record the values at the positions ``rows`` of a vector as values in no column.
-
-        ``reason`` says why they are in no column. Values that a function computed, which are not in
-        the response, are left out. With ``path``, the values are also recorded as a difference from
-        the declaration.
-        """
+        """Record values that no column has; with ``path``, also as a difference."""
+        # Computed values are not in the response.
         if len(rows) and not vector.level.is_computed:
             self.extra_values.append((vector, rows, reason))
         if len(rows) and path is not None:
@@ -697,17 +547,14 @@ class DriftReport:
                 del self.differences[kind, path]
 
     def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
-        """Yield the value, path and reason of each value that no column has.
-
-        With ``reasons``, yield only the values that no column has for one of these reasons.
-        """
+        """Yield the value, path and reason of each value that no column has."""
         for vector, rows, reason in self.extra_values:
             for row in map(int, rows) if not reasons or reason in reasons else ():
                 yield vector.values[row], vector.path(row), reason
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
-        """Maps the JSON path of each leaf value in no column to its JSON text and the reason."""
+        """Maps the JSON path of each value without a column to its JSON text and the reason."""
         return {
             leaf_path: (text, reason)
             for value, path, reason in self.values()
@@ -715,10 +562,7 @@ class DriftReport:
         }
 
     def extra_frame(self) -> pd.DataFrame:
-        """Return the values that no column has as a DataFrame, one row per leaf value of the JSON.
-
-        Values that are expected to be in no column, because the declaration says so, come last.
-        """
+        """Return the values that no column has as a DataFrame; expected ones come last."""
         reason_ranks = {"envelope": 2, "known": 1}
         rows = [(path, *text_and_reason) for path, text_and_reason in self.extra.items()]
         return listing(
@@ -726,15 +570,12 @@ class DriftReport:
         )
 
     def drift_frame(self) -> pd.DataFrame:
-        """Return the differences from the declaration (the drift) as a DataFrame, one row each."""
+        """Return the differences from the declaration as a DataFrame, one row each."""
         rows = [[*vars(drift).values()] for drift in self.differences.values()]
         return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
-        """Raise a `PayloadError` with all differences if ``strict``, else warn of the first ones.
-
-        Do nothing if the response does not differ from the declaration of ``section``.
-        """
+        """Raise `PayloadError` for differences from the declaration if ``strict``, else warn."""
         problems = [*map(str, self.differences.values())]
         if problems and strict:
             raise PayloadError(
@@ -752,10 +593,7 @@ class DriftReport:
 
 
 def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any) -> pd.DataFrame:
-    """Return a DataFrame with the columns ``names`` and the given rows.
-
-    The columns have the dtype ``string``, except those for which ``dtypes`` has another.
-    """
+    """Return a DataFrame of rows; columns that are not in ``dtypes`` have the dtype ``string``."""
     columns = [*zip(*rows, strict=True)] or [()] * len(names)
     return pd.DataFrame(
         {
@@ -773,13 +611,7 @@ def _find_first_leaf(value: Any) -> str:
 
 
 class ResponseWalk(StructureCounter):
-    """Walks through a response: counts the paths and keys, and reports undeclared values.
-
-    Parameters
-    ----------
-    limit, is_exact
-        As for `StructureCounter`.
-    """
+    """Walks through a response, counts paths and keys, and reports undeclared values."""
 
     def __init__(self, limit: int, is_exact: bool) -> None:
         super().__init__(limit, is_exact)
@@ -788,11 +620,7 @@ class ResponseWalk(StructureCounter):
     def visit(
         self, vector: Vector, node: FieldNode, depth: int = 0, reason: str | None = None
     ) -> None:
-        """Visit the values at a declared path, and the values inside them.
-
-        ``node`` is the node of the path; ``reason`` is the `FieldNode.reason` of the nearest node
-        above it, or None.
-        """
+        """Visit the values at a declared path, and the values inside them."""
         value_types, reason = vector.kinds, node.reason or reason
         self.count_path(vector.values, value_types, depth)
         is_leaf = value_types.isdisjoint((dict, list))
@@ -828,11 +656,7 @@ class ResponseWalk(StructureCounter):
     def _visit_fields(
         self, vector: Vector, node: FieldNode, depth: int, reason: str | None
     ) -> None:
-        """Visit the declared fields of objects, and report their undeclared fields.
-
-        If there are more than `MAX_FIELDS` undeclared fields, their names are taken for data (such
-        as dates), and all of them are reported as one path.
-        """
+        """Visit the declared fields of objects, and report the undeclared fields."""
         names = vector.fields()
         self.count_keys(vector.objects, len(names))
         new_names = {name for name in names if name not in node.children}

@@ -45,67 +45,44 @@ _EMPTY = {
     "unavailable": "unavailable: the service gives no reason",
     "unknown (absent)": "unknown: the response gives nothing here",
 }
-"""The text for an empty table, by its availability, if the status alone would not explain it."""
+"""The text for an empty table, if the status alone would not explain why it is empty."""
 
 
 @dataclass(eq=False)
 class ResponseAtHand:
-    """A response in memory, with the function that normalises it again.
+    """A response in memory that can be converted to tables again."""
 
-    Parameters
-    ----------
-    source : Source
-        The source of the response.
-    response : Payload, bytes, str or None
-        The response; None if only its tables are in memory, because they were read from files.
-    read : callable
-        A function that normalises a response with the options used for this response.
-    beside : sequence of ResponseAtHand
-        All responses of the same dataset. They may have the names for ids in this response, such
-        as the texts of prompts.
-    """
-
-    source: Source
-    response: Payload | bytes | str | None
-    read: Callable[[Any], Tables]
-    beside: Sequence[ResponseAtHand] = ()
+    source: Source  # host, section, URL and so on
+    response: Payload | bytes | str | None  # None if only its tables were read, from files
+    read: Callable[[Any], Tables]  # converts a response to tables
+    beside: Sequence[ResponseAtHand] = ()  # responses that may have names for its ids
 
     @property
     def body(self) -> bytes | None:
-        """The body of the response, as bytes; None if only its tables are in memory."""
+        """The bytes of the response; None if only its tables are in memory."""
         response = self.response
         if isinstance(response, Payload):
             return response.body
         return response.encode() if isinstance(response, str) else response
 
     def tables(self) -> Tables:
-        """Normalise the response again, without warnings, and return its tables."""
+        """Convert the response to tables again, without warnings."""
         return quietly(self.read, self.response)
 
 
 def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Call ``read`` without showing warnings of this package, and return its result."""
+    """Call ``read`` without warnings of this package, and return its result."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
         return read(*arguments, **options)
 
 
 class TableParts(NamedTuple):
-    """The data from which the DataFrames of a section are built, for writers and explanations.
+    """What writers and explanations need beside the DataFrames of a section."""
 
-    Parameters
-    ----------
-    built : mapping
-        Maps the name of each table to the table with typed columns.
-    signals : sequence of Signal
-        The statements of the response about availability.
-    held : sequence
-        The response as the only item, if the response is in memory; else empty.
-    """
-
-    built: Mapping[str, BuiltTable] = {}
-    signals: Sequence[Signal] = ()
-    held: Sequence[ResponseAtHand] = ()
+    built: Mapping[str, BuiltTable] = {}  # tables with typed columns
+    signals: Sequence[Signal] = ()  # what the response says about availability
+    held: Sequence[ResponseAtHand] = ()  # the response, if it is in memory
 
 
 _NO_PARTS = TableParts()
@@ -119,24 +96,24 @@ class Tables(Keyed[str, "pd.DataFrame"]):
     main : pandas.DataFrame
         The section's main table.
     extra : pandas.DataFrame
-        The values of the response that no column has, with the columns ``path`` (the JSON path),
-        ``value`` (as JSON text) and ``why`` (``envelope``, ``known``, ``new``, ``wrong type`` …).
+        The values of the response that no column has. The columns are ``path`` (the JSON path),
+        ``value`` (JSON text) and ``why``, such as ``new`` or ``wrong type``.
     availability : pandas.DataFrame
-        The statements of the response about availability, with the columns ``scope``, ``target``,
-        ``rows``, ``status``, ``cause``, ``reason``, ``sample_size``, ``as_of``, ``evidence``,
-        ``rule``, ``raw``.
+        What the response says about its availability, i.e. whether data were measured. The columns
+        are ``scope``, ``target``, ``rows``, ``status``, ``cause``, ``reason``, ``sample_size``,
+        ``as_of``, ``evidence``, ``rule``, ``raw``.
     drift : pandas.DataFrame
-        The differences between response and declaration, with the columns ``kind``, ``path``,
-        ``count``, ``example``.
+        The differences from the declaration, with the columns ``kind``, ``path``, ``count``,
+        ``example``.
     hints : pandas.DataFrame
-        Values that may be about availability but are read by no rule, with the columns ``path``,
-        ``value``, ``why``. `Section.with_rule` adds a rule that reads such a value.
+        Values that may be about availability, but that no rule reads. The columns are ``path``,
+        ``value``, ``why``. `Section.with_rule` adds a rule for them.
     payload : Payload or None
         The response, if it was fetched.
     declaration : Section or None
-        The declaration by which the response was normalised.
+        The declaration of the section: its tables and columns.
     drafted : bool
-        Whether the declaration was drafted from this response; if so, another response may have
+        Whether the declaration was drafted from this response. If it was, another response may have
         other columns.
 
     Examples
@@ -217,7 +194,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def _words(self) -> dict[str, str]:
-        """Maps the name of each table to the availability of the table, as text."""
+        """Maps the name of each table to its availability, as text."""
         return self._frame_makers["words"]()  # type: ignore[no-any-return]
 
     @cached_property
@@ -227,29 +204,29 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def availability(self) -> pd.DataFrame:
-        """The statements of the response about the availability of its data, one row each."""
+        """What the response says about the availability of its data, one row per statement."""
         return self._make_frame("availability")
 
     @cached_property
     def drift(self) -> pd.DataFrame:
-        """The differences between response and declaration, one row each."""
+        """The differences from the declaration, one row each."""
         return self._make_frame("drift")
 
     @cached_property
     def hints(self) -> pd.DataFrame:
-        """Values that may be about availability but are read by no rule, one row each."""
+        """Values that may be about availability, but that no rule reads, one row each."""
         return self._make_frame("hints")
 
     @cached_property
     def _provenance(self) -> dict[str, pa.Table]:
-        """The JSON path of each cell, for `rebuild`; see `aatoolkit.normalizer.provenance`."""
+        """The JSON path of each cell, from which `rebuild` restores the response."""
         return self._frame_makers.get("provenance", dict)()  # type: ignore[no-any-return]
 
     def _make_frame(self, name: str) -> pd.DataFrame:
         return show_as(self._frame_makers[name]())
 
     def explain(self, path: str) -> Explanation:
-        """Explain which cells have the value at a JSON path of the response, or why none has.
+        """Explain which cells have the value at a JSON path of the response.
 
         Parameters
         ----------
@@ -259,8 +236,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Returns
         -------
         Explanation
-            The value with its bytes in the response. Its children are the cells that have the value
-            or parts of it, and the parts that are in ``extra``, with the reason.
+            The value with its bytes in the response. Its children are the cells with the value or
+            its parts. Parts without a cell are listed with the reason.
 
         Raises
         ------
@@ -282,13 +259,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return explain_path(self, path)
 
     def rebuild(self) -> Any:
-        """Rebuild the response from the tables, as they are now, and ``extra``.
+        """Restore the response from the tables and ``extra``.
 
         Returns
         -------
         object
-            The response as a JSON value. Values that were changed in a frame are changed here, too;
-            keys of objects may have another order.
+            The response as a JSON value, with the changes that you made in the frames. The keys of
+            objects may be in another order.
 
         Raises
         ------
@@ -298,12 +275,12 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return rebuild(self, self.extra, self._provenance)
 
     def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
-        """Write every table to ``folder/SECTION/TABLE.parquet``, as ``Dataset.to_parquet`` does.
+        """Write every table to ``folder/SECTION/TABLE.parquet``.
 
         Parameters
         ----------
         folder : str or path
-            The folder; it is created if it does not exist. Files of the same names are replaced.
+            The folder; it is created if necessary. Files of the same names are replaced.
 
         Returns
         -------
@@ -313,8 +290,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Raises
         ------
         NotWritten
-            If ``folder`` has the name of a file of another format, or if a column or file cannot be
-            written. Existing files are then unchanged.
+            If ``folder`` is named like a file, or a table cannot be written. Existing files are
+            then unchanged.
 
         Examples
         --------
@@ -329,12 +306,12 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return FileList(write_tables(self, folder))
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
-        """Write every table to a sheet of one workbook, as ``Dataset.to_excel`` does.
+        """Write every table to a sheet of one Excel workbook.
 
         Parameters
         ----------
         path : str or path
-            The path of the file, ending in ``.xlsx``; its folder is created if it does not exist.
+            The file, ending in ``.xlsx``; its folder is created if necessary.
 
         Returns
         -------
@@ -344,8 +321,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Raises
         ------
         NotWritten
-            If the file's name does not end in ``.xlsx``, or if the file cannot be written. An
-            existing file is then unchanged.
+            If the name does not end in ``.xlsx``, or the file cannot be written. An existing file
+            is then unchanged.
         PackageMissing
             If xlsxwriter is not installed; the message says what to install.
 
@@ -384,25 +361,18 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         )
 
     def _state(self, name: str) -> str:
-        """Return the availability of a table as a symbol and text.
-
-        If the table is empty, the text says why.
-        """
+        """Return the availability of a table as a symbol and text."""
         state = joined(self._words[name])
         symbols = (symbol for status, symbol in _SYMBOLS.items() if state.startswith(status))
         return f"{next(symbols, '?')} {state if self.rows[name] else _EMPTY.get(state, state)}"
 
     @property
     def _symbols(self) -> str:
-        """The symbols for the availability of all tables, one character each, in table order."""
+        """The symbols for the availability of all tables, one character each."""
         return "".join(self._state(name)[0] for name in self)
 
     def _notes(self) -> str:
-        """Return the notes for the first line of the repr.
-
-        They say whether the declaration was drafted from this response, and how many differences
-        from the declaration and how many hints there are.
-        """
+        """Return the notes in the first line of the repr, such as the number of differences."""
         draft_note = ", drafted from this response" if self.drafted else ""
         drift_count, hint_count = len(self.drift), len(self.hints)
         drift_note = f", {counted(drift_count, 'drift')} (see .drift)" if drift_count else ""

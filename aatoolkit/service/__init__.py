@@ -1,16 +1,14 @@
 """The reference service: the read-only API, computed from a store of observations.
 
-It answers requests over HTTP in JSON. The data come from a store, a folder of Parquet files; the
-accounts say which token may see which hosts. The service shares no code with the rest of aatoolkit:
-a mistake in the client's code could otherwise be in the service too, and then no test would show
-it. In reading order:
+It answers requests over HTTP in JSON. The data come from a store, i.e. a folder of Parquet files.
+The service shares no code with the rest of aatoolkit, so that tests find mistakes of either. In
+reading order:
 
 ==================== =================================================================
 ``schema``           the tables of a store, column by column, from ``schema.txt``
 ``store``            writes, validates and opens stores, and holds them in memory
 ``synth``            draws a synthetic store from a seed
-``observations``     a question (a validated request), temporary tables of the rows that pass
-                     its filters, and queries over these tables
+``observations``     queries over the rows that pass the filters of a request
 ``measures``         measures that several sections use, such as the mention rate
 ``significance``     confidence intervals and tests for changes between two windows
 ``answer``           what a section returns, its availability, and the registry of sections
@@ -19,12 +17,10 @@ it. In reading order:
 ``server``           runs the application, in a thread or in the foreground
 ==================== =================================================================
 
-The service is a reference for correct answers; it is not made for many users. Each request gets a
-cursor of one database in memory, and calls the function of the section. The queries of that
-function run on temporary tables, which have only the rows that pass the filters of the request.
+The service is a reference for correct answers; it is not made for many users.
 
-Where the API's documentation does not say what is right, a real service may answer differently.
-This service made the choices below; the module of each section says what the section computes.
+Where the API's documentation does not say what is right, this service made the choices below. A
+real service may answer differently. The modules in ``sections`` say what each section computes.
 
 Addresses and access
 
@@ -156,10 +152,8 @@ _MODULES = ("answer", "app", "observations", "schema", "server", "store", "synth
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, and return it.
-
-    So aatoolkit can be imported without the packages that only the service needs.
-    """
+    """Import a public name when it is first used."""
+    # So aatoolkit can be imported without the packages that only the service needs.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

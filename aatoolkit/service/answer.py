@@ -1,4 +1,4 @@
-"""What the function of a section returns: fields and availability; and the registry of sections."""
+"""The answer of a section: its fields and its availability; and the list of all sections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NONE_ANSWERED = "None of the runs in this window for these filters was answered.
 
 @dataclass(frozen=True)
 class State:
-    """The availability of one field or of one engine: a status and the reason for it."""
+    """The availability of one field or engine: a status and its reason."""
 
     status: str
     reason: str | None = None
@@ -29,25 +29,10 @@ _NOT_COLLECTED = State("unavailable", NO_PREVIOUS)
 
 @dataclass(frozen=True)
 class SectionAvailability:
-    """The availability of a section, in the words of the API.
+    """The availability of a section, i.e. whether its data were measured, and why not.
 
-    Parameters
-    ----------
-    status
-        ``available``, ``partial``, ``unavailable``, ``not_connected``, ``not_applicable``,
-        ``pending`` or ``insufficient_sample``.
-    reason
-        The reason in a sentence, if there is one.
-    sample_count
-        The number of observations behind the section; None if counting them makes no sense.
-    as_of
-        The moment up to which observations are complete; None if there are none.
-    fields
-        The states of single fields, by path (``totals.aiRevenue``, ``engines[].revenue``).
-    engines
-        The states of single engines, by id.
-    requires
-        What the user has to set up, such as ``analytics``.
+    ``sample_count`` is the number of observations, ``as_of`` the time up to which they are
+    complete. ``fields`` and ``engines`` have the states of single fields and engines.
     """
 
     status: str = "available"
@@ -59,7 +44,7 @@ class SectionAvailability:
     requires: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the availability as the API writes it in the field ``availability``."""
+        """Return the availability as JSON."""
         body: dict[str, Any] = {
             "status": self.status,
             "reason": self.reason,
@@ -76,7 +61,7 @@ class SectionAvailability:
 
 @dataclass(frozen=True)
 class SectionAnswer:
-    """The answer of a section: its own fields as JSON (``body``) and its availability."""
+    """The answer of a section: its fields as JSON, and its availability."""
 
     body: dict[str, Any]
     availability: SectionAvailability
@@ -87,7 +72,7 @@ SectionFunction = Callable[[Observations], SectionAnswer]
 
 @dataclass(frozen=True)
 class ServiceSection:
-    """A section of the API: its name, the function that computes it, and the filters it applies."""
+    """A section of the API: its name, its function, and its filters."""
 
     name: str
     ask: SectionFunction
@@ -95,16 +80,13 @@ class ServiceSection:
 
 
 SECTIONS: dict[str, ServiceSection] = {}
-"""The sections by name; filled when the modules of ``aatoolkit.service.sections`` are imported."""
+"""The sections, by name."""
 
 
 def section(
     name: str, *, filters: Collection[str] = FILTERS
 ) -> Callable[[SectionFunction], SectionFunction]:
-    """Return a decorator that registers a function as the section ``name``.
-
-    ``filters`` are the names of the filters that apply to the section.
-    """
+    """Return a decorator that registers a function as the section ``name``."""
 
     def register(function: SectionFunction) -> SectionFunction:
         SECTIONS[name] = ServiceSection(name, function, tuple(filters))
@@ -120,22 +102,21 @@ def _snake_case(name: str) -> str:
 
 
 def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]:
-    """Return a JSON object with the fields ``names``, taken from the columns of a row.
+    """Return a JSON object with the fields ``names`` of a row.
 
-    ``names`` are separated by spaces. The field ``mentionRate`` is taken from the column
-    ``mention_rate``; with ``score="sentiment_score"``, the field ``score`` is taken from the column
-    ``sentiment_score``. The field is None if the row lacks the column.
+    The field ``mentionRate`` comes from the column ``mention_rate``. With
+    ``score="sentiment_score"``, the field ``score`` comes from the column ``sentiment_score``.
     """
     return {name: row.get(renamed.get(name) or _snake_case(name)) for name in names.split()}
 
 
 def json_text(value: date) -> str:
-    """Return a day or timestamp as text: ``2026-11-20`` or ``2026-11-20T06:10:00Z``."""
+    """Return a day or timestamp as text, such as ``2026-11-20T06:10:00Z``."""
     return f"{value:%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else value.isoformat()
 
 
 def why_no_rows(*tables: str) -> str:
-    """Return a sentence that says that the host has no rows in these tables of the store."""
+    """Return the sentence that a host has no rows in ``tables``."""
     return f"The store holds no {' and no '.join(tables)} for this project."
 
 
@@ -146,22 +127,9 @@ def answers_availability(
     reasons: Iterable[str | None] = (),
     fields: Mapping[str, State] | None = None,
 ) -> SectionAvailability:
-    """Return the availability of a section that is computed from the answers that pass the filters.
+    """Return the availability of a section that is computed from answers.
 
-    The status is ``unavailable`` if there are no answers. It is ``partial`` if a reason is given,
-    if the window starts before answers were collected, or if a requested engine gave no answers.
-    Otherwise it is ``available``. Each engine without answers also gets an availability of its own.
-
-    Parameters
-    ----------
-    obs
-        The observations that pass the filters of the request.
-    sample_count
-        The number of observations behind the section; by default the number of answers.
-    reasons
-        Sentences on other data that the section lacks; None is ignored.
-    fields
-        The states of single fields, by path, as in :class:`SectionAvailability`.
+    ``reasons`` are sentences on data that the section lacks; they make it ``partial``.
     """
     engines = _run_counts_by_engine(obs).values()
     answer_count = sum(row["answer_count"] for row in engines)
@@ -193,13 +161,13 @@ def answers_availability(
 
 
 def last_run_time(obs: Observations) -> datetime | None:
-    """Return the time of the last run that passes the filters; None if there was no run."""
+    """Return the time of the last run that passes the filters."""
     return max((row["as_of"] for row in _run_counts_by_engine(obs).values()), default=None)
 
 
 @cache_results
 def _run_counts_by_engine(obs: Observations) -> dict[str, dict[str, Any]]:
-    """Return the number of answers and the time of the last run of each engine, by engine."""
+    """Return the number of answers and the time of the last run, by engine."""
     rows = obs.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
@@ -209,10 +177,7 @@ def _run_counts_by_engine(obs: Observations) -> dict[str, dict[str, Any]]:
 
 @cache_results
 def _silent_engine_states(obs: Observations) -> dict[str, State]:
-    """Return the availability of each engine that passes the filters but gave no answers.
-
-    An engine that is not switched on for the project is included only if the engine filter has it.
-    """
+    """Return the availability of each engine without answers."""
     runs, states = _run_counts_by_engine(obs), {}
     for row in scoped_engines(obs):
         engine = row["engine"]
@@ -232,17 +197,13 @@ def _silent_engine_states(obs: Observations) -> dict[str, State]:
 
 
 def missing_changes(obs: Observations, paths: str) -> dict[str, State]:
-    """Return the state of each JSON path in ``paths``, whose values need the previous window.
-
-    ``paths`` are separated by spaces. The result is empty if answers were collected throughout the
-    previous window.
-    """
+    """Return the state of the fields ``paths`` if the previous window has days without data."""
     return {} if obs.has_previous else dict.fromkeys(paths.split(), _NOT_COLLECTED)
 
 
 @cache_results
 def scoped_engines(obs: Observations) -> list[dict[str, Any]]:
-    """Return the project's engines that pass the engine filter, with the day of their last run."""
+    """Return the engines that pass the engine filter, with the day of their last run."""
     return obs.fetch_rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
     )

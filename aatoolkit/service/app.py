@@ -1,7 +1,6 @@
 """The API over HTTP: accounts, parameters, routes and errors.
 
-Only the SHA-256 digest of a token is kept. A digest without salt is enough, because tokens are long
-and random: nobody can guess a token and compare its digest.
+Only SHA-256 digests of tokens are stored. They need no salt, as tokens are long and random.
 """
 
 from __future__ import annotations
@@ -45,12 +44,12 @@ _TOKEN = re.compile(r"[\x21-\x7e]+")
 
 
 def digest(token: str) -> str:
-    """Return the SHA-256 of a token, which is stored instead of the token."""
+    """Return the SHA-256 of a token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _canonical_host(host: str) -> str:
-    """Return a host in the form in which hosts are compared: lower case, no trailing dot."""
+    """Return a host in lower case, without a dot at the end."""
     # Only ASCII is converted to lower case: a Kelvin sign is no letter k in a host name.
     return (host.lower() if host.isascii() else host).removesuffix(".")
 
@@ -83,12 +82,12 @@ class Accounts:
 
     @classmethod
     def single(cls, token: str, hosts: Iterable[str] | None = None) -> Accounts:
-        """Create accounts with a single token that may see ``hosts``; None means all hosts.
+        """Create one account that may see ``hosts``, or all hosts.
 
         Raises
         ------
         ValueError
-            If the token is empty, or has characters that a token in a header cannot have.
+            If the token is not valid.
         """
         if not _TOKEN.fullmatch(token):
             raise ValueError("A token is one word of printable ASCII characters.")
@@ -103,7 +102,7 @@ class Accounts:
         OSError
             If the file cannot be read.
         ValueError
-            If the file has another format. The message does not quote the file: it may have tokens.
+            If the file has another format.
         """
         hosts: dict[str, Any] = {}
         content = Path(path).read_bytes()
@@ -125,11 +124,11 @@ class Accounts:
         )
 
     def knows(self, token: str) -> bool:
-        """Return whether an account has this token."""
+        """Return whether a token is valid."""
         return digest(token) in self._hosts
 
     def sees(self, token: str, host: str) -> bool:
-        """Return whether the account with this token may see the project of a host."""
+        """Return whether the account of ``token`` may see ``host``."""
         hosts = self._hosts[digest(token)]
         return hosts is None or _canonical_host(host) in hosts
 
@@ -138,21 +137,9 @@ class Accounts:
 
 
 class ApiError(Exception):
-    """An error that is sent as the response to a request.
+    """An error that is sent as a response, with status, code and message.
 
-    Parameters
-    ----------
-    status
-        The HTTP status.
-    code
-        The kind of error, as a code for programs, such as ``invalid_parameter``.
-    message
-        A sentence about the error.
-    headers
-        Additional headers of the response.
-    **details
-        Further fields of the JSON body: ``parameter``, and its ``unknown`` and ``allowed`` values
-        and ``suggestions``.
+    ``details`` are further fields of the JSON body, such as ``parameter``.
     """
 
     def __init__(
@@ -170,7 +157,7 @@ class ApiError(Exception):
 
 
 def _invalid_value_error(parameter: str, problem: str, **details: object) -> ApiError:
-    """Return an error about an invalid value of a parameter; ``problem`` ends its message."""
+    """Return an error about an invalid value of a parameter."""
     message = f"The parameter {parameter} {problem}"
     return ApiError(400, "invalid_parameter", message, None, parameter=parameter, **details)
 
@@ -178,7 +165,7 @@ def _invalid_value_error(parameter: str, problem: str, **details: object) -> Api
 def _unknown_values_error(
     parameter: str, unknown_values: Sequence[str], allowed_values: Sequence[str]
 ) -> ApiError:
-    """Return an error about unknown values of a parameter; it suggests near matches."""
+    """Return an error about unknown values of a parameter, with similar values."""
     return _invalid_value_error(
         parameter,
         f"knows no {_quote(unknown_values)}.",
@@ -189,7 +176,7 @@ def _unknown_values_error(
 
 
 def _near_matches(values: Sequence[str], allowed_values: Sequence[str]) -> list[str]:
-    """Return the allowed values that resemble one of ``values``; case is ignored."""
+    """Return the allowed values that are similar to one of ``values``."""
     values_by_folded = {value.casefold(): value for value in reversed(allowed_values)}
     matches = (
         values_by_folded[match]
@@ -205,7 +192,7 @@ def _quote(values: Sequence[str]) -> str:
 
 
 def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
-    """Parse a query string into its parameters; raise `ApiError` if one is unknown or repeated."""
+    """Return the parameters in a query string, or raise `ApiError`."""
     parameters = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in supported:
@@ -225,11 +212,7 @@ def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
 
 
 def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Parse a query string; return its section, and the request's host, days and filters.
-
-    The section is None if the request is for all sections. Raise `ApiError` if a parameter is
-    invalid; whether filter values exist is checked later.
-    """
+    """Return the section, and host, days and filters, of a request, or raise `ApiError`."""
     parameters = _parse_parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
     if section is not None and section not in sections:
@@ -244,10 +227,7 @@ def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str
 
 
 def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the comma-separated values of a filter, sorted; none if the parameter is not given.
-
-    Raise `ApiError` if a value is blank.
-    """
+    """Return the values of a filter, sorted, or raise `ApiError`."""
     text = parameters.get(filter_name, "")
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
     items = text.split(",")
@@ -260,10 +240,7 @@ def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tup
 
 
 def _check_filter_values(question: Question, options: Mapping[str, Any]) -> None:
-    """Raise `ApiError` if a request filters by a value that the scope options do not list.
-
-    ``question`` is the request, ``options`` the body of the scope options of its host.
-    """
+    """Raise `ApiError` if the scope options do not list the value of a filter."""
     for name, values in question.filters.items():
         list_name, field_name = FILTERS[name]
         allowed_values = [
@@ -282,14 +259,10 @@ _READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
 class Service:
     """The HTTP API over a store of observations; ``asgi`` is its ASGI application.
 
-    The service has as many threads as the machine has processors; each thread answers one request
-    at a time.
-
     Parameters
     ----------
     store
-        The store to serve. On a request with ``refresh=1``, the service reads the store again from
-        its folder; if that fails, it keeps the data that it has.
+        The store to serve. It is read again on a request with ``refresh=1``.
     accounts
         The accounts that have access.
     sections
@@ -320,9 +293,9 @@ class Service:
     def _make_route(
         self, endpoint_name: str, make_body: Callable[[Request, str], dict[str, Any]]
     ) -> Route:
-        """Make the route of an endpoint.
+        """Return the route of an endpoint.
 
-        ``make_body(request, host)`` returns the JSON body of a response; it runs in a thread.
+        ``make_body(request, host)`` returns the JSON body of a response.
         """
 
         def reply(request: Request) -> Response:
@@ -347,7 +320,7 @@ class Service:
         return Route(f"/api/domains/{{host}}/{endpoint_name}", endpoint, methods=["GET"])
 
     def _answer_scope_options(self, request: Request, host: str) -> dict[str, Any]:
-        """Return the scope options of a host; with ``refresh=1``, read the store again first."""
+        """Return the scope options of a host; with ``refresh=1``, read the store again before."""
         try:
             refresh_value = _parse_parameters(request.url.query, ("refresh",)).get("refresh")
             if refresh_value not in (None, "1"):
@@ -364,7 +337,7 @@ class Service:
             ) from error
 
     def _answer_agent_analytics(self, request: Request, host: str) -> dict[str, Any]:
-        """Return the answer to a request for one section, or for all sections together."""
+        """Return the answer for one section or for all sections."""
         store = self.store
         section_name, question = _parse_question(host, request.url.query, list(self.sections))
         if question.filters:
@@ -387,10 +360,7 @@ class Service:
             return {**_common_fields(None, obs), "sections": section_bodies}
 
     def _find_visible_host(self, request: Request) -> str:
-        """Return the host of a request, as the store spells it.
-
-        Raise `ApiError` if the account of the request's token may not see the host.
-        """
+        """Return the host of a request, or raise `ApiError` if the account may not see it."""
         headers = request.headers.getlist("authorization")
         scheme, _, token = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
         token = token.strip()
@@ -413,7 +383,7 @@ class Service:
 
 
 def _load_scope_options(store: Store, host: str) -> dict[str, Any]:
-    """Return the scope options of a host; they are computed once per store."""
+    """Return the scope options of a host, computed once per store."""
     if host not in store.options:
         with store.observe(Question(host)) as obs:
             store.options[host] = scope_options(obs)
@@ -421,13 +391,13 @@ def _load_scope_options(store: Store, host: str) -> dict[str, Any]:
 
 
 def _without_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a copy of a request without the filters that do not apply to a section."""
+    """Return a request without the filters that a section ignores."""
     filters = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=filters)
 
 
 def _common_fields(section: str | None, obs: Observations) -> dict[str, Any]:
-    """Return the first fields of every answer: section, host, window, filters and store's clock."""
+    """Return the first fields of every answer: section, host, window, filters and time."""
     window = obs.window
     return {
         "section": section,
@@ -444,14 +414,14 @@ def _common_fields(section: str | None, obs: Observations) -> dict[str, Any]:
 
 
 def _values_by_filter(question: Question) -> dict[str, list[str] | None]:
-    """Map each filter's name to the requested values, or to None if the filter is not set."""
+    """Return the values of each filter, or None if it is not set."""
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
 def _answer_section(
     section: ServiceSection, question: Question, obs: Observations
 ) -> dict[str, Any]:
-    """Compute a section; return its availability and its own fields as JSON."""
+    """Return availability and fields of a section as JSON."""
     answer = section.ask(obs)
     notes = (answer.availability.reason, _describe_ignored_filters(section, question))
     reason = " ".join(note for note in notes if note) or None
@@ -459,13 +429,13 @@ def _answer_section(
 
 
 def _describe_ignored_filters(section: ServiceSection, question: Question) -> str | None:
-    """Return a sentence that names the requested filters that a section ignores, or None."""
+    """Return a sentence about the requested filters that a section ignores."""
     ignored = [name for name in question.filters if name not in section.filters]
     return f"Filters that do not apply to this section: {', '.join(ignored)}." if ignored else None
 
 
 async def _refuse_route(_request: Request, error: Exception) -> Response:
-    """Return the error response to a request with an unknown path or a method other than GET."""
+    """Return the error response for an unknown path or method."""
     if isinstance(error, HTTPException) and error.status_code == 405:
         message, headers = "The service is read-only: GET is the method.", {"Allow": "GET, HEAD"}
         return error_response(ApiError(405, "method_not_allowed", message, headers))
@@ -478,7 +448,7 @@ def error_response(error: ApiError) -> Response:
 
 
 def _json_response(content: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
-    """Return a JSON response; raise `ValueError` if the content has NaN or infinity."""
+    """Return a JSON response; NaN and infinity raise `ValueError`."""
     common_headers = {"Vary": "Authorization", "X-Request-Id": uuid4().hex}
     body = json.dumps(
         content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=json_text

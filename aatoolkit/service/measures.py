@@ -1,4 +1,4 @@
-"""Measures that several sections use: of brands, and of citations of the project's own pages.
+"""Measures of brands, and of citations of the project's own pages, for several sections.
 
 ===================== ==================================================================
 mention rate          answers that mention the brand / answers
@@ -7,25 +7,18 @@ average position      mean over the mentions whose position is known
 sentiment score       mean over the mentions that were scored
 ===================== ==================================================================
 
-A brand has at most one mention per answer, so its number of mentions is the number of answers that
-mention it. For several brands together, the mention rate counts answers that mention any of them,
-and the share of voice adds their mentions.
+A brand has at most one mention per answer. The mention rate of several brands counts the answers
+that mention any of them; their share of voice adds their mentions.
 
-The brands in focus are the brands of the brand filter; without that filter, the project's own
-brands. A page is an own page if its domain is the domain of a brand in focus, or a subdomain of
-that domain. If the project's own brand is in focus, the host itself and the domains marked
-``owned`` count too. Only sources that an answer cites are counted, not those that the engine only
-retrieved.
+The focus brands are the brands of the brand filter; by default, the project's own brands. A page is
+an own page if its domain belongs to a focus brand. Only sources that an answer cites are counted,
+not sources that the engine only retrieved.
 
-If no answers pass the filters, every measure is None, because nothing was measured. If answers pass
-but do not mention the brand, its counts and rates are 0.
+Without answers, every measure is None. With answers that do not mention a brand, its counts and
+rates are 0.
 
-Many functions have a parameter ``window``, a prefix of table names: ``""`` for the requested
-window, `PREVIOUS` for the window before it.
-
-Answers, mentions and citations are counted in separate small queries with the same groups; Python
-puts the counts together. Joining every answer with its mentions would need many times the rows, and
-planning one large query takes longer than running a few small queries.
+The parameter ``window`` is a prefix of table names: ``""`` for the requested window, `PREVIOUS` for
+the window before.
 """
 
 from __future__ import annotations
@@ -58,7 +51,7 @@ _COUNT_NAMES = "mention voice position first top_three scored labelled positive 
 _ZERO_COUNTS = dict.fromkeys(
     (*(f"{name}_count" for name in _COUNT_NAMES.split()), "position_sum"), 0
 )
-"""The counts of a brand that no answer mentions."""
+"""The counts of a brand without mentions."""
 
 _CITATION_AGGREGATES = """count(*) AS citation_count,
   count(*) FILTER (source_domain IN (SELECT source_domain FROM own_domains)) AS own_citation_count
@@ -66,7 +59,7 @@ _CITATION_AGGREGATES = """count(*) AS citation_count,
 
 
 class Grouping(NamedTuple):
-    """A ``GROUP BY`` clause in SQL (``sql``), and the columns that it groups by (``keys``)."""
+    """A ``GROUP BY`` clause in SQL, and the columns in it (``keys``)."""
 
     keys: tuple[str, ...]
     sql: str
@@ -74,11 +67,9 @@ class Grouping(NamedTuple):
     def aggregate(
         self, obs: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, dict[str, Any]]:
-        """Aggregate a table by group; map the key of each group to its row of aggregates.
+        """Aggregate a table by group, and return one row per group, by key.
 
-        ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and the name of a table;
-        ``values`` are the parameters of the SQL. The key is the value of the grouping column, or a
-        tuple if there are several such columns or none.
+        ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and a table's name.
         """
         rows = obs.fetch_rows(
             f"SELECT {', '.join((*self.keys, aggregates))} FROM {source} {self.sql}", **values
@@ -94,26 +85,19 @@ DAYS = Grouping(("day",), "GROUP BY day ORDER BY day")
 ENGINES = Grouping(("engine",), "GROUP BY engine")
 
 PREVIOUS = "previous_"
-"""What the tables of the window before are called by, as a prefix."""
+"""The prefix of tables of the previous window."""
 
 
 @cache_results
 def count_answers(obs: Observations, grouping: Grouping, window: str = "") -> dict[Any, int]:
-    """Map the key of each group to its number of answers, in the requested or previous window.
-
-    The grouping `WHOLE` has a single group, with the key ``()``. ``window`` is a prefix of table
-    names: ``""`` for the requested window, `PREVIOUS` for the window before it.
-    """
+    """Return the number of answers per group."""
     rows = grouping.aggregate(obs, "count(*) AS n", f"{window}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
 @cache_results
 def why_no_subject(obs: Observations) -> str | None:
-    """Return the reason why the brands in focus cannot be measured; None if they can.
-
-    The brands in focus are those of the brand filter; without that filter, the project's own.
-    """
+    """Return why the focus brands cannot be measured, or None."""
     if not obs.has_rows("mentions"):
         return why_no_rows("mentions")
     return None if focus_brands(obs) else NO_SUBJECT
@@ -121,7 +105,7 @@ def why_no_subject(obs: Observations) -> str | None:
 
 @cache_results
 def focus_brands(obs: Observations) -> list[str]:
-    """Return the brands of the brand filter; without one, the project's own brands."""
+    """Return the brands of the brand filter; by default, the project's own brands."""
     return obs.fetch_column("SELECT brand FROM focus ORDER BY brand")
 
 
@@ -129,12 +113,7 @@ def focus_brands(obs: Observations) -> list[str]:
 def measure_focus_brands(
     obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, dict[str, Any]]:
-    """Map the key of each group of answers to the measures of all brands in focus together.
-
-    The brands in focus are those of the brand filter; without that filter, the project's own.
-    ``window`` is a prefix of table names: ``""`` for the requested window, `PREVIOUS` for the
-    window before it.
-    """
+    """Return the measures of all focus brands together, by group of answers."""
     mentions_table = f"{window}mentions"
     voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions_table)
     rows = grouping.aggregate(
@@ -154,13 +133,8 @@ def measure_focus_brands(
 
 @cache_results
 def measure_brands(obs: Observations, window: str = "") -> list[dict[str, Any]]:
-    """Measure each brand of the brand filter, or each brand of the project without that filter.
-
-    The most mentioned brand comes first. Ranks are among all brands of the project; a brand without
-    mentions has no rank. ``window`` is a prefix of table names: ``""`` for the requested window,
-    `PREVIOUS` for the window before it. In the previous window ``sentiment_score`` is None: no
-    section needs it, and it takes longer to compute than all other measures.
-    """
+    """Return the measures of each brand, the most mentioned first."""
+    # No section needs the sentiment of the previous window, which takes longest to compute.
     aggregates = ", ".join(
         [_COUNT_AGGREGATES, _POSITION_AGGREGATES, *([] if window else [_SCORE_AGGREGATE])]
     )
@@ -186,7 +160,7 @@ def measure_brands(obs: Observations, window: str = "") -> list[dict[str, Any]]:
 
 @cache_results
 def why_no_own_citations(obs: Observations) -> str | None:
-    """Return the reason why citations of own pages cannot be counted; None if they can."""
+    """Return why citations of own pages cannot be counted, or None."""
     if not obs.has_rows("citations"):
         return why_no_rows("citations")
     brands = obs.fetch_column(
@@ -199,11 +173,7 @@ def why_no_own_citations(obs: Observations) -> str | None:
 def count_citations(
     obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, dict[str, Any]]:
-    """Map the key of each group of answers to its citations of all pages and of own pages.
-
-    A count is None if it cannot be measured. ``window`` is a prefix of table names: ``""`` for the
-    requested window, `PREVIOUS` for the window before it.
-    """
+    """Return the number of citations of all pages and of own pages, by group of answers."""
     counts = grouping.aggregate(obs, _CITATION_AGGREGATES, f"{window}citations WHERE cited")
     is_measured_by_name = {
         "citation_count": obs.has_rows("citations"),
@@ -219,17 +189,16 @@ def count_citations(
 
 
 def ratio(part: float | None, total: int | None) -> float | None:
-    """Return ``part / total``, or None if either number is None or the total is 0."""
+    """Return ``part / total``, or None if that is not possible."""
     return part / total if part is not None and total else None
 
 
 def _add_rates(
     row: dict[str, Any], answer_count: int, voice_count: int, is_measured: bool
 ) -> dict[str, Any]:
-    """Return the counts of a brand with its rates and their denominators added.
+    """Return the counts of a brand together with its rates.
 
-    ``voice_count`` is the number of mentions of all brands. If mentions cannot be measured
-    (``is_measured``) or there are no answers, all measures except ``answer_count`` are None.
+    ``voice_count`` is the number of mentions of all brands.
     """
     row["answer_count"], row["all_voice_count"] = answer_count, voice_count
     if not row["voice_count"]:
@@ -251,5 +220,5 @@ def rename_to_previous(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def are_citations_counted(obs: Observations) -> bool:
-    """Return whether the host has citations in the store and answers that pass the filters."""
+    """Return whether the host has citations, and answers that pass the filters."""
     return obs.has_rows("citations") and bool(count_answers(obs, WHOLE)[()])

@@ -1,46 +1,36 @@
-"""Questions, i.e. validated requests, and SQL queries over the observations in their scope.
+"""Requests, and SQL queries over the observations that pass their filters.
 
-The tables below have only the rows that pass all filters, so that the query of a section cannot
-forget a filter. Each is a temporary table: the first query that reads it creates it, and the next
-request with the same question uses it again. All rows are in ``store.<table>``; a query that reads
-such a table has to select the host and the window itself. ``store.engine_runs`` has the first and
-last day on which a host sent each engine a prompt.
+The tables below have only rows that pass all filters of a request. They are temporary tables, which
+are created by the first query that reads them. Tables ``store.<table>`` have all rows.
 
 ===================== ==================================================================
-``scoped_prompts``    prompts of the host that pass the topic and category filters
-``scoped_engines``    engines of the host that pass the engine filter, with ``last_run_day``
-``runs``              all runs in the window that pass these filters, with any outcome and
-                      with the prompt's ``topic``
+``scoped_prompts``    prompts that pass the topic and category filters
+``scoped_engines``    engines that pass the engine filter, with ``last_run_day``
+``runs``              all runs (of a prompt on an engine) with any outcome
 ``answers``           the runs with outcome ``answered``: the denominator of every rate
-``focus``             the brands in focus: those of the brand filter, else the project's own
-``listed_brands``     brands to list: those of the brand filter, else all of the project
-``own_domains``       the cited domains that belong to the brands in focus
-``hits``              requests in the window, by crawlers of the engines of the engine filter
-``hit_totals``        sums of ``hits`` by crawler, path, site and status, with the time of
-                      the latest request
+``focus``             the brands of the brand filter, else the project's own
+``listed_brands``     the brands of the brand filter, else all of the project
+``own_domains``       the cited domains that belong to the brands in ``focus``
+``hits``              requests of crawlers
+``hit_totals``        sums of ``hits`` by crawler, path, site and status
 ``hit_hours``         sums of ``hits`` by crawler and hour
-``page_paths``        each address cited in the window, split into ``site`` and ``path``
-``site_visits``       visits in the window with their conversions; ``ai`` is true if the visit
-                      came from an engine that passes the filter, ``other`` if it came from
-                      none, or from one whose traffic cannot be separated from other traffic
-``named_runs``        the runs whose answer mentions a brand of the brand filter; without
-                      that filter, all of ``runs``
-``named_answers``     the same selection from ``answers``
-``named_fanouts``     the same selection from ``fanouts``
+``page_paths``        each cited address, split into ``site`` and ``path``
+``site_visits``       visits with their conversions; ``ai`` is true for visits from the
+                      engines of the filter, ``other`` for visits from no engine, or from
+                      an engine whose visits cannot be told apart from others
+``named_runs``        the runs whose answer mentions a brand of the brand filter
+``named_answers``     the answers that mention a brand of the brand filter
+``named_fanouts``     the search queries behind ``named_answers``
 ``seen_sources``      the sources of ``named_answers``, cited or only retrieved
 ``shopping_answers``  the answers that were examined for shopping results
 ``shelf``             the products that ``shopping_answers`` show
-``cited_pages``       first and last day on which a page was cited, up to the store's clock
+``cited_pages``       first and last day on which a page was cited
 ===================== ==================================================================
 
-``mentions``, ``attributes``, ``citations``, ``fanouts``, ``product_mentions`` and
-``claim_sightings`` have the rows of the store's table of the same name that belong to ``answers``,
-with the answer's ``engine``, ``prompt_id`` and ``day``. Tables with the prefix ``previous_``, such
-as ``previous_answers`` and ``previous_mentions``, have the rows of the window before, of equal
-length. Tables with the prefix ``trial_``, such as ``trial_answers``, have the rows of the windows
-of the completed actions that the section ``impact`` lists. ``previous_citations`` and
-``trial_citations`` have only cited sources. Long texts are left out; the one section that shows
-them reads them from the store.
+Without a brand filter, ``named_runs`` has all runs. ``mentions``, ``attributes``, ``citations``,
+``fanouts``, ``product_mentions`` and ``claim_sightings`` have the rows that belong to ``answers``.
+The prefix ``previous_`` stands for the window before, ``trial_`` for the windows before and after
+completed actions.
 
 Queries may use the parameters ``$host``, ``$engine``, ``$topic``, ``$category``, ``$brand``
 (lists), ``$window_start`` and ``$window_end`` (days, both included).
@@ -65,7 +55,7 @@ FILTERS = {
     "category": ("categories", "category"),
     "brand": ("brands", "name"),
 }
-"""Where the scope options have the values of each filter: the list, and the field of its items."""
+"""The list and the field in the scope options that have the values of each filter."""
 
 DAYS = (7, 30, 90)
 
@@ -79,25 +69,25 @@ class Window:
 
     @property
     def days(self) -> int:
-        """The number of days, both ends counted."""
+        """The number of days."""
         return (self.end - self.start).days + 1
 
     @property
     def previous(self) -> Window:
-        """The window of equal length that ends the day before this one starts."""
+        """The window of equal length before this one."""
         return Window(self.start - timedelta(days=self.days), self.start - timedelta(days=1))
 
 
 @dataclass(frozen=True)
 class Question:
-    """A validated request: its host, its number of days, and the values of each filter by name."""
+    """A valid request: its host, its number of days, and its filters."""
 
     host: str
     days: int = 30
     filters: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def filter(self, name: str) -> tuple[str, ...]:
-        """Return the values of a filter; an empty tuple if it is not set."""
+        """Return the values of a filter."""
         return self.filters.get(name, ())
 
 
@@ -111,7 +101,7 @@ _ANSWER_COLUMNS = {
 }
 
 _MENTIONS_BRAND = "chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand))"
-"""The SQL condition that an answer mentions a brand of the brand filter; true without it."""
+"""The SQL condition that an answer mentions a brand of the brand filter."""
 
 _TABLES = {
     "scoped_prompts": """
@@ -248,18 +238,9 @@ WHERE host = $host{" AND cited" if _prefix and _name == "citations" else ""}
 
 
 class Observations:
-    """SQL queries over the observations that pass the filters of one question.
+    """SQL queries over the observations that pass the filters of a request.
 
-    Parameters
-    ----------
-    question
-        The question.
-    project
-        The row of the question's host in the table of projects.
-    has_rows_by_table
-        A cache by table name: whether the table has rows of the host.
-    cursor
-        A cursor of the store's database, for these queries only.
+    ``project`` is the row of the host in the table ``projects``.
     """
 
     def __init__(
@@ -281,27 +262,27 @@ class Observations:
         self._created_tables: set[str] = set()
 
     def fetch_rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
-        """Run an SQL query, and return its rows as dicts; ``values`` are its parameters by name."""
+        """Return the rows of an SQL query as dicts; ``values`` are its parameters."""
         cursor = self._execute(sql, self.window, values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def fetch_row(self, sql: str, **values: object) -> dict[str, Any]:
-        """Run an SQL query with a single row as result, and return the row as a dict."""
+        """Return the only row of an SQL query as a dict."""
         (row,) = self.fetch_rows(sql, **values)
         return row
 
     def fetch_column(self, sql: str, **values: object) -> list[Any]:
-        """Run an SQL query with a single column as result, and return its values as a list."""
+        """Return the only column of an SQL query as a list."""
         return [row[0] for row in self._execute(sql, self.window, values).fetchall()]
 
     def fetch_value(self, sql: str, **values: object) -> Any:
-        """Run an SQL query with a single value as result, and return the value."""
+        """Return the only value of an SQL query."""
         (cell,) = self.fetch_column(sql, **values)
         return cell
 
     def has_rows(self, table: str) -> bool:
-        """Return whether a table of the store has any row of the host."""
+        """Return whether a table of the store has rows of the host."""
         if table not in self._has_rows_by_table:
             sql = f"SELECT host FROM store.{table} WHERE host = $host LIMIT 1"
             self._has_rows_by_table[table] = bool(self.fetch_column(sql))
@@ -309,7 +290,7 @@ class Observations:
 
     @cached_property
     def collected_since(self) -> date | None:
-        """The first day on which answers were collected; None if there are no answers."""
+        """The first day with answers, if there is one."""
         return self.project["observed_from"] or self.fetch_value(  # type: ignore[no-any-return]
             "SELECT min(first_run_day) FROM store.engine_runs WHERE host = $host"
         )
@@ -323,10 +304,7 @@ class Observations:
     def _execute(
         self, sql: str, window: Window, values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
-        """Create the filtered tables that an SQL query reads, then run the query.
-
-        ``window`` gives the first and last day, ``values`` the other parameters of the query.
-        """
+        """Create the tables that an SQL query reads, then run the query."""
         table_names, parameter_names = _find_names(sql)
         for name in table_names:
             if name in self._created_tables:
@@ -348,13 +326,13 @@ class Observations:
 
 @cache
 def _find_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names of the filtered tables and of the parameters that an SQL query uses."""
+    """Return the names of the tables and of the parameters in an SQL query."""
     tables = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _TABLES.keys()
     return tables, frozenset(re.findall(r"\$(\w+)", sql))
 
 
 def cache_results(compute: F) -> F:
-    """Decorate a function whose first argument is `Observations`: cache its results in them."""
+    """Decorate a function of `Observations`: its results are cached."""
 
     @wraps(compute)
     def compute_once(obs: Observations, /, *args: Any, **kwargs: Any) -> Any:
@@ -373,12 +351,7 @@ WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label
 
 
 def scope_options(obs: Observations) -> dict[str, Any]:
-    """Return the scope options of a project.
-
-    Topics and categories are counted over all prompts of the project, including prompts that are no
-    longer asked; prompts without a topic are counted under ``None``. If it is not known whether a
-    brand is the project's own, its dict has no key ``own``.
-    """
+    """Return the scope options of a project, i.e. the values of its filters."""
     brands = obs.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"
         " WHERE host = $host ORDER BY own DESC NULLS LAST, tracked DESC, brand"

@@ -1,16 +1,12 @@
 """The tables of a store of observations: prompts, answers, citations, crawler requests, visits.
 
-A store is a folder with one Parquet file per table, named after the table. Every table but ``bots``
-has a column ``host``, the project that the row belongs to. Only the table ``projects`` is required.
-If another table is missing, nothing of its kind was observed; the sections that need it say so in
-their availability instead of reporting zeros.
+A store is a folder with one Parquet file per table. Only the table ``projects`` is required. If
+another table is missing, it was not observed. Every table but ``bots`` has a column ``host``.
 
-A *required* column is present and has no nulls. An optional column may be missing from the file,
-and a null in it means *not known*, never zero.
+Optional columns may be missing, and may have nulls. A null means *not known*, never zero.
 
-``schema.txt``, beside this file, declares the tables and the kind of each column. The kind
-``instant`` is a timestamp in UTC, ``flag`` a boolean, ``text`` a text in UTF-8, and ``words`` a
-list of texts.
+``schema.txt``, beside this file, lists the tables and columns. The kind ``instant`` is a timestamp
+in UTC, ``flag`` a boolean, ``text`` a text, and ``words`` a list of texts.
 """
 
 from __future__ import annotations
@@ -31,7 +27,7 @@ KINDS: dict[str, pa.DataType] = {
     "day": pa.date32(),
     "words": pa.list_(pa.string()),
 }
-"""The kinds of columns, and the Arrow type that each kind has in memory."""
+"""The kinds of columns, and the Arrow type of each."""
 
 _TABLE_LINE = re.compile(r"(\w+)\((.*?)\): (.*)")
 _COLUMN_LINE = re.compile(r"  (\w+)(!?): (\w+)(?: \[(.*?)\])? ?(.*)")
@@ -40,9 +36,9 @@ _PARENT_LINE = re.compile(r"  -> (\w+)\((.*)\)")
 
 @dataclass(frozen=True)
 class StoreColumn:
-    """A column of a table of a store, as ``schema.txt`` declares it.
+    """A column of a table, as in ``schema.txt``.
 
-    ``kind`` is a key of `KINDS`. ``values`` are the allowed values; empty if all are allowed.
+    ``values`` are the allowed values; if it is empty, all are allowed.
     """
 
     name: str
@@ -59,10 +55,9 @@ class StoreColumn:
 
 @dataclass
 class StoreTable:
-    """A table of a store, as declared: its key, its columns, and the tables that it refers to.
+    """A table of a store: its key, its columns, and the tables that it refers to.
 
-    ``parents`` has a pair for each table referred to: the name of that table, and the columns of
-    this table whose values must be in that table.
+    ``parents`` has pairs, as foreign keys: another table, and the columns that refer to it.
     """
 
     name: str
@@ -88,11 +83,11 @@ class StoreTable:
 
 
 SCHEMA = Path(__file__).with_suffix(".txt").read_text("utf-8")
-"""The text that declares all tables, for people to read; its first lines explain the notation."""
+"""The text that describes all tables."""
 
 
 def _parse_tables() -> Iterator[StoreTable]:
-    """Parse ``schema.txt``; yield the tables that it declares."""
+    """Yield the tables in ``schema.txt``."""
     for block in SCHEMA.split("\n\n")[1:]:
         first_line, *lines = block.splitlines()
         name, key, doc = _TABLE_LINE.fullmatch(first_line).groups()  # type: ignore[union-attr]
@@ -109,4 +104,4 @@ def _parse_tables() -> Iterator[StoreTable]:
 
 
 TABLES = {table.name: table for table in _parse_tables()}
-"""All tables of a store by name; each refers only to tables before it."""
+"""All tables of a store, by name; each refers only to tables before it."""

@@ -1,4 +1,4 @@
-"""Run the service in a background thread, or in the foreground until a signal ends it."""
+"""Run the service in a background thread, or in the foreground."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ import uvicorn
 from aatoolkit.service.app import Service
 
 _MAX_SECONDS = 10.0
-"""The longest time that starting or stopping may take."""
+"""The timeout for starting and stopping, in seconds."""
 _DRAIN_SECONDS = 5
-"""How long requests may still run when the server stops, and how long a connection may be idle."""
+"""How long requests may still run when the server stops, in seconds."""
 
 
 class RunningServer:
-    """A server that runs in a thread; as a context manager, it stops at the end of the block.
-
-    `start_server` creates one.
+    """A server that runs in a thread; in a ``with`` block, it stops at the end.
 
     Attributes
     ----------
@@ -69,7 +67,7 @@ class RunningServer:
         self.stop()
 
     def stop(self) -> None:
-        """Finish the running requests and close all sockets; a second call does nothing.
+        """Finish the running requests and stop the server.
 
         Raises
         ------
@@ -83,7 +81,7 @@ class RunningServer:
 
 
 def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> RunningServer:
-    """Start a server in a thread, and return it once it accepts connections. It works in Jupyter.
+    """Start a server in a thread, and return it when it accepts connections.
 
     Parameters
     ----------
@@ -92,12 +90,12 @@ def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> Ru
     host
         The address to listen at.
     port
-        The port to listen at; 0 takes a free one.
+        The port to listen at; 0 takes a free port.
 
     Raises
     ------
     OSError
-        If the address is taken or is not one of this computer.
+        If the address is taken or is not an address of this computer.
     RuntimeError
         If the server does not start within ten seconds.
     """
@@ -110,14 +108,14 @@ def run_server(
     port: int = 0,
     on_ready: Callable[[str], object] | None = None,
 ) -> None:
-    """Run a server in the foreground until Ctrl-C or SIGTERM, then return.
+    """Run a server in the foreground until Ctrl-C or SIGTERM.
 
     Parameters
     ----------
     service, host, port
         As for `start_server`.
     on_ready
-        A function that is called once, with the base URL, when connections are accepted.
+        A function that is called with the base URL when the server accepts connections.
 
     Raises
     ------
@@ -136,7 +134,6 @@ def run_server(
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family)
     # asyncio turns Nagle's algorithm off for sockets that say they are TCP. create_server
@@ -147,6 +144,6 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _base_url(listener: socket.socket) -> str:
-    """Return the base URL for the address at which a socket listens."""
+    """Return the base URL of a listening socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

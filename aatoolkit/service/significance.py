@@ -6,17 +6,14 @@ from collections.abc import Iterable, Sequence
 from math import erfc, fsum, sqrt
 
 _ROUNDING = 1e-24
-"""A variance up to this value is a rounding error."""
+"""The largest variance that counts as a rounding error."""
 
 
 def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a proportion of answers that are clustered by prompt.
+    """Return the 95 % confidence interval of a proportion of answers clustered by prompt.
 
-    ``prompts`` has a pair for each prompt: the number of its answers that have the property, and
-    the number of all its answers.
-
-    The method is Wilson's interval on the effective sample size, with the linearised variance over
-    prompts and Student's t.
+    ``prompts`` has a pair for each prompt: the number of answers with the property, and of all its
+    answers. The method is Wilson's interval on the effective sample size, with Student's t.
 
     Kott, P. S. and Carr, D. A. (1997), Journal of Official Statistics 13; compared with others by
     Franco, C., Little, R., Louis, T. and Slud, E. (2019), Journal of Survey Statistics and
@@ -40,7 +37,9 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
 
 
 def _t_quantile(degrees_of_freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t; the error is ≤ 0.3 % from 4 degrees of freedom on.
+    """Return the 97.5 % quantile of Student's t.
+
+    From 4 degrees of freedom on, the error is at most 0.3 %.
 
     Abramowitz, M. and Stegun, I. A. (1964): Handbook of Mathematical Functions, 26.7.5.
     """
@@ -56,14 +55,11 @@ def _t_quantile(degrees_of_freedom: int) -> float:
 
 
 def p_value_of_change(prompts: Iterable[Sequence[float]]) -> float:
-    """Test whether a mean is the same in two windows; return the two-sided p-value.
+    """Test whether a mean is the same in two windows, and return the two-sided p-value.
 
-    Answers to one prompt resemble each other, so each prompt counts as one observation. Each item
-    of ``prompts`` has four numbers: the total of the values and the number of answers in the first
-    window, then the same in the second. The test statistic is the score of a generalised estimating
-    equation with independent answers, divided by its cluster-robust standard deviation. It cannot
-    exceed the square root of the number of prompts, so few prompts never give a very small p-value.
-    The p-value is 1 if a window has no answers, or if no prompt contributes to a change.
+    ``prompts`` has four numbers for each prompt: the sum of the values and the number of answers in
+    the first window, then in the second. The test is a score test of a generalised estimating
+    equation, with a variance that is robust to clusters (prompts).
 
     Rotnitzky, A. and Jewell, N. P. (1990): Hypothesis testing of regression parameters in
     semiparametric generalized linear models for cluster correlated data. Biometrika 77, 485-497.
@@ -83,7 +79,7 @@ def p_value_of_change(prompts: Iterable[Sequence[float]]) -> float:
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted by Benjamini and Hochberg's method for the false discovery rate.
+    """Return p-values adjusted for the false discovery rate.
 
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57, 289-300.

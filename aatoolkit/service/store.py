@@ -1,6 +1,5 @@
-"""A store of observations: write it from tables, validate it, open it for queries.
+"""A store of observations, i.e. a folder with one Parquet file per table.
 
-A store is a folder with one Parquet file per table; ``schema`` describes the tables.
 ``write_store`` writes your own observations to a store, and ``Store`` reads them.
 """
 
@@ -32,19 +31,19 @@ if TYPE_CHECKING:
 
 _ROW_GROUP_SIZE = 32_768
 _HASHES_FILE = "checked.json"
-"""The file with the hashes of a store's files, as they were written."""
+"""The file with the hashes of a store's files."""
 
 _MAX_KEPT_QUESTIONS = 4
-"""The number of recent questions (validated requests) whose temporary tables are kept."""
+"""The number of recent requests whose temporary tables are kept."""
 
 
 class StoreError(Exception):
-    """An error: a store, or a table that is to be stored, does not fit the schema.
+    """A store or its tables do not fit the schema.
 
     Parameters
     ----------
     problems
-        All problems that were found, each with its table and column.
+        All problems, each with its table and column.
     """
 
     def __init__(self, problems: Iterable[str]) -> None:
@@ -58,9 +57,7 @@ class StoreError(Exception):
 
 
 def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -> None:
-    """Validate tables and the references between them, and write them to a folder as a store.
-
-    The same tables give the same bytes. If there is a problem, nothing is written.
+    """Validate tables, and write them to a folder as a store.
 
     Parameters
     ----------
@@ -72,8 +69,7 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
     Raises
     ------
     StoreError
-        If the tables have problems, all of which the error lists, or if the folder already has a
-        Parquet file that is not among ``tables``.
+        If the tables have problems, or the folder has other Parquet files. Then nothing is written.
     """
     converted_tables = _convert_tables(tables)
     _load_database(converted_tables).close()
@@ -96,13 +92,12 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
 
 
 class Store:
-    """A store of observations, held in memory and open for queries.
+    """A store of observations in memory, open for queries.
 
     Attributes
     ----------
     connection
-        A DuckDB connection whose schema ``store`` has all tables of a store; a table whose file
-        is missing has no rows. Timestamps are in UTC and have no time zone.
+        A DuckDB connection whose schema ``store`` has all tables. Timestamps are in UTC.
     hosts
         The hosts of the projects, sorted.
     options
@@ -129,7 +124,7 @@ class Store:
         Raises
         ------
         StoreError
-            If there are problems in the tables; it lists them.
+            If the tables have problems.
         """
         return cls(_load_database(_convert_tables(tables)))
 
@@ -137,27 +132,21 @@ class Store:
     def open(cls, folder: str | os.PathLike[str]) -> Store:
         """Open the store in a folder, and validate it.
 
-        Files that have not changed since ``write_store`` wrote them are not validated again. Hidden
-        files, ``README*``, ``*.json`` and ``*.md`` in the folder are ignored.
-
         Raises
         ------
         StoreError
-            If there are problems in the folder or its tables; it lists them.
+            If the folder or its tables have problems.
         """
         folder = Path(folder)
         return cls(_load_database(_read_folder(folder)), folder)
 
     def reload(self) -> Store:
-        """Read the store again from its folder; a store without a folder returns itself."""
+        """Return the store, read again from its folder."""
         return self if self._folder is None else Store.open(self._folder)
 
     @contextmanager
     def observe(self, question: Question) -> Iterator[Observations]:
-        """Enter a context with the observations that pass the filters of a question.
-
-        At the end of the block they are kept for later requests with the same question.
-        """
+        """Yield the observations that pass the filters of a request."""
         with self._lock:
             matching = (obs for obs in self._recent_observations if obs.question == question)
             observations = next(matching, None)
@@ -173,22 +162,18 @@ class Store:
             self._recent_observations.append(observations)
 
     def close(self) -> None:
-        """Close the database and free its memory."""
+        """Close the database."""
         self._recent_observations.clear()
         self.connection.close()
 
 
 def _hash_files(files: Mapping[str, Path]) -> dict[str, str]:
-    """Map the name of each file to the SHA-256 of its content."""
+    """Return the SHA-256 of each file, by name."""
     return {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
 def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
-    """Read and convert the tables in the folder of a store; return them by name.
-
-    If all files are unchanged since ``write_store`` wrote them, return the paths of the files
-    instead.
-    """
+    """Return the tables in a folder by name; unchanged files are returned as paths."""
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
     files = {}
@@ -218,11 +203,7 @@ def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
 
 
 def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
-    """Convert tables to the columns, column order and types of the store's schema.
-
-    Missing optional columns are added as nulls, and timestamps in other time zones are converted to
-    UTC. If values cannot be converted without loss, raise `StoreError`.
-    """
+    """Convert tables to the columns and types of the store's schema, or raise `StoreError`."""
     problems = []
     if "projects" not in tables:
         problems.append("projects.host: the table is missing; a store has at least its projects")
@@ -256,7 +237,7 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
 
 
 def _convert_column(column: StoreColumn, values: Any) -> Any:
-    """Convert the values of a column to its declared type; raise `ValueError` if that fails."""
+    """Convert a column to its declared type, or raise `ValueError`."""
     if not isinstance(values, pa.ChunkedArray):
         try:
             values = pa.array(values, from_pandas=True)
@@ -285,11 +266,11 @@ _ARROW_PATTERNS = {
     "instant": "timestamp",
     "day": "date",
 }
-"""For each kind of column, a pattern for the names of the Arrow types that it accepts."""
+"""A pattern for the names of the Arrow types that each kind of column accepts."""
 
 
 def _find_kind(type_: pa.DataType) -> str:
-    """Return the kind of column for an Arrow type, such as ``text``; "" if no kind accepts it."""
+    """Return the kind of column for an Arrow type, such as ``text``."""
     if pt.is_list(type_) or pt.is_large_list(type_):
         is_text_list = pt.is_null(type_.value_type) or _find_kind(type_.value_type) == "text"
         return "words" if is_text_list else ""
@@ -301,10 +282,7 @@ def _find_kind(type_: pa.DataType) -> str:
 
 
 def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
-    """Load tables into a new database, and return the connection to it.
-
-    Arrow tables are validated; files, which are given as paths, were validated before.
-    """
+    """Load tables into a new database, and return the connection."""
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []
@@ -338,11 +316,11 @@ SELECT host, engine, CAST(min(ran_at) AS DATE) AS first_run_day,
   CAST(max(ran_at) AS DATE) AS last_run_day
 FROM store.answers GROUP BY host, engine
 """
-"""The first and last day on which a host sent an engine a prompt."""
+"""The first and last day on which a host sent a prompt to an engine."""
 
 
 def _find_problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Iterator[str]:
-    """Check a table; for each check that fails, yield a sentence about the first invalid value."""
+    """Yield a sentence for each failed check of a table."""
     for column_names, sql, message in _list_checks(table):
         for row in connection.execute(f"{sql} LIMIT 1").fetchall():
             cell_texts = ", ".join(
@@ -352,7 +330,7 @@ def _find_problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> 
 
 
 def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
-    """Yield the checks of a table: columns, SQL query of invalid values, and message of each."""
+    """Yield the checks of a table: columns, SQL query for invalid values, and message."""
     from_ = f"FROM store.{table.name}"
     for column in table.columns:
         name, allowed_sql = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)

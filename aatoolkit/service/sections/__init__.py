@@ -1,4 +1,4 @@
-"""The 17 sections by topic; importing this package registers them all."""
+"""The 17 sections of the API, by topic."""
 
 from aatoolkit.service.sections import brands, commerce, site, sources, work
 

@@ -1,29 +1,19 @@
-"""Brands and prompts: what answers say about brands, overall, by prompt, and in their full texts.
+"""Sections on brands and prompts: what answers say about brands.
 
-**Overview.** The key figures, their values by day, the brands and the engines.
+**Overview.** The key figures, their values by day, the brands and the engines. The visibility score
+is the mention rate times 100.
 
-The visibility score is the mention rate times 100.
+**Ranking.** Brands, ordered by how often answers mention them. Rank 1 has the largest share of
+voice; equal brands are ordered by name. The brand filter selects the brands to list; it does not
+change ranks. The rates of first and of top three positions are shares of the mentions with a
+position. Counts by prompt are 0 if no answer mentions the brand, and null without answers.
 
-**Ranking.** Brands ordered by how often answers mention them.
+**Perception.** Sentiment of brands, attributes given to them, and claims about them. The shares of
+positive, neutral and negative mentions are of all mentions with a sentiment. The score is the mean
+over the mentions that have a score. The share of an attribute is of all attributes of the brand.
 
-Rank 1 has the largest share of voice; brands that tie are ranked by name, so that no two brands
-have the same rank. The brand filter selects the brands that are listed; ranks are always among all
-brands. The denominator of the rates of first and of top three positions is the number of mentions
-with a position. The counts of mentions by prompt have a row for every listed brand and every prompt
-answered in this window or the one before: the count is 0 if no answer mentions the brand, and null
-if the prompt has no answer in the window.
-
-**Perception.** Sentiment of brands, attributes given to them, and claims about them.
-
-The denominator of the positive, neutral and negative shares is the number of mentions labelled with
-one of these sentiments. The score is the mean over the mentions that have a score. The denominator
-of an attribute's share is the number of all attributes that answers give to the same brand.
-
-**Prompts.** Every prompt that passes the filters, its measures, and how many prompts the account's
-plan allows.
-
-Prompts that never ran are listed, too; their number of answers is 0, and other measures are null.
-All rows are in one response: the API documents no parameter for paging.
+**Prompts.** Every prompt that passes the filters, with its measures, and the number of prompts in
+the account's plan. Prompts that never ran have 0 answers, and null for other measures.
 
 **Chats.** The texts of single answers, with their mentions, citations and search queries.
 """
@@ -96,7 +86,7 @@ def overview(obs: Observations) -> SectionAnswer:
 
 
 def _missing_figure_states(obs: Observations) -> dict[str, State]:
-    """Map the JSON path of each key figure that cannot be computed to its availability."""
+    """Return the availability of each key figure that cannot be computed."""
     states = missing_changes(obs, _OVERVIEW_CHANGES)
     if reason := why_no_subject(obs):
         states |= {f"kpis.{name}": State("unavailable", reason) for name in _BRAND_FIGURES}
@@ -106,7 +96,7 @@ def _missing_figure_states(obs: Observations) -> dict[str, State]:
 
 
 def _kpi_objects(obs: Observations) -> dict[str, Any]:
-    """Return the key figures as JSON objects, each with its value in the previous window."""
+    """Return the key figures as JSON, each with its value in the previous window."""
     figures = _key_figures(obs)
     previous_figures = _key_figures(obs, PREVIOUS) if obs.has_previous else dict.fromkeys(figures)
 
@@ -140,11 +130,7 @@ def _kpi_objects(obs: Observations) -> dict[str, Any]:
 
 
 def _key_figures(obs: Observations, window: str = "") -> dict[str, Any]:
-    """Return the key figures of one window, and the counts from which they are computed.
-
-    ``window`` is a prefix of table names: ``""`` for the requested window, `PREVIOUS` for the
-    window before it.
-    """
+    """Return the key figures of one window, with their counts."""
     figures = measure_focus_brands(obs, WHOLE, window)[()] | count_citations(obs, WHOLE, window)[()]
     mention_rate = figures["mention_rate"]
     figures["visibility_score"] = None if mention_rate is None else 100.0 * mention_rate
@@ -153,7 +139,7 @@ def _key_figures(obs: Observations, window: str = "") -> dict[str, Any]:
 
 
 def _daily_figures(obs: Observations) -> list[dict[str, Any]]:
-    """Return the key figures of each day; without answers ``answerCount`` is 0, the others None."""
+    """Return the key figures of each day."""
     brand_measures, citation_counts = measure_focus_brands(obs, DAYS), count_citations(obs, DAYS)
     days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
     return [
@@ -173,16 +159,13 @@ def _daily_figures(obs: Observations) -> list[dict[str, Any]]:
 
 
 def _previous_by_brand(obs: Observations) -> dict[str, dict[str, Any]]:
-    """Map each brand to its measures in the previous window.
-
-    The result is empty if answers were not collected throughout the previous window.
-    """
+    """Return the measures of each brand in the previous window."""
     rows = measure_brands(obs, PREVIOUS) if obs.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
 def _top_brands(obs: Observations) -> list[dict[str, Any]]:
-    """Return the listed brands with their measures and the changes of their mention rates."""
+    """Return the brands with their measures and the change of their mention rates."""
     previous_by_brand, brands = _previous_by_brand(obs), []
     for row in measure_brands(obs):
         previous_row = previous_by_brand.get(row["brand"], {})
@@ -203,7 +186,7 @@ def _top_brands(obs: Observations) -> list[dict[str, Any]]:
 
 
 def _engine_measures(obs: Observations) -> list[dict[str, Any]]:
-    """Return the measures of each engine that is configured or that answered in the window."""
+    """Return the measures of each engine."""
     measures = measure_focus_brands(obs, ENGINES)
     return [
         select_fields(
@@ -316,7 +299,7 @@ def ranking(obs: Observations) -> SectionAnswer:
 
 
 _COMPARED_NAMES = "rank shareOfVoice mentionCount allMentionCount"
-"""The measures that the leaderboard also has for the window before."""
+"""The measures in the leaderboard that also have their value in the previous window."""
 
 _RANKING_CHANGES = """
 leaderboard[].previousRank leaderboard[].previousShareOfVoice leaderboard[].previousMentionCount
@@ -326,7 +309,7 @@ byPrompt[].brands{}.previousMentionCount byPrompt[].brands{}.previousShareOfVoic
 
 
 def _leaderboard(obs: Observations) -> list[dict[str, Any]]:
-    """Return the listed brands by rank, with their measures in this window and the one before."""
+    """Return the brands by rank, with their measures in both windows."""
     previous_by_brand = _previous_by_brand(obs)
     return [
         {
@@ -407,7 +390,7 @@ def perception(obs: Observations) -> SectionAnswer:
 
 
 def _missing_part_states(obs: Observations) -> dict[str, State]:
-    """Map each part of ``perception`` that cannot be computed to its availability."""
+    """Return the availability of each part of ``perception`` that cannot be computed."""
     reasons = {
         "sentiment": None if obs.has_rows("mentions") else why_no_rows("mentions"),
         "sentimentTrend": why_no_subject(obs),
@@ -418,7 +401,7 @@ def _missing_part_states(obs: Observations) -> dict[str, State]:
 
 
 def _brand_sentiments(obs: Observations) -> list[dict[str, Any]]:
-    """Return the sentiment of answers about each listed brand: score, shares and counts."""
+    """Return the sentiment of answers about each brand: score, shares and counts."""
     return [
         {"brand": row["brand"], **_sentiment_shares(row), **select_fields(row, "own mentionCount")}
         for row in measure_brands(obs)
@@ -426,16 +409,13 @@ def _brand_sentiments(obs: Observations) -> list[dict[str, Any]]:
 
 
 def _daily_sentiment(obs: Observations) -> list[dict[str, Any]]:
-    """Return the sentiment of answers about the brands in focus, on each day with scored mentions.
-
-    The brands in focus are those of the brand filter; without that filter, the project's own.
-    """
+    """Return the sentiment of answers about the focus brands, per day."""
     rows = measure_focus_brands(obs, DAYS).items()
     return [{"date": day, **_sentiment_shares(row)} for day, row in rows if row["scored_count"]]
 
 
 def _sentiment_shares(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the sentiment score of a row of measures, and the share and count by sentiment."""
+    """Return the sentiment score, and the share and count of each sentiment."""
     return select_fields(
         row,
         "score positive neutral negative scoredCount labelledCount positiveCount neutralCount"
@@ -476,7 +456,7 @@ ORDER BY prompt_id, engine
 """
 
 _COUNT_NAMES = "answerCount mentionCount mentionRate"
-"""The measures of each prompt, and of each prompt on each engine, in this window and before it."""
+"""The measures of each prompt, and of each prompt on each engine."""
 
 _PROMPTS_CHANGES = """
 rows[].previousAnswerCount rows[].previousMentionCount rows[].previousMentionRate
@@ -515,7 +495,7 @@ def prompts(obs: Observations) -> SectionAnswer:
 
 
 def _account_allowance(obs: Observations) -> dict[str, Any]:
-    """Return the account's plan and prompt allowance; they do not depend on filters."""
+    """Return the account's plan and its number of prompts."""
     project = obs.project
     allowance, used_count = project["prompt_allowance"], obs.fetch_value(_USED_SQL)
     is_known = allowance is not None and used_count is not None
@@ -530,7 +510,7 @@ def _account_allowance(obs: Observations) -> dict[str, Any]:
 
 
 def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
-    """Return the prompts that pass the filters, with their measures."""
+    """Return the prompts with their measures."""
     mentions, counts = measure_focus_brands(obs, PROMPTS), count_citations(obs, PROMPTS)
     runs_by_prompt = _runs_by_prompt(obs)
     rows = []
@@ -562,11 +542,7 @@ def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
 def _previous_measures(
     obs: Observations, grouping: Grouping, key: Any, names: str
 ) -> dict[str, Any]:
-    """Return the measures ``names`` of one group of answers in the previous window.
-
-    ``key`` is the key of the group. If the group had no answers then, its answer count is 0 and its
-    other measures are None. If answers were not collected throughout that window, all are None.
-    """
+    """Return the measures ``names`` of one group of answers in the previous window."""
     row = {}
     if obs.has_previous:
         row = {"answer_count": 0, **measure_focus_brands(obs, grouping, PREVIOUS).get(key, {})}
@@ -574,7 +550,7 @@ def _previous_measures(
 
 
 def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:
-    """Map each prompt to a list with its latest run and its measures on each engine."""
+    """Return the latest run and the measures on each engine, by prompt."""
     is_measured = why_no_subject(obs) is None
     measures = measure_focus_brands(obs, PROMPT_ENGINES)
     runs_by_prompt: dict[str, list[dict[str, Any]]] = {}
@@ -596,7 +572,7 @@ def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:
 # --- chats -------------------------------------------------------------------------------------
 
 MAX_CHATS = 500
-"""The largest number of answers in one response; the latest are chosen."""
+"""The largest number of runs in one response."""
 
 _CHATS_SQL = """
 WITH chosen AS (
@@ -640,10 +616,7 @@ WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY query_index
 
 @section("chats")
 def chats(obs: Observations) -> SectionAnswer:
-    """Return the section ``chats``: the latest runs, answered or not, at most :data:`MAX_CHATS`.
-
-    With a brand filter, only answers that mention one of the brands are returned.
-    """
+    """Return the section ``chats``: the latest runs, answered or not."""
     matched_count = obs.fetch_value("SELECT count(*) FROM named_runs")
     rows = obs.fetch_rows(_CHATS_SQL, limit=MAX_CHATS)
     chat_ids = [row["chatId"] for row in rows]
@@ -664,7 +637,7 @@ def chats(obs: Observations) -> SectionAnswer:
 def _chats_availability(
     obs: Observations, returned_count: int, matched_count: int
 ) -> SectionAvailability:
-    """Return the availability of ``chats``; it is partial if matching runs are left out."""
+    """Return the availability of ``chats``, partial if runs are left out."""
     reason = f"Sampled answers: {returned_count} of {matched_count} matching answers returned."
     fields = {
         f"chats[].{table}": State("unavailable", why_no_rows(table))

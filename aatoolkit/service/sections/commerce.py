@@ -1,23 +1,19 @@
-"""Commerce: advertisements, shopping results, and visits with their conversions.
+"""Sections on commerce: advertisements, shopping results, visits and conversions.
 
 **Ads.** How many answers have an advertisement, and the advertisers.
 
-**Shopping.** The products, brands and merchants in the shopping results of answers.
+**Shopping.** The products, brands and merchants in the shopping results of answers. The trigger
+rate is the share of examined answers that have shopping results. Other rates are shares of the
+answers with shopping results. Price ranges and averages use only the most frequent currency. The
+brand filter narrows the lists, but not the denominators.
 
-The trigger rate is the share of the examined answers that have shopping results. The denominator of
-the other rates is the number of answers with shopping results. Prices in different currencies
-cannot be compared, so price ranges and averages use only the currency with most offers. The brand
-filter narrows the lists, but not the denominators.
+**Conversions.** Visits that came from answer engines, and their conversions. ``totals.sessions``
+counts all visits, whatever the engine filter. ``aiSessions`` counts the visits from engines that
+pass the filter. *Other* visits come from no engine, or from an engine whose visits cannot be told
+apart from others.
 
-**Conversions.** Visits that came from answer engines, and their conversions.
-
-``totals.sessions`` counts all visits in the window, from any source; the engine filter does not
-change it. ``aiSessions`` counts the visits from engines that pass the filter. *Other* visits come
-from no engine, or from an engine whose traffic cannot be separated from other traffic.
-
-Conversions are recorded later than visits. So conversions, revenue and conversion rates count only
-visits on days whose conversions are complete; the availability says if days are left out. If the
-last such day is not known, but conversions are recorded, all days are taken to be complete.
+Conversions are recorded later than visits. Conversions, revenue and rates count only days whose
+conversions are complete.
 """
 
 from __future__ import annotations
@@ -115,10 +111,9 @@ ORDER BY engine
 
 @section("ads")
 def ads(obs: Observations) -> SectionAnswer:
-    """Return the section ``ads``: advertisements, and the share of examined answers with any.
+    """Return the section ``ads``: advertisements, and the share of answers with any.
 
-    The brand filter selects advertisers. It does not change ``answersChecked`` and
-    ``allObservations``, the denominator of ``adShare``.
+    The brand filter selects advertisers; it does not change denominators.
     """
     engines = obs.fetch_rows(_SUPPORT_SQL)
     body = {
@@ -136,7 +131,7 @@ def ads(obs: Observations) -> SectionAnswer:
 def _ads_availability(
     obs: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
 ) -> SectionAvailability:
-    """Return the availability of ``ads``, which names engines whose answers were not examined."""
+    """Return the availability of ``ads``, with the engines whose answers were not examined."""
     unexamined, template = [], "Answers of {} were not examined for advertisements."
     states = {}
     for engine in engines:
@@ -182,7 +177,7 @@ priced AS (
   QUALIFY row_number() OVER (PARTITION BY {0} ORDER BY count(*) DESC, price_currency) = 1
 )
 """
-"""A CTE: the prices by a column, in its most frequent currency."""
+"""SQL: the prices by a column, in the column's most frequent currency."""
 
 _SHOPPING_TOTALS_SQL = f"""
 WITH {_LISTED_SQL}
@@ -277,7 +272,7 @@ WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 
 @section("shopping")
 def shopping(obs: Observations) -> SectionAnswer:
-    """Return the section ``shopping``: products, brands and merchants in examined answers."""
+    """Return the section ``shopping``: products, brands and merchants in answers."""
     body: dict[str, Any] = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
         "brands": [],

@@ -1,10 +1,8 @@
-"""The site: the requests of crawlers, and the results of an examination of its pages.
+"""Sections on the site: requests of crawlers, and an examination of its pages.
 
-**Crawl.** Which crawlers requested which paths, as the gateway recorded it.
-
-The time series counts requests by hour or by day. If an hour of a day was not recorded, the count
-of that day is the number of requests that were seen, or null if none was seen. So a count of 0
-means that all hours were recorded.
+**Crawl.** Which crawlers requested which paths. The time series counts requests by hour or by day.
+A count of 0 means that all hours were recorded. Without requests and with missing hours, the count
+is null.
 
 **Crawlability.** What the last examination of the site found for crawlers and assistants.
 """
@@ -118,7 +116,7 @@ _PATHS_BY_COLUMN = {
     "path": ("totals.uniquePaths", "bots[].uniquePaths", "paths"),
     "status": ("bots[].statusCounts", "paths[].lastStatus"),
 }
-"""For each column that some requests lack, the JSON paths that are computed from it."""
+"""The JSON paths that are computed from each optional column."""
 
 _GATEWAY_SQL = """
 SELECT {'state': cname_state, 'host': cname_host, 'target': cname_target} AS cname,
@@ -141,9 +139,7 @@ _TOTAL_NAMES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "by
 def crawl(obs: Observations) -> SectionAnswer:
     """Return the section ``crawl``: the requests of AI crawlers for pages of the host.
 
-    The gateway that the host's domain points to (by CNAME) records the requests. If the host has no
-    gateway, records from the host's own logs are used. The engine filter selects the crawlers that
-    belong to its engines.
+    The engine filter selects the crawlers of its engines.
     """
     gateway = obs.fetch_row(_GATEWAY_SQL)
     bucket = "hour" if obs.window.days == 7 else "day"
@@ -187,7 +183,7 @@ def crawl(obs: Observations) -> SectionAnswer:
 
 
 def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
-    """Return the availability of ``crawl``; it is partial if some hours were not recorded."""
+    """Return the availability of ``crawl``, partial if some hours were not recorded."""
     requested_engines = obs.question.filter("engine")
     if requested_engines and not obs.fetch_value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
@@ -289,8 +285,7 @@ _PHRASE_BY_PATH = {
 def crawlability(obs: Observations) -> SectionAnswer:
     """Return the section ``crawlability``: the results of the latest examination of the site.
 
-    The engine filter selects the engines whose access to pages is reported (``assistants``). The
-    score is the percentage of applicable checks that passed; a check with a warning did not pass.
+    The score is the percentage of checks that passed.
     """
     body: dict[str, Any] = {
         "checkedAt": None,

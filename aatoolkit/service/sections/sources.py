@@ -1,16 +1,16 @@
-"""Sections about sources: what answers cite, the queries behind answers, and the gaps.
+"""Sections on sources: what answers cite, the search queries behind answers, and gaps.
 
-**Domains.** How often engines cite and retrieve each domain, and what kind of site the domain is.
+**Domains.** How often engines cite and retrieve each domain, and what kind of site it is.
 
 **Urls.** How often engines cite each page, for which prompts, and which brands the page mentions.
 
 **Gaps.** The domains and topics where answers name competitors rather than the own brand.
 
-The own brand is the brand of the brand filter or, without this filter, the brand of the project.
-Several own brands count as one. The competitors are the other tracked brands.
+The own brand is the brand of the brand filter; by default, the project's. Several own brands count
+as one. The competitors are the other tracked brands.
 
-On each domain, citations are counted per brand: a source of the domain counts for a brand if it is
-cited in an answer that mentions the brand. The gap on the domain is of one of these kinds:
+On each domain, citations are counted per brand: a citation counts for every brand that the answer
+mentions. The gap on the domain is of one of these kinds:
 
 ======== ======================================================================
 missing  the own brand has no citations, a competitor has at least one
@@ -20,10 +20,9 @@ weak     the own brand's count is lower than that
 strong   the own brand's count is higher than that
 ======== ======================================================================
 
-A domain is left out if no answer that cites it mentions any of these brands. The lead of the
-competitors on a domain is the mean of their counts minus the count of the own brand. The
-opportunity score of a domain is this lead as a percentage of the largest lead on any domain; it is
-0 where the competitors do not lead.
+The lead of the competitors on a domain is the mean of their counts minus the count of the own
+brand. The opportunity score is this lead as a percentage of the largest lead; it is 0 if the
+competitors do not lead.
 
 **Fanouts.** The search queries that engines send before they answer a prompt.
 """
@@ -46,14 +45,13 @@ from aatoolkit.service.measures import NO_SUBJECT, why_no_own_citations
 from aatoolkit.service.observations import Observations
 
 _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
-"""An SQL aggregate of ``seen_sources``: whether all engines of a group show what they retrieve."""
+"""SQL: whether all engines of a group show which sources they retrieve."""
 
 
 def _sources_availability(obs: Observations, *paths: str) -> SectionAvailability:
     """Return the availability of a section about cited sources.
 
-    ``paths`` are the JSON paths of figures on retrieved sources. They are partial if an engine that
-    answered shows only the sources that it cites, and not applicable if all such engines do.
+    ``paths`` are the JSON paths of figures on retrieved sources, which some engines hide.
     """
     if not obs.has_rows("citations"):
         return SectionAvailability("unavailable", why_no_rows("citations"))
@@ -156,10 +154,7 @@ FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 def domains(obs: Observations) -> SectionAnswer:
     """Return the section ``domains``: the domains that answers cite, by rank.
 
-    ``brandsMentioned`` are the brands found on a domain's pages; null if no page was examined. The
-    denominator of ``retrievedAnswerShare`` is the number of answers by engines that show which
-    sources they retrieve. If another engine cites the domain, the domain's figures on retrieval are
-    null.
+    Figures on retrieval are null if an engine that cites the domain hides what it retrieves.
     """
     availability = _sources_availability(
         obs,
@@ -227,7 +222,7 @@ ORDER BY citations DESC, url
 
 @section("urls")
 def urls(obs: Observations) -> SectionAnswer:
-    """Return the section ``urls``: all web pages that answers cite, in a single response."""
+    """Return the section ``urls``: all web pages that answers cite."""
     availability = _sources_availability(obs, "items[].retrievalCount")
     items = obs.fetch_rows(_ITEMS_SQL)
     total = None if availability.status == "unavailable" else len(items)
@@ -239,7 +234,7 @@ def urls(obs: Observations) -> SectionAnswer:
 
 GAP_KINDS = ("missing", "weak", "shared", "strong", "unique")
 TOLERANCE = 0.2
-"""How far from the competitors' mean, as a fraction of it, still counts as equal."""
+"""The relative difference from the competitors' mean up to which counts are ``shared``."""
 
 _CONTENDERS_SQL = """
 competitors AS (
@@ -328,7 +323,7 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 @section("gaps")
 def gaps(obs: Observations) -> SectionAnswer:
-    """Return the section ``gaps``: compare the own brand with competitors by domain and topic."""
+    """Return the section ``gaps``: the own brand and its competitors, by domain and topic."""
     own_brands = obs.fetch_column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
     competitors = obs.fetch_column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
@@ -355,7 +350,7 @@ def gaps(obs: Observations) -> SectionAnswer:
 def _why_not_comparable(
     obs: Observations, own_brands: list[str], competitors: list[str]
 ) -> str | None:
-    """Return the reason why own brands and competitors cannot be compared; None if they can."""
+    """Return why own brands and competitors cannot be compared, or None."""
     tables = [table for table in ("citations", "mentions") if not obs.has_rows(table)]
     if tables:
         return why_no_rows(*tables)
@@ -365,7 +360,7 @@ def _why_not_comparable(
 
 
 def _gaps_availability(obs: Observations) -> SectionAvailability:
-    """Return the availability of ``gaps``; topic gaps are partial if prompts have no topic."""
+    """Return the availability of ``gaps``."""
     untagged_row = obs.fetch_row(
         "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
     )
@@ -381,7 +376,7 @@ def _gaps_availability(obs: Observations) -> SectionAvailability:
 # --- fanouts -----------------------------------------------------------------------------------
 
 MAX_TERMS = 50
-"""How many of the commonest words of the queries are listed."""
+"""The number of words to list, the most frequent first."""
 
 _FANOUT_TOTALS_SQL = """
 SELECT count(*) AS "fanoutCount", count(DISTINCT query) AS "uniqueQueries",
@@ -433,11 +428,7 @@ FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY
 
 @section("fanouts")
 def fanouts(obs: Observations) -> SectionAnswer:
-    """Return the section ``fanouts``: the search queries that engines sent before they answered.
-
-    Each query has counts, and the first and last day on which it was sent. The availability names
-    engines that hide their queries.
-    """
+    """Return the section ``fanouts``: the search queries that engines sent before they answered."""
     body: dict[str, Any] = {
         "totals": dict.fromkeys(
             ("fanoutCount", "uniqueQueries", "answersWithFanouts", "fanoutsPerAnswer")
@@ -457,7 +448,7 @@ def fanouts(obs: Observations) -> SectionAnswer:
 
 
 def _fanouts_availability(obs: Observations) -> SectionAvailability:
-    """Return the availability of ``fanouts``, which names the engines that hide their queries."""
+    """Return the availability of ``fanouts``, with the engines that hide their queries."""
     engines = obs.fetch_rows(_ENGINES_SQL)
     hiding_engines = {row["engine"]: row["label"] for row in engines if row["hides"]}
     states = {
@@ -477,5 +468,5 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
 
 
 def _why_hidden(labels: Iterable[str]) -> str:
-    """Return the reason why queries are missing: one sentence per engine that hides its queries."""
+    """Return one sentence per engine that hides its queries."""
     return " ".join(f"{label} does not expose its query expansions." for label in labels)

@@ -1,39 +1,34 @@
-"""Work: actions to take, the impact of completed actions, and notable changes (insights).
+"""Sections on work: actions to take, the impact of completed actions, and insights.
 
-Impact and insights both compare two windows of answers. Answers to one prompt resemble each other,
-so each prompt counts as one observation: `p_value_of_change` compares the windows prompt by prompt.
+Impact and insights compare two windows of answers. Answers to the same prompt resemble each other,
+so each prompt counts as one observation (`p_value_of_change`).
 
-**Actions.** An action passes a filter if it concerns one of the filter's values, or if it does not
-say which values it concerns. The number of days does not narrow the list; actions proposed or
-changed after the end of the window are left out.
+**Actions.** Actions of the values that pass the filters, and actions for all values. Actions that
+were proposed or changed after the window are left out.
 
-**Impact.** A completed action has a window before it and a window after it; it is listed if the
-window after it overlaps the requested window. Both windows have the answers that pass the engine,
-topic and category filters and belong to the prompts that the action is meant to affect. Mentions
-and own pages are those of the brand of the brand filter, or else of the project's own brand. The
-verdict on a metric is ``improved`` or ``declined`` if the test of the change gives p < 0.05, else
-``no_detectable_change``; the confidence is 1 - p. ``mentionRate`` has a 95 % confidence interval in
-each window (`clustered_interval`). For ``citationCount``, the number of citations of own pages, the
-test is on citations per answer; there is no interval and no confidence. With fewer than five
+**Impact.** The windows before and after each completed action; the window after it overlaps the
+requested window. Only answers to the prompts that the action should affect count. The verdict is
+``improved`` or ``declined`` if p < 0.05, else ``no_detectable_change``; the confidence is 1 - p.
+``mentionRate`` has a 95 % confidence interval (`clustered_interval`). ``citationCount``, the number
+of citations of own pages, has none; its test uses citations per answer. With fewer than five
 prompts there is no test. The verdict on an action is that on its first metric.
 
-**Insights.** Brands in focus are those of the brand filter, or else the project's own. The kinds of
-changes between the previous window and the requested one:
+**Insights.** Notable changes since the previous window:
 
 ============================ ===========================================================
-``visibility_change``        the mention rate of a brand in focus, overall or on one engine
-``sentiment_change``         the sentiment score of a brand in focus
+``visibility_change``        the mention rate of a brand, overall or on one engine
+``sentiment_change``         the sentiment score of a brand
 ``competitor_citation_gain`` on one domain: more answers cite pages that mention one
                              competitor
 ``citation_loss``            on one domain: answers cited own pages that are no longer cited
 ============================ ===========================================================
 
-Changes with an adjusted p-value up to 0.1 are reported, so that at most 10 % of them are expected
-to be chance (Benjamini and Hochberg 1995). The severity grades the size of the change. The
-confidence is the adjusted p-value in words; with fewer than 30 observations in either window it is
-``provisional``. A change is not reported if it is too small, or if either window has fewer than 10
-observations. A change of citations also needs at least 5 citing answers in the two windows
-together. An insight names the prompts that changed most.
+The brands are those of the brand filter; by default, the project's own. Changes with an adjusted
+p-value up to 0.1 are reported: at most 10 % of them are expected to be chance (Benjamini and
+Hochberg 1995). The severity grades the size of the change. The confidence is the adjusted p-value
+in words, or ``provisional`` with fewer than 30 observations in either window. Small changes are
+left out, and changes with fewer than 10 observations in either window. Changes of citations need at
+least 5 citing answers.
 """
 
 from __future__ import annotations
@@ -107,7 +102,7 @@ GROUP BY "group" ORDER BY "group"
 
 @section("actions")
 def actions(obs: Observations) -> SectionAnswer:
-    """Return the section ``actions``: optimisation actions by group, and their count by state."""
+    """Return the section ``actions``: actions by group, and their count by state."""
     if not obs.has_rows("actions"):
         availability = SectionAvailability(
             "unavailable", why_no_rows("actions"), 0, last_run_time(obs)
@@ -128,7 +123,7 @@ def actions(obs: Observations) -> SectionAnswer:
 _MIN_DAYS, _MIN_ANSWERS, _MIN_PROMPTS = 7, 30, 5
 _SIGNIFICANCE_LEVEL = 0.05
 _COUNT_COLUMNS = {"mentionRate": "mentions", "citationCount": "citations"}
-"""The column of the samples that is counted for each metric."""
+"""The column that is counted for each metric."""
 
 _LISTED = "host = $host AND after_start <= $window_end AND after_end >= $window_start"
 
@@ -206,10 +201,7 @@ def impact(obs: Observations) -> SectionAnswer:
 
 
 def _measure_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
-    """Return the outcome of a completed action as JSON: metrics before and after it, and a verdict.
-
-    Only metrics in ``countable_metrics`` are measured; there are none if answers are too few.
-    """
+    """Return the metrics before and after a completed action, and a verdict."""
 
     def split_windows(is_treated: bool) -> list[list[Row]]:
         rows = [row for row in experiment["samples"] if row["treated"] is is_treated]
@@ -248,15 +240,11 @@ def _measure_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
 
 
 def _sum_column(rows: list[Row], column: str) -> int:
-    """Return the sum of a column over rows."""
     return sum(row[column] for row in rows)
 
 
 def _compare_metric(name: str, rows_by_window: list[list[Row]]) -> Row:
-    """Compare a metric in the windows before and after an action; return the result as JSON.
-
-    ``rows_by_window`` has two lists, with the counts of each prompt before and after the action.
-    """
+    """Return the comparison of a metric before and after an action, as JSON."""
     column, is_rate = _COUNT_COLUMNS[name], name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
     results: list[Row] = []
@@ -289,10 +277,7 @@ def _compare_metric(name: str, rows_by_window: list[list[Row]]) -> Row:
 
 
 def _describe_shortages(outcomes: list[Row], is_countable: bool) -> list[str]:
-    """Return sentences that say how many actions have too few answers or prompts for a verdict.
-
-    ``is_countable`` is false if no metric could be counted, however many answers there were.
-    """
+    """Return sentences about actions with too few answers or prompts for a verdict."""
     verdicts = [outcome["verdict"] for outcome in outcomes]
     untested_count = sum(
         metric["metric"] == "mentionRate" and metric["confidence"] is None
@@ -324,7 +309,7 @@ _MAX_EVIDENCE = 5
 class _ChangeKind(NamedTuple):
     """A kind of notable change: its metric, its texts, and the minimum effect of each severity.
 
-    The texts are format strings; ``rise`` and ``fall`` are recommendations for either direction.
+    ``rise`` and ``fall`` are recommendations, as format strings.
     """
 
     key: str
@@ -447,7 +432,7 @@ GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {
 
 @section("insights")
 def insights(obs: Observations) -> SectionAnswer:
-    """Return the section ``insights``: notable changes, most severe first, with a headline."""
+    """Return the section ``insights``: notable changes, the most severe first."""
     availability = _insights_availability(obs)
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
@@ -474,7 +459,7 @@ def insights(obs: Observations) -> SectionAnswer:
 
 
 def _insights_availability(obs: Observations) -> SectionAvailability:
-    """Return the availability of ``insights``, which need answers of the previous window too."""
+    """Return the availability of ``insights``, which need answers in both windows."""
     missing_reasons = [why_no_subject(obs), why_no_own_citations(obs)]
     if not obs.has_rows("source_page_brands"):
         missing_reasons.append("It is not known which brands the cited pages mention.")
@@ -492,11 +477,7 @@ def _insights_availability(obs: Observations) -> SectionAvailability:
 
 
 def _measure_change(row: Row) -> Row | None:
-    """Return ``row``, a change between two windows, with its size, severity and evidence added.
-
-    Return None if there are too few data to measure the change. The severity is None if the change
-    is too small to report. The evidence is a list of the prompts that contribute most to it.
-    """
+    """Return a change with its size, severity and prompts, or None if there are too few data."""
     change_kind = _CHANGE_KINDS[row["kind"]]
     is_count, is_loss = change_kind.unit == "count", row["kind"] == "citation_loss"
     before, n_before, after, n_after = map(sum, zip(*row["prompts"], strict=True))
@@ -531,7 +512,7 @@ def _measure_change(row: Row) -> Row | None:
 
 
 def _build_insight(obs: Observations, change: Row, p_value: float) -> Row:
-    """Build the insight about a change as JSON: its texts, metric and evidence."""
+    """Return the insight about a change as JSON."""
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
     change_kind, (before, after) = _CHANGE_KINDS[kind], change["values"]
     labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(obs)}

@@ -1,12 +1,10 @@
 """A synthetic store of any size: the same seed gives the same bytes.
 
-Everything in it is made up, and marked as synthetic. It is for trying out the service and the
-toolkit, and has every gap that real observations have: engines that never ran, days without a run,
-answers that were refused, sentiment that was not scored, hours that were not recorded.
+All data are made up. They have every gap that real observations have, such as engines that never
+ran, and days without answers.
 
-In reading order: ``world`` has hosts, engines, brands, prompts and pages, and functions that
-generate random columns from a seed; ``draw`` generates random runs, answers and their content, and
-the logs of sites.
+In reading order: ``world`` has hosts, engines, brands, prompts and pages. ``draw`` generates random
+answers, and the logs of sites.
 """
 
 from __future__ import annotations
@@ -55,14 +53,12 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
     Parameters
     ----------
     seed
-        The seed of the random numbers; the same seed and size give the same rows.
+        The seed of the random numbers.
     answers
-        The number of answers of all hosts together, including failed ones. The numbers of crawler
-        requests and visits grow with it.
+        The number of answers, including failed answers. Crawler requests and visits grow with it.
     icc
-        The intra-class correlation of mentions: how alike the answers to one prompt are in whether
-        they mention a brand, from 0 (prompts do not differ) to below 1. Real observations have
-        about 0.3.
+        The intra-class correlation of mentions in answers to the same prompt, from 0 to below 1.
+        Real observations have about 0.3.
 
     Raises
     ------
@@ -84,7 +80,7 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
 def write_synthetic_store(
     folder: str | os.PathLike[str], seed: int = 0, answers: int = 5000, icc: float = 0.3
 ) -> None:
-    """Write a synthetic store to a folder, with a README that says that it is synthetic.
+    """Write a synthetic store to a folder, with a README.
 
     Parameters
     ----------
@@ -107,11 +103,7 @@ def write_synthetic_store(
 
 
 def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
-    """Generate the random tables of all hosts; yield several dicts of tables by name for each host.
-
-    Each host gets its share of the number ``answers``, rounded down; the first host also gets the
-    remainder. ``icc`` is the intra-class correlation of mentions, as for `synthesize`.
-    """
+    """Generate the random tables of each host, and yield them by name."""
     yield tables_from_rows("", ROWS[""])
     counts = [int(plan.share * answers) for plan in HOSTS]
     counts[0] += answers - sum(counts)

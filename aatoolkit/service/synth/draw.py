@@ -1,8 +1,6 @@
-"""Generate the random data of a project: runs, answers, and the logs of its site.
+"""Generate the random data of a project: runs, answers, crawler requests, visits.
 
-In reading order: runs (which prompt was sent to which engine when) and the brands that answers
-mention; the pages that answers cite, their queries, advertisements and products; the requests of
-crawlers that the gateway recorded, visits and conversions.
+A run sends one prompt to one engine.
 """
 
 from __future__ import annotations
@@ -38,20 +36,17 @@ from aatoolkit.service.synth.world import (
 
 SALES = "Sales automation"
 MOVED_PROMPTS = CHOICES["moved_prompts"]
-"""The prompts whose mentions increase after the action that is shown to have an effect."""
+"""The prompts whose mentions an action increases."""
 
 _URN_DRAWS = 1000
-"""The number of draws from each urn: the more, the closer its fraction is to a beta variable."""
+"""The number of draws from each Pólya urn; more draws approximate a beta distribution better."""
 
 
 class Runs:
-    """The runs of a project in chronological order, and the brands that their answers mention.
+    """The runs of a project in order of time, and the brands that their answers mention.
 
-    A run sends one prompt to one engine. Arrays such as ``days_ago`` (days before the last day),
-    ``engine_index`` and ``prompt_index`` have an entry for each run. Three arrays have an entry for
-    each mention: ``mention_run`` (the index of the run), ``mention_brand`` (the index of the brand)
-    and ``mention_place`` (the position in the answer, from 0). ``icc`` is the intra-class
-    correlation of mentions in the answers to one prompt.
+    Arrays such as ``days_ago`` and ``engine_index`` have an entry per run. ``mention_run``,
+    ``mention_brand`` and ``mention_place`` have an entry per mention.
     """
 
     def __init__(self, plan: HostPlan, seed: int, count: int, icc: float) -> None:
@@ -89,23 +84,17 @@ class Runs:
         return len(self.days_ago)
 
     def random_generator(self, area: int) -> np.random.Generator:
-        """Return a random number generator for the part of the project's data numbered ``area``.
-
-        Each part has a generator of its own, so that a change to one part leaves the others as they
-        are.
-        """
+        """Return a random number generator for one part of the data."""
+        # A generator per part: a change to one part leaves the others as they are.
         return independent_generator(self._seed, self.plan.number, area)
 
     def engine_mask(self, column: str, wanted_value: bool | None) -> Array:
-        """Return, for each run, whether its engine has ``wanted_value`` in a column of ``engines``.
-
-        The value is None for engines whose row lacks the column.
-        """
+        """Return, for each run, whether its engine has ``wanted_value`` in a column."""
         engine_matches = self.plan.fixed_array("engines", column) == wanted_value
         return engine_matches[self.engine_index]  # type: ignore[no-any-return]
 
     def _draw_mentions(self) -> None:
-        """Generate which brands each answer mentions, and in which order, at random."""
+        """Generate which brands each answer mentions, at random."""
         rng = self.random_generator(1)
         rates = self.plan.fixed_array("brands", "rate", 0.0)
         shape = (len(self), len(rates))
@@ -119,10 +108,7 @@ class Runs:
         self.mention_brand = brand_order[self.mention_run, self.mention_place]
 
     def _mention_probabilities(self, rates: Array) -> Array:
-        """Return the probability that a run mentions a brand: a row per run, a column per brand.
-
-        ``rates`` are the average mention rates of the brands.
-        """
+        """Return the probability that a run mentions a brand, as an array of runs by brands."""
         plan, is_recent = self.plan, self.days_ago < TURN_DAYS
         offsets = (
             self.random_generator(2).random((len(plan.fixed_rows("engines")), len(rates))) * 0.1
@@ -146,14 +132,10 @@ class Runs:
         return np.where(rates == 0, 0.0, chances)
 
     def _odds_factors(self, rates: Array) -> Array:
-        """Return random factors for the odds of a mention: a row per prompt, a column per brand.
+        """Return random factors for the odds of a mention, as an array of prompts by brands.
 
-        Answers to one prompt resemble each other: with an intra-class correlation ρ, the rates of
-        prompts have the variance ρ·r(1-r) around the brand's rate r, as in a beta-binomial
-        distribution. The factor is the odds of a prompt's rate divided by the odds of r. So a
-        change of r with time, engine or topic moves every prompt, and none beyond 0 or 1.
-
-        A beta variable is drawn as the limit of Pólya's urn, which needs only uniform numbers.
+        Rates of prompts vary as in a beta-binomial distribution: with intra-class correlation ρ,
+        their variance around the brand's rate r is ρ·r(1-r).
         """
         factors = np.ones((len(self.plan.fixed_rows("prompts")), len(rates)))
         if self.icc == 0:
@@ -161,6 +143,7 @@ class Runs:
         rng, weight = self.random_generator(7), (1 - self.icc) / self.icc
         mask = rates > 0
         success_counts = np.zeros((len(factors), int(mask.sum())))
+        # Pólya's urn approximates a beta distribution from uniform numbers only.
         for draw_number in range(_URN_DRAWS):
             probabilities = (weight * rates[mask] + success_counts) / (weight + draw_number)
             success_counts += rng.random(success_counts.shape) < probabilities
@@ -170,7 +153,7 @@ class Runs:
 
     @cached_property
     def mentions_only_rivals(self) -> Array:
-        """For each run, whether its answer mentions a tracked competitor and no own brand."""
+        """For each run, whether its answer mentions a competitor and no own brand."""
         is_own = self.plan.fixed_array("brands", "own", False).astype(bool)
         is_rival = self.plan.fixed_array("brands", "tracked") & ~is_own
         has_own, has_rival = (
@@ -181,7 +164,7 @@ class Runs:
 
 
 def draw_answers(runs: Runs) -> dict[str, pa.Table]:
-    """Generate the random table of answers, with one row for each run."""
+    """Generate the random table of answers, with one row per run."""
     rng, is_failed = runs.random_generator(3), ~runs.is_answered
     texts = null_where(is_failed, _answer_texts(runs))
     is_truncated = draw_booleans(rng, 0.3, len(runs))
@@ -212,7 +195,7 @@ def draw_answers(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _answer_texts(runs: Runs) -> pa.Array:
-    """Return the text of each answer: a sentence that names the brands it mentions, in order."""
+    """Return the text of each answer: a sentence with the brands it mentions."""
     offsets = np.concatenate([[0], np.cumsum(runs.mention_counts)])
     brands = take_values(
         [f"**{brand}**" for brand in runs.plan.fixed_values("brands", "brand")], runs.mention_brand
@@ -265,7 +248,7 @@ def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
-    """Generate the random table of attributes, such as "easy to use", that answers give brands."""
+    """Generate the random table of attributes, such as "easy to use", of brands in answers."""
     rng, count = runs.random_generator(5), len(runs.mention_run)
     mentions, positions = repeat_indices(draw_weighted(rng, CHOICES["attribute_counts"], count))
     first_indices, _ = draw_choices(rng, "attributes", count)
@@ -282,10 +265,7 @@ def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_claims(runs: Runs) -> dict[str, pa.Table]:
-    """Generate the random table of which answers make which claims about the first two brands.
-
-    No answer makes the last of the six claims, as real claims may be in no answer, too.
-    """
+    """Generate the random table of claims that answers make about brands."""
     rng = runs.random_generator(6)
     count = len(runs.mention_run)
     is_made = draw_booleans(rng, 0.2, count)
@@ -307,7 +287,7 @@ def draw_claims(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_sources(runs: Runs) -> dict[str, pa.Table]:
-    """Generate the tables of the pages and domains that answers can cite; return them by name."""
+    """Return the tables of the pages and domains that answers can cite."""
     rng, pages = runs.random_generator(11), runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
     random_numbers = rng.random((len(pages), len(brands)))
@@ -371,11 +351,9 @@ def draw_citations(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
-    """Generate the random tables ``fanouts`` and ``queries``; return them by name.
+    """Generate the random tables ``fanouts`` and ``queries``.
 
-    A fan-out is a search query that an engine sent while it made an answer. The table ``queries``
-    has the rank and search volume of such queries. Queries that end in a year are the same for all
-    prompts of a topic.
+    A fan-out is a search query that an engine sent while it made an answer.
     """
     rng = runs.random_generator(12)
     is_exposed = runs.engine_mask("exposes_fanouts", True) & runs.is_answered
@@ -416,7 +394,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_ads(runs: Runs) -> dict[str, pa.Table]:
-    """Generate random advertisements in answers, and their cards; return the two tables by name."""
+    """Generate random tables of advertisements in answers and of their cards."""
     rng, advertisers = runs.random_generator(20), runs.plan.fixed_rows("advertisers")
     is_examined = (
         runs.engine_mask("shows_ads", True)
@@ -453,7 +431,7 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> dict[str, pa.Table]:
-    """Draw the table of cards; ``card_counts`` has the number of cards of each advertisement."""
+    """Generate the table of cards; ``card_counts`` has their number per advertisement."""
     rng = runs.random_generator(21)
     ad_indices, positions = repeat_indices(card_counts)
     count = len(ad_indices)
@@ -477,7 +455,7 @@ def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> di
 
 
 def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
-    """Generate random mentions and offers of products; return the two tables by name."""
+    """Generate random tables of mentions and of offers of products."""
     rng, ids = runs.random_generator(30), runs.plan.fixed_values("products", "product_id")
     shopping_runs = np.flatnonzero(runs.has_shopping)
     scores = rng.random((len(shopping_runs), len(ids))) + np.linspace(0.5, 0.0, len(ids))
@@ -494,7 +472,7 @@ def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
-    """Generate random offers of the project's products; return them as rows."""
+    """Return random offers of the project's products."""
     rng = runs.random_generator(31)
     merchants, stock = CHOICES["merchants"], CHOICES["stock"]
     offers = []
@@ -523,17 +501,13 @@ def _draw_offers(runs: Runs) -> list[dict[str, Any]]:
 # --- the site ----------------------------------------------------------------------------------
 
 _FIRST_UNVERIFIED = 6
-"""The index of the first bot whose requests cannot be verified; nor can those of later ones."""
+"""The index of the first bot whose requests cannot be verified."""
 _FIRST_HOUR, _LAST_HOUR = (TODAY - 80) * 24 + 10, TODAY * 24 + 23
 _PATHS = OWN_PATHS | dict(CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Generate ``count`` random rows of requests by crawlers; return two tables by name.
-
-    The second table has the hours that were recorded. The dict is empty if the project has no
-    connected gateway, which would record the requests.
-    """
+    """Generate random requests of crawlers, and the hours that were recorded."""
     if "connected" not in plan.fixed_values("gateways", "cname_state"):
         return {}
     recorded_hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
@@ -576,10 +550,7 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
 
 
 def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Generate ``count`` random visits, and conversions in some of them; return two tables by name.
-
-    The dict is empty if the project has no web analytics, which would count the visits.
-    """
+    """Generate random visits and their conversions."""
     analytics = next(iter(plan.fixed_rows("analytics")), {"provider": "none"})
     if analytics["provider"] == "none":
         return {}

@@ -1,15 +1,10 @@
 """The synthetic world: hosts, engines, brands, prompts and pages; all of it is made up.
 
-``world.json`` has the hosts, the pages that answers cite, and other lists of choices with weights.
-``fixed.json`` has those rows of each host that do not depend on the seed. Some of these rows have
-keys that control the random rows, such as the ``rate`` at which a brand is mentioned and the
-``weight`` with which a prompt is asked.
+``world.json`` has the hosts, the pages that answers cite, and lists of random choices.
+``fixed.json`` has the rows of each host that do not depend on the seed, and settings of random
+rows, such as the ``rate`` at which a brand is mentioned.
 
-Engines have the names of real ones so that the tables look familiar; what they do and say here is
-invented.
-
-All random values are made from uniform random numbers, so that a seed gives the same rows on all
-platforms: other distributions use logarithms, whose last digit differs between platforms.
+Only uniform random numbers are used: other distributions give other last digits on other platforms.
 """
 
 from __future__ import annotations
@@ -32,9 +27,9 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 def independent_generator(seed: int, *path: int) -> np.random.Generator:
-    """Return a random number generator for one part of the data, independent of all others.
+    """Return a random number generator for one part of the data.
 
-    The numbers in ``path`` identify the part, such as host and table.
+    ``path`` identifies the part, such as host and table.
     """
     return np.random.Generator(np.random.PCG64([seed, *path]))
 
@@ -47,7 +42,7 @@ def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, co
 
 
 def draw_choices(rng: np.random.Generator, name: str, count: int) -> tuple[Array, pa.Array]:
-    """Choose ``count`` random values of ``CHOICES[name]`` by weight; return indices and values."""
+    """Return ``count`` random indices and values of ``CHOICES[name]``."""
     values, weights = zip(*CHOICES[name], strict=True)
     indices = draw_weighted(rng, weights, count)
     return indices, take_values(values, indices)
@@ -59,14 +54,14 @@ def draw_integers(rng: np.random.Generator, low: int, high: int, count: int) -> 
 
 
 def draw_booleans(rng: np.random.Generator, probability: float | Array, count: int) -> Array:
-    """Return ``count`` random booleans, each true with the given ``probability``."""
+    """Return ``count`` random booleans that are true with ``probability``."""
     return np.asarray(rng.random(count) < probability)
 
 
 def repeat_indices(counts: Array) -> tuple[Array, Array]:
     """Return each index ``i`` of ``counts`` repeated ``counts[i]`` times, and number the repeats.
 
-    For ``[2, 1]`` the indices are ``[0, 0, 1]``, and the numbers of the repeats ``[0, 1, 0]``.
+    For ``[2, 1]`` the result is ``[0, 0, 1]`` and ``[0, 1, 0]``.
     """
     indices = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     starts = np.cumsum(counts) - counts
@@ -74,34 +69,28 @@ def repeat_indices(counts: Array) -> tuple[Array, Array]:
 
 
 def take_values(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
-    """Return the values at the given indices as an Arrow array."""
+    """Return the values at ``indices`` as an Arrow array."""
     return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(indices))
 
 
 def null_where(mask: Array, values: Any) -> pa.Array:
-    """Return values as an Arrow array with null where ``mask`` is true.
-
-    A single text in ``values`` stands for an array that repeats it.
-    """
+    """Return values as an Arrow array, with null where ``mask`` is true."""
     values = pa.repeat(values, len(mask)) if isinstance(values, str) else pa.array(values)
     return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
 
 
 def serial_ids(prefix: str, count: int) -> pa.Array:
-    """Return ``count`` ids, each a prefix and a six-digit serial number: ``ch_000001``."""
+    """Return ``count`` ids with a serial number, such as ``ch_000001``."""
     return pa.array([f"{prefix}{number:06d}" for number in range(1, count + 1)], pa.string())
 
 
 def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
-    """Convert days since 1970-01-01 and seconds of the day to Arrow timestamps in UTC."""
+    """Return Arrow timestamps in UTC, from days since 1970-01-01 and seconds."""
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
 def table_from_columns(name: str, host: str, /, **columns: Any) -> dict[str, pa.Table]:
-    """Make the store's table ``name``; return a dict with the table under its name.
-
-    The host is added as a column; columns that are not given are null.
-    """
+    """Return the store's table ``name`` with its columns and the host, in a dict."""
     row_count = len(next(iter(columns.values())))
     columns["host"] = pa.repeat(host, row_count)
     table = pa.table(
@@ -117,10 +106,7 @@ def table_from_columns(name: str, host: str, /, **columns: Any) -> dict[str, pa.
 def tables_from_rows(
     host: str, rows_by_table: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, pa.Table]:
-    """Make tables of the store from rows; return a dict from name to table.
-
-    Columns that a row lacks are null in it; keys that are no columns of the table are ignored.
-    """
+    """Return tables of the store from rows, by name."""
     tables: dict[str, pa.Table] = {}
     for name, rows in rows_by_table.items():
         columns = {key: [row.get(key) for row in rows] for key in TABLES[name].column_names}
@@ -134,18 +120,18 @@ AS_OF = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 TODAY = int(AS_OF.timestamp()) // 86_400
 """The last day, in days since 1970-01-01."""
 HISTORY_DAYS = 200
-"""The number of days, up to the last one, on which the synthetic hosts were observed."""
+"""The number of days on which the synthetic hosts were observed."""
 TURN_DAYS = 30
-"""The number of days before the last one at which rates change noticeably."""
+"""The number of last days on which rates have changed."""
 
 _WORLD, ROWS = (
     json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     for name in ("world.json", "fixed.json")
 )
-"""The rows that do not depend on the seed, by host and table; "" is for tables without a host."""
+"""The rows that do not depend on the seed, by host and table; some tables have no host ("")."""
 
 CHOICES: dict[str, list[Any]] = _WORLD["choices"]
-"""Lists to choose from at random, by name: most have pairs of a value and its weight."""
+"""Lists to choose from at random, by name; most have values with weights."""
 
 OWN_PATHS: dict[str, float] = {
     page["url"].removeprefix("https://{host}"): page["weight"]
@@ -157,11 +143,10 @@ OWN_PATHS: dict[str, float] = {
 
 @dataclass(frozen=True)
 class HostPlan:
-    """The settings from which the synthetic data of one project are generated.
+    """The settings for the synthetic data of one project.
 
-    ``number`` is the index of the project, ``share`` its share of all answers, and ``days`` the
-    number of days observed. ``silent`` lists the days without runs, counted back from the last day.
-    The fixed rows of the project are those that do not depend on the seed.
+    ``share`` is the project's share of all answers. ``silent`` lists days without runs, counted
+    back from the last day.
     """
 
     number: int
@@ -171,19 +156,19 @@ class HostPlan:
     silent: list[int]
 
     def fixed_rows(self, table: str) -> list[dict[str, Any]]:
-        """Return the fixed rows of a table, i.e. those that do not depend on the seed."""
+        """Return the rows of a table that do not depend on the seed."""
         return ROWS[self.host].get(table, [])  # type: ignore[no-any-return]
 
     def fixed_values(self, table: str, column: str, default: Any = None) -> list[Any]:
-        """Return the values of a column in the fixed rows of a table, as a list."""
+        """Return a column of the fixed rows of a table, as a list."""
         return [row.get(column, default) for row in self.fixed_rows(table)]
 
     def fixed_array(self, table: str, column: str, default: Any = None) -> Array:
-        """Return the values of a column in the fixed rows of a table, as a NumPy array."""
+        """Return a column of the fixed rows of a table, as a NumPy array."""
         return np.array(self.fixed_values(table, column, default))
 
     def pages(self) -> list[dict[str, Any]]:
-        """Return a dict for each page that answers can cite; its ``domain`` is without ``www.``."""
+        """Return the pages that answers can cite."""
         own_brand = self.fixed_rows("brands")[0]["brand"]
         pages = []
         for page in _WORLD["pages"]:
@@ -200,10 +185,7 @@ class HostPlan:
         return pages
 
     def domain_types(self) -> dict[str, str | None]:
-        """Map each domain that answers can cite to its kind of site, such as ``competitor``.
-
-        Domains whose kind is not known are left out.
-        """
+        """Return the kind of site, such as ``competitor``, of each domain that answers can cite."""
         rivals = {row.get("domain") for row in self.fixed_rows("brands") if not row.get("own")}
         kinds: dict[str, str | None] = {}
         for page in self.pages():
