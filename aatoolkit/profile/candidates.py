@@ -913,7 +913,7 @@ def _score_path(
             "which never ran",
             idle_engines,
         ),
-        (3, "the words of an absence", any(_denies(legend.get(text, text)) for text in texts)),
+        (3, "the words of an absence", any(_denies(legend.get(text, text), is_named) for text in texts)),
         (
             3,
             f"numbers are missing beside {_join_words(words_without_numbers)}",
@@ -992,11 +992,15 @@ def _iter_texts(value: Any) -> Iterator[str]:
             yield from item
 
 
-def _denies(text: str) -> bool:
-    """Return whether a text says that something is absent or not done."""
+def _denies(text: str, is_named: bool = True) -> bool:
+    """Return whether a text says that something is absent or not done.
+
+    In sentences under a name for nothing in particular, a mere "not" is not enough.
+    """
     word = find_word(text) if is_code(text) else find_word_in_text(text)
     lacks = word is not None and word.canonical != "available"
-    return lacks or (is_code(text) and not words_of("negation").isdisjoint(tokens(text)))
+    has_negation = not words_of("negation").isdisjoint(tokens(text))
+    return lacks or (has_negation and (is_named or is_code(text)))
 
 
 class _WordEvidence:
@@ -1080,6 +1084,8 @@ class _WordEvidence:
         if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
             return _word_of_state(flag_state)
         is_denial = not self._is_note or has_word_of(self._key, "negation")
+        if text == "true" and is_mixed and not is_denial:
+            return SILENT  # what an engine can show may be there, or not
         if text == "true" and len(self._number_flags_by_word) == 1 and not is_denial:
             return "available" if self._is_named else SILENT
         if lacks and " " in text and not engines:
