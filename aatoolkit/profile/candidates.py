@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, takewhile
+from itertools import chain, pairwise, takewhile
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import has_word_of, spaced, tokens, words_of
@@ -593,7 +593,8 @@ class _Search:
                     ((Field(key),), "*") for key in text_keys[:is_of_gaps]
                 ]
                 for steps, code in steps_and_codes:
-                    if engine and (" " in code or (steps == (Field(engine_keys[0]),) and code != "*")):
+                    is_engine = engine and steps == (Field(engine_keys[0]),) and code != "*"
+                    if is_engine or (engine and " " in code):
                         continue
                     code_path = (*path, Each(), *steps)
                     has_number = self._measured.get(engine, self._has_numbers)
@@ -808,7 +809,9 @@ def _iter_codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for key, value in record.items():
         if isinstance(value, dict):
             yield from (((Field(key), *steps), code) for steps, code in _iter_codes(value))
-        elif isinstance(value, str) and (has_word_of(key, "place_reason") or _CODE.fullmatch(value)):
+        elif isinstance(value, str) and (
+            has_word_of(key, "place_reason") or _CODE.fullmatch(value)
+        ):
             yield (Field(key),), value
 
 
@@ -879,6 +882,7 @@ def _score_path(
     is_named = has_word_of(keys[-1], "place")
     score = 2 * is_named
     texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
+    is_denied = any(_denies(legend.get(text, text), is_named) for text in texts)
     idle_engines = {
         engine
         for occurrence in occurrences
@@ -901,10 +905,9 @@ def _score_path(
     words_without_numbers = {
         occurrence.value for occurrence in occurrences if are_codes
     } - words_with_numbers
+    score -= 2 * has_word_of(keys[-1], "trade")
     if not (is_count or any(occurrence.engine for occurrence in occurrences)):
-        score -= 2 * any(has_word_of(key, "business") for key in keys) + 2 * has_word_of(
-            keys[-1], "trade"
-        )
+        score -= 2 * any(has_word_of(key, "business") for key in keys)
     name_reason = "a name for states of data" if is_named else ""
     scored_reasons = (
         (
@@ -913,7 +916,7 @@ def _score_path(
             "which never ran",
             idle_engines,
         ),
-        (3, "the words of an absence", any(_denies(legend.get(text, text), is_named) for text in texts)),
+        (3, "the words of an absence", is_denied),
         (
             3,
             f"numbers are missing beside {_join_words(words_without_numbers)}",
@@ -949,8 +952,8 @@ def _names_all_measured(occurrence: Occurrence) -> bool:
 
 def _is_in_gaps(path: Path) -> bool:
     """Return whether a path leads into a list whose name means missing data, such as ``gaps``."""
-    keys = [step.name for step in path if isinstance(step, Field)]
-    return Each() in path and any(has_word_of(key, "gaps") for key in keys)
+    lists = [step for step, next_step in pairwise(path) if next_step == Each()]
+    return bool(lists) and isinstance(lists[-1], Field) and has_word_of(lists[-1].name, "gaps")
 
 
 def _join_words(words: Collection[object]) -> str:

@@ -43,7 +43,7 @@ from aatoolkit.availability.detect.words import (
     state_of_named_flag,
     state_of_names_under,
 )
-from aatoolkit.availability.status import EMPTY, Cause, combine
+from aatoolkit.availability.status import EMPTY, Cause, Status, combine
 from aatoolkit.errors import SchemaDriftWarning, warn
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import ScopeOptions
@@ -169,23 +169,26 @@ def _add_signals(
     read_headers(
         facts, {name: text for name, text in headers.items() if name.lower() not in rule_headers}
     )
-    if read_rules(facts, declared_rules, headers):
-        return not declared_rules
-    if isinstance(facts.document, dict):
-        general_rules.read_envelope(facts, Member("", facts.document, "$", {}))
-    general_rules.read_rows(facts)
-    _add_signal_if_no_engine_has_data(facts)
-    general_rules.read_prose(facts)
-    return False
+    covers_response = read_rules(facts, declared_rules, headers)
+    if not covers_response:
+        if isinstance(facts.document, dict):
+            general_rules.read_envelope(facts, Member("", facts.document, "$", {}))
+        general_rules.read_rows(facts)
+    if declared_rules or not covers_response:
+        _add_signal_if_nothing_has_data(facts, has_rules=bool(declared_rules))
+    if not covers_response:
+        general_rules.read_prose(facts)
+    return covers_response and not declared_rules
 
 
 # --- the whole -------------------------------------------------------------------------------
 
 
-def _add_signal_if_no_engine_has_data(facts: Facts) -> None:
-    """Add a signal about the whole section if the response says that no engine has data."""
+def _add_signal_if_nothing_has_data(facts: Facts, *, has_rules: bool) -> None:
+    """Add a signal about the whole section if all that is stated says that data are missing."""
     signals = facts.signals
     states = [signal.availability for signal in signals]
+    empty_states = [state for state in states if state.status in EMPTY]
     has_nulls = any(type(None) in fact.values.kinds for fact in facts.facts)
     # A map of only the engines that lack data says nothing about the others.
     covers_engines = len(signals) > 1 and (
@@ -196,13 +199,13 @@ def _add_signal_if_no_engine_has_data(facts: Facts) -> None:
             and not facts.number_kinds
         )
     )
+    if has_rules:  # without any number, partly measured is not measured
+        states = [state for state in states if state.status != Status.PARTIAL]
+    has_no_data = (has_rules or covers_engines) and True not in facts.number_kinds
     is_only_pending = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
-    has_no_data = (covers_engines and True not in facts.number_kinds) or is_only_pending
-    if has_no_data and not facts.has_section and all(state.status in EMPTY for state in states):
-        first_signal = signals[0]
-        facts.add(
-            "section", None, combine(states), first_signal.path, first_signal.rule, first_signal.raw
-        )
+    if (has_no_data or is_only_pending) and empty_states == states != [] and not facts.has_section:
+        first = signals[0]
+        facts.add("section", None, combine(states), first.path, first.rule, first.raw)
 
 
 def _is_of_each_engine(signal: Signal) -> bool:
@@ -249,8 +252,8 @@ _SOURCE_CODES = ("not_connected", "not_configured", "not_run")
 """Error codes about the source of a section's data."""
 
 _PLAN = re.compile(
-    r"\b(plans?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on|paid"
-    r"|billing|payment|purchased?|trial|vertrags?|tarifs?|pakets?|abos?|abonnements?|lizenz\w*"
+    r"\b(plans?|editions?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on"
+    r"|paid|billing|payment|purchased?|trial|vertrags?|tarifs?|pakets?|abos?|abonnements?|lizenz\w*"
     r"|contrat\w*|contrato|contratto|forfait|plano|piano|licence|licencia|licença|licenza)\b"
 )
 
@@ -305,6 +308,8 @@ def explains_absence(status: int, body: Any) -> bool:
     sentence = " ".join(map(spaced, texts))
     word = find_error_word(texts)
     is_about_call = _CALL.search(sentence) or _HOST.search(sentence)
+    if word is None and status == 409:  # a conflict with the state of what is asked for
+        return True
     if is_about_call or word is None or word.strength < STRONG:
         return False
     if word.canonical == "forbidden":
