@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, pairwise, takewhile
+from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import has_word_of, spaced, tokens, words_of
@@ -228,9 +228,9 @@ def find_candidates(
         )
         other_values = [*value_by_host.values(), unmeasured_value or current_value]
         is_same_for_hosts = value_by_host and all(value == current_value for value in other_values)
-        if is_read or (
-            is_same_for_hosts and current_value is not None and not isinstance(current_value, dict)
-        ):
+        is_varied = current_value is None or isinstance(current_value, dict)
+        is_lacking_count = bool(search.totals.get(path)) and current_value == "some"
+        if is_read or (is_same_for_hosts and not is_varied and not is_lacking_count):
             continue  # what all hosts have in common says nothing about any of them
         is_null = current_value in (None, "", [], {}) and {
             occurrence.has_numbers for occurrence in occurrences
@@ -952,8 +952,10 @@ def _names_all_measured(occurrence: Occurrence) -> bool:
 
 def _is_in_gaps(path: Path) -> bool:
     """Return whether a path leads into a list whose name means missing data, such as ``gaps``."""
-    lists = [step for step, next_step in pairwise(path) if next_step == Each()]
-    return bool(lists) and isinstance(lists[-1], Field) and has_word_of(lists[-1].name, "gaps")
+    if path.count(Each()) > 1:  # rows of gaps may be the business of the section
+        path = path[path.index(Each()) + 1 :]
+    keys = [step.name for step in path if isinstance(step, Field)]
+    return Each() in path and any(has_word_of(key, "gaps") for key in keys)
 
 
 def _join_words(words: Collection[object]) -> str:
@@ -1079,6 +1081,8 @@ class _WordEvidence:
     def _meaning_of(self, text: str) -> str | None:
         """Return the probable meaning of a word; None if ``null`` means nothing here."""
         number_flags = {*self._number_flags_by_word[text]}
+        if text.endswith("UNSPECIFIED"):
+            return SILENT  # how Protocol Buffers write that nothing is said
         is_flag, lacks = text in _FLAGS, self._lacks
         explanation = self._legend.get(text, text)
         word = find_word(explanation) or _find_word_in(explanation)
