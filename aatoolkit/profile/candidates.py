@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import has_word_of, spaced, tokens, words_of
+from aatoolkit._util.lexicon import has_word_of, is_word_of, spaced, tokens, words_of
 from aatoolkit.availability.detect import detect, raw
 from aatoolkit.availability.detect.words import (
     SILENT,
@@ -320,7 +320,7 @@ def _are_alike(candidate: Candidate, other: Candidate) -> bool:
     other_parent, _, other_key = other.at.rpartition(".")
     is_same_parent = parent == other_parent != "" and not candidate.total
     is_same_field = key == other_key != "" or is_same_parent
-    return is_same_field and not candidate.words.keys().isdisjoint(other.words)
+    return is_same_field and not (candidate.words.keys() - {"null"}).isdisjoint(other.words)
 
 
 # --- where --------------------------------------------------------------------------------------
@@ -427,11 +427,16 @@ class _Search:
         is_under_data_key = any(
             has_word_of(step.name, "place") for step in path if isinstance(step, Field)
         )
-        number_keys = [key for key, item in record.items() if as_count(item) is not None]
+        number_keys = [
+            key
+            for key, item in record.items()
+            if as_count(item) is not None and not is_word_of(key, "listed")
+        ]
         word_by_count_key, filler_words = {}, words_of("whole", "filler")
         for count_key in number_keys:
             nouns = {token for token in tokens(count_key) if not _is_word_for_part(token)}
-            concept = "whole" if is_under_data_key or nouns == {"days"} else "due"
+            is_of_days = bool(nouns) and nouns <= words_of("days")
+            concept = "whole" if is_under_data_key or is_of_days else "due"
             total_key = next(
                 (
                     key
@@ -439,7 +444,7 @@ class _Search:
                     if has_word_of(key, concept)
                     and nouns in ({*tokens(key)} - words_of("whole"), {*tokens(key)} - filler_words)
                 ),
-                WINDOW if nouns == {"days"} else "",
+                WINDOW if is_of_days else "",
             )
             if not total_key or nouns == {*tokens(count_key)}:
                 total_key = self._total_by_count.get(path, {}).get(count_key, "")
@@ -1101,7 +1106,7 @@ class _WordEvidence:
                 is_mixed and self._is_everywhere and self._is_note
             ):
                 return SILENT  # a sentence about the method, or there whatever was measured
-        if word and not is_flag and not (lacks and word.canonical == "available"):
+        if word and not is_flag and not (lacks and not engines and word.canonical == "available"):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
             return "partial" if has_numbers_beside and lacks else word.canonical
         if number_flags == {False}:
