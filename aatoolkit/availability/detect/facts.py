@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from aatoolkit._util.lexicon import ends_with_word_of, fold, has_word_of, is_word_of, words_of
 from aatoolkit._util.text import plain_json
 from aatoolkit.availability.detect.words import (
+    has_numbers,
     is_bookkeeping,
     is_sample_size,
     partial_if_measured,
@@ -278,13 +279,20 @@ class Facts:
         """A set that has True if the response has numbers other than 0, and False if it has
         zeros.
         """
-        return {
-            is_nonzero
+        facts = [
+            fact
             for fact in self.facts
             if fact.steps and (fact.is_in_list or not is_sample_size(fact.key))
             if not is_bookkeeping(fact.key)
-            for is_nonzero in fact.values.numbers
-        }
+        ]
+        kinds = {is_nonzero for fact in facts for is_nonzero in fact.values.numbers}
+        if True not in kinds and any(
+            has_numbers(fact.values.values)
+            for fact in facts
+            if fact.is_in_list and str in fact.values.kinds and not has_word_of(fact.key, "id")
+        ):
+            kinds.add(True)  # numbers that are written as texts
+        return kinds
 
     @cached_property
     def list_lengths(self) -> set[int]:
