@@ -301,6 +301,14 @@ class Structure:
             return False  # elements of a list are records
         columns = [[value.get(key) for value in objects] for key in keys]
         members = [member for column in columns for member in _members_of(column)]
+        headers = {
+            str(names)
+            for member in members
+            for key, names in (member.items() if isinstance(member, dict) else ())
+            if isinstance(names, list) and _HEADER_NAME.fullmatch(snake(key))
+        }
+        if len(headers) > 1:
+            return False  # tables of different columns
         shapes = [frozenset(_shapes_of(column)) for column in columns]
         are_fields = len(objects) > 1 and {*map(len, shapes)} == {1} != {len({*shapes})}
         agreement = _mean_agreement(members)
@@ -544,6 +552,8 @@ class Structure:
             # What names only the positions of some rows are values of theirs.
             has_same_names = len({*map(tuple, names_by_row)}) == 1 and "dict" not in array.kinds
             is_header = has_header_name or (is_mixed and not array.is_of_lists and has_same_names)
+            if _last_name(neighbour.steps) == _last_name(array.steps) and has_same_names:
+                is_header |= self.vocabulary.find_dimension(names_by_row[0]) is None
             if array.kinds == {"text"} and has_same_names:
                 is_header |= _are_tuples(row_set, array, max(4, 2 * array.longest))
             if is_exact and is_header:
