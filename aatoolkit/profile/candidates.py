@@ -432,6 +432,9 @@ class _Search:
             for key, item in record.items()
             if as_count(item) is not None and not is_word_of(key, "listed")
         ]
+        is_sample = any(
+            has_word_of(step.name, "sample") for step in path[-2:] if isinstance(step, Field)
+        )
         word_by_count_key, filler_words = {}, words_of("whole", "filler")
         for count_key in number_keys:
             nouns = {token for token in tokens(count_key) if not _is_word_for_part(token)}
@@ -448,6 +451,10 @@ class _Search:
             )
             if not total_key or nouns == {*tokens(count_key)}:
                 total_key = self._total_by_count.get(path, {}).get(count_key, "")
+            if not total_key and len(number_keys) == 2 and is_sample:
+                # Of the two counts of a sample, the greater one is what was drawn from.
+                total_key = max(number_keys, key=lambda key: as_count(record[key]) or 0)
+                total_key = "" if total_key == count_key else total_key
             if total_key:
                 due_count = Scope().days if total_key == WINDOW else record.get(total_key)
                 word_by_count_key[count_key] = extent_word(record[count_key], due_count)
@@ -1108,7 +1115,8 @@ class _WordEvidence:
                 return SILENT  # a sentence about the method, or there whatever was measured
         if word and not is_flag and not (lacks and not engines and word.canonical == "available"):
             has_numbers_beside = True in number_flags and word.availability.status in EMPTY
-            return "partial" if has_numbers_beside and lacks else word.canonical
+            is_of_part = has_numbers_beside and (lacks or " " in text)
+            return "partial" if is_of_part else word.canonical
         if number_flags == {False}:
             if all(self._is_idle[text]):
                 return "not_run"
@@ -1138,7 +1146,9 @@ def _find_word_in(text: str) -> Word | None:
     """Return the standard term that a sentence or code means, if any."""
     if not is_code(text):
         return find_word_in_text(text)
-    return find_word_in_text(spaced(text)) or find_word_of_parts(tokens(text)[-1:])
+    has_negation = not words_of("negation").isdisjoint(tokens(text))
+    last_parts = () if has_negation else tokens(text)[-1:]
+    return find_word_in_text(spaced(text)) or find_word_of_parts(last_parts)
 
 
 def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:

@@ -99,6 +99,12 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
         facts.add("section", None, state, path, rule_name, value)
     if rules:
         _read_first_day(facts, rules)
+    if facts.unknown_words:  # one of them may say that data are missing
+        facts.signals[:] = [
+            signal
+            for signal in facts.signals
+            if signal.scope != "section" or signal.availability.status != Status.AVAILABLE
+        ]
     section_signals = [signal for signal in facts.signals if signal.scope == "section"]
     if not has_counts and any(signal.availability.status in EMPTY for signal in section_signals):
         # Nothing was counted: what else is stated about the whole is about parts that lack it.

@@ -554,7 +554,10 @@ def _read_error(facts: Facts, member: Member) -> RuleResult:
     """
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
-    if member.path.count(".") > 2 or facts.has_section:
+    section_states = [
+        signal.availability.status for signal in facts.signals if signal.scope == "section"
+    ]
+    if member.path.count(".") > 2 or {*section_states} - {Status.AVAILABLE}:
         return None
     if key == "errors" and any(isinstance(item, dict) and "path" in item for item in value):
         return None  # each is about a field, or a page
