@@ -152,7 +152,7 @@ def test_a_picture_says_what_it_shows_and_where_it_is_from(kind: str) -> None:
     assert axes.kind == kind
     assert FINDINGS.get(kind, "") in axes.finding
     title = axes.figure.get_suptitle().replace("\n", " ")
-    assert title in (axes.spec.headline, axes.spec.title)
+    assert title in (axes.spec.headline, axes.spec.whole_title)
     assert "\n" not in axes.figure.get_supxlabel(), "the caption is one line"
     assert all(axes.spec.caption)
     assert str(axes) == f"<Picture: {axes.finding}>"
@@ -202,8 +202,9 @@ SIZES = {"usual": None, "small": (3, 2), "narrow": (3.3, 5), "wide": (16, 9)}
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_neither_meet_nor_are_cut(kind: str, size: str) -> None:
     axes = KINDS[kind](**({"figsize": SIZES[size]} if SIZES[size] else {}))
-    edges = axes.figure.bbox
-    for words, box in written(axes.figure):
+    edges, texts = axes.figure.bbox, written(axes.figure)
+    assert axes.spec.extent in " ".join(words for words, _ in texts).replace("\n", " ")
+    for words, box in texts:
         assert box.x0 >= edges.x0 - 1, words
         assert box.x1 <= edges.x1 + 1, words
         assert box.y0 >= edges.y0 - 1, words
@@ -230,6 +231,7 @@ def test_on_axes_of_ones_own_a_picture_keeps_to_its_cell(style: str) -> None:
 def test_marks_and_words_contrast_with_their_paper(theme: str) -> None:
     with aa.set_theme(theme):
         pictures = [KINDS[kind]() for kind in ("bars", "counts", "line", "verdicts", "gap")]
+        pictures.append(table("crawlability", "crawlability_page_assistants")())
     assert (luminance(to_hex(KINDS["bars"]().figure.get_facecolor())) < 0.05) is False
     palette = pictures[0].palette
     zero, nothing = (np.array(to_rgb(palette[name])) for name in ("ramp/0", "lack"))

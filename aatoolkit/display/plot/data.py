@@ -133,12 +133,14 @@ class PlotData:
     """A frame prepared for plotting, with its metadata.
 
     The names of its columns are unique texts, and levels of the index are columns. ``responses``
-    are the API responses that the frame was read from, if they are still in memory.
+    are the API responses that the frame was read from, if they are still in memory. ``own`` is the
+    mask of own rows, if these are a selection of rows.
     """
 
     frame: pd.DataFrame
     metadata: FrameMetadata
     responses: tuple[HeldResponse, ...] = ()
+    own: Mask | None = None
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -196,7 +198,7 @@ class PlotData:
     def keys(self) -> list[str]:
         """The key columns; without a key, one or two columns of times or words that name the rows.
 
-        Hosts, windows and filters are left out if they are the same in all rows.
+        Those that are the same in all rows are left out, as is the host of a single one.
         """
         names = [name for name in self.metadata.key if name in self.kinds]
         key = declared_key(self.table)
@@ -204,9 +206,7 @@ class PlotData:
             # Rows of several answers have no key of their own, but that of their table for labels.
             names = [n for n in dict.fromkeys((*APART, *key)) if n in self.kinds]
         if names:
-            # Of an archive's rows the context is part of the key, and often the same in all.
-            context = [n for n in names if n in (*CONTEXT, *APART) or n.startswith("filter_")]
-            return [n for n in names if n not in context or self.varies(n)] or names
+            return [*filter(self.varies, names)] or names
         time_columns = self.of_kind("time")
         main_times = [name for name in time_columns if name not in CONTEXT]
         word_columns = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
@@ -302,7 +302,12 @@ class PlotData:
         ranks = {
             name: rank for name in self.numbers if (rank := self._measure_rank(name)) is not None
         }
-        return sorted(ranks, key=lambda name: (not self.frame[name].notna().any(), ranks[name]))
+        # Where nothing was asked, a count of 0 says less than a rate that was not measured.
+        says_nothing = {
+            name: not np.nansum(self.values(name)) and (rank == 2 or self.frame[name].isna().all())
+            for name, rank in ranks.items()
+        }
+        return sorted(ranks, key=lambda name: (says_nothing[name], ranks[name]))
 
     @property
     def numbers(self) -> list[str]:
@@ -485,6 +490,8 @@ class PlotData:
 
     def is_own_row(self) -> Mask:
         """Return the mask of the rows about the project itself: its brand, domain or pages."""
+        if self.own is not None:
+            return self.own
         name, owner_column = next(iter(_owner_columns(self.frame)), _OWNERS[0])
         no_row = np.zeros(len(self), bool)
         is_own = _are_own(self.frame[owner_column]) if owner_column in self.kinds else no_row
@@ -501,7 +508,8 @@ class PlotData:
 
     def rows_at(self, positions: Any) -> PlotData:
         """Return the rows at the given positions, in that order, numbered from 0."""
-        return replace(self, frame=self.frame.iloc[positions].reset_index(drop=True))
+        frame = self.frame.iloc[positions].reset_index(drop=True)
+        return replace(self, frame=frame, own=self.is_own_row()[positions])
 
     def first(self, max_rows: int) -> PlotData:
         """Return the data with at most its first ``max_rows`` rows."""

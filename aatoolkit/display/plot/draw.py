@@ -91,7 +91,7 @@ def plot(
         # Fewer names have room for several lines each.
         spec = _spec_of(data, replace(options, height=height_share * options.height))
     if title:
-        how = ". ".join(filter(None, [spec.title, spec.how]))
+        how = ". ".join(filter(None, [spec.whole_title, spec.how]))
         spec = replace(spec, title=title, headline="", how=how)
     if ax is None:
         return draw(spec, size, Palette(is_dark))

@@ -194,9 +194,9 @@ def _title_and_subtitle(spec: Spec, width: float, size: float, max_lines: int) -
     for headline in (spec.headline, spec.headline.partition("; ")[0]):
         wrapped = _wrap(headline, width, size, max_lines, True)
         if wrapped and "…" not in wrapped:
-            return wrapped, f"{spec.title}, {spec.window}".removesuffix(", ")
+            return wrapped, f"{spec.whole_title}, {spec.window}".removesuffix(", ")
     # A result that would be cut says less than what is shown.
-    return _clauses(spec.title, width, size, max_lines, True), capitalized(spec.window)
+    return _clauses(spec.whole_title, width, size, max_lines, True), capitalized(spec.window)
 
 
 def _legend(
@@ -379,6 +379,9 @@ def _try_layout(
     labels_height += size * 1.5 * bool(spec.x.label)
     # Where a few words are enlarged, the caption is not: it would lose reasons.
     caption, note_size = "", min(small, max(_SMALL, width / 70))
+    # How much is left out is said in any case.
+    if spec.extent not in f"{headline} {how_to_read}".replace("\n", " "):
+        caption = fitted(spec.extent, inner, note_size)
     for text in spec.caption if has_caption else ():
         longer = f"{caption} · {text}" if caption else fitted(text, inner, note_size)
         caption = longer if width_of(longer, note_size) <= inner else caption

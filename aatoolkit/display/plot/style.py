@@ -1,9 +1,9 @@
 """Names and reasons as text; colours, fills and symbols on light and dark backgrounds.
 
 The colours are after M. Okabe and K. Ito, "Color universal design" (2008); colours too pale for a
-white background are darker. Only marks that were not measured are hatched, and only marks that were
-measured in part are hollow. An engine has the same colour in all pictures. Beside an own brand,
-which is blue, other brands are grey.
+white background are darker. Only marks that were not measured are hatched; hollow are dots measured
+in part, and bars of what does not apply. An engine has the same colour in all pictures. Beside an
+own brand, which is blue, other brands are grey.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Style:
     def glyph(self, kind: str) -> str:
         """Return the character that a legend shows for a kind of mark, such as ``dots``."""
         if kind == "boxes":
-            return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□"}.get(self.look, "■")
+            return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□", "hollow": "□"}.get(self.look, "■")
         return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
 
 
@@ -77,7 +77,7 @@ OWN, REST = Style("blue"), Style("rest")
 """The project's own brand, and all others."""
 
 GOOD, WARNING, BAD = Style("green"), Style("amber", "^", (1, 1)), Style("orange", "s")
-UNKNOWN, NOT_APPLICABLE = Style("rest", "D", look="pale"), Style("rest", look="tint")
+UNKNOWN, NOT_APPLICABLE = Style("muted", "D"), Style("muted", look="hollow")
 """What states mean: good, to be looked at, bad, not known, and not applicable."""
 
 INK, MUTED = Style("ink", ""), Style("muted")
@@ -169,6 +169,8 @@ class Palette(dict[str, str]):
             return [self[f"ramp/{value}"] for value in strength], self["paper"], 0.5
         if style.look in _LACKING:
             return self["lack"], self["hatch"], 0.0
+        if style.look == "hollow":
+            return self["paper"], self[style.key], 1.2
         return self[style.key], self["paper"], 0.6
 
 
@@ -296,12 +298,12 @@ def describe_scope(query: str | None) -> str:
     return ", ".join([*window, *(f"{name} {', '.join(texts)}" for name, texts in filters.items())])
 
 
-def first_of(count: int, total: int, *, is_last: bool = False) -> str:
-    """Return the end of a title that says how many of all rows are drawn.
+def first_of(count: int, total: int, noun: str = "", *, is_last: bool = False) -> str:
+    """Return how many of all rows, or columns, are drawn; empty if all are.
 
     Examples
     --------
-    >>> first_of(15, 42), first_of(3, 3), first_of(15, 42, is_last=True)
-    (', the first 15 of 42', '', ', the last 15 of 42')
+    >>> first_of(3, 3), first_of(15, 42, is_last=True), first_of(3, 9, " columns")
+    ('', 'the last 15 of 42', 'the first 3 of 9 columns')
     """
-    return f", the {'last' if is_last else 'first'} {count} of {total}" * (count < total)
+    return f"the {'last' if is_last else 'first'} {count} of {total}{noun}" * (count < total)

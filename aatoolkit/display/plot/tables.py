@@ -99,12 +99,12 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         ]
         headline = capitalized(verdict) or "".join(leads[:1])
     labels, *texts = zip(*drawn, strict=True)
-    day_lines = []
+    day_lines, is_measured = [], ~np.isnan(data.values(columns[0]))
     # The courses by day are those of the whole, and not of one of its parts.
     for row, card in enumerate(drawn if data.keys == ["metric"] else ()):
         # A line of a few numbers in the row, which breaks where there is none.
         heights = row + 0.3 - 0.6 * shares_of_range(data.daily_values(card.measure))
-        if heights.size:
+        if heights.size and is_measured[row]:
             day_lines.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
     how_to_read = "Lines: by day. " * bool(day_lines)
     if any(texts[2]) and not data.is_result:

@@ -203,9 +203,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         marks += _marks_of_line(data, line, x_days, day_labels)
     if any(mark.style.look == "hollow" for mark in marks):
         legend.insert(0, ("part of the period", replace(series[0].style, look="hollow"), "dots"))
-    title = data.title(", ".join(map(data.measure, columns)), noun, by) + first_of(
-        len(series), total
-    )
+    title = data.title(", ".join(map(data.measure, columns)), noun, by)
     scale = scale_for(np.concatenate(drawn), unit, 1.08, is_whole=all(map(data.is_count, columns)),
                       label=data.axis_label(y) * (len(columns) == 1))  # fmt: skip
     if unit == RANK:
@@ -221,6 +219,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         Scale(float(x_days[0]) - step / 2, float(x_days[-1]) + step / 2, "time",
               label=_years_text(moments), days=tuple(x_days.tolist())), scale, marks,
         headline=f"Last {noun}: {last_text}" if last_text else "",
+        extent=first_of(len(series), total),
         n=(f"{some_of(unmeasured)}: {NOT_MEASURED} · " * bool(unmeasured)
            + _sample_text(data, y, slice(None)) * (len(measured) < 2)).strip(" ·"),
         how=f"Band{subject}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
@@ -239,7 +238,7 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bo
     sizes = pd.Series(data.values(size_column))
     # One day in ten is enough to make a zigzag of a line.
     is_small = bool(sizes[sizes > 0].quantile(0.1) < _NOISY)
-    is_long = data.frame[x].nunique() >= _DAYS
+    is_long = len(filled_times(data.moments(x))) >= _DAYS
     return is_small and is_long and not data.frame.duplicated([*mark_columns]).any()
 
 
@@ -389,7 +388,7 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
     headline *= data.stands_out(y, data.values(y) == best[0], ends)
     return Spec(
         "heatmap", data, (y,),
-        data.title(what, by, data.row_noun(x)) + first_of(len(names_y), table.total[0]),
+        data.title(what, by, data.row_noun(x)),
         Scale(-0.5, len(columns) - 0.5, "names", names=tuple(names_x),
               label=_years_text(columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
@@ -397,6 +396,6 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
         headline=headline, how="Stronger is better" * is_rank,
         height=PITCH * len(names_y), legend=legend,
         by=[*filter(None, [by]), x, *data.varying_context(x, by)],
-        n=f"{len(columns)} of {table.total[1]} columns are drawn, those with most"
-        * (len(columns) < table.total[1] and not is_time),
+        extent=some_of([*filter(None, [first_of(len(names_y), table.total[0]),
+                                       first_of(len(columns), table.total[1], " columns")])]),
     )  # fmt: skip
