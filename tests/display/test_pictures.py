@@ -97,9 +97,6 @@ KINDS: dict[str, Draw] = {
     ),
     "samples": result(lambda: aa.stats.samples(rate=0.3, margin=0.05, icc=0.3)),
     "changes": result(daily),
-    "intervals": result(
-        lambda: shared_dataset()["overview"]["overview_engines"].aa.interval("mention_rate")
-    ),
 }
 FINDINGS = {
     "gap": "Share of voice and previous share of voice by brand: Acme CRM: share of voice ",
@@ -108,7 +105,6 @@ FINDINGS = {
     "comparison": "Nothing is shown to have changed",
     "effect": "effect of 2026-11-05: ",
     "samples": "1: 326 in 326 prompts",
-    "intervals": "Interval of the mention rate in each row: ",
     "changes": "When the rate changed: 2026-01-3",
     "empty": "Not measured. ",
     "table": "Action Get listed on reviews.example, Text ",

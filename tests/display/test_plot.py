@@ -315,6 +315,15 @@ def test_whiskers_are_those_of_the_table_over_prompts_where_they_are_known() -> 
     assert "takes answers for independent" in notes(read("overview_engines").aa.plot())
 
 
+def test_intervals_alone_are_drawn_on_the_bars_of_their_rate() -> None:
+    engines = read("overview_engines")
+    axes = engines.aa.interval("mention_rate", level=0.5).dropna().aa.plot()
+    assert labels(axes) == labels(engines.aa.plot())[:4]
+    assert axes.explain("chatgpt").is_complete
+    ends = axes.data[["mention_rate_low", "mention_rate_high"]].to_numpy(float)
+    assert axes.spec.marks[1].x[:2] == pytest.approx(ends[0])
+
+
 def test_the_first_rows_are_those_with_most_and_the_title_counts_the_others() -> None:
     axes = counted([*map(float, range(25)), None, None, None, None]).aa.plot(kind="bars", y="n")
     assert labels(axes)[:15] == [f"site {at:02}" for at in range(24, 9, -1)]
@@ -582,7 +591,7 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     assert re.search(r"AI revenue: value [0-9.,]+ USD", totals.finding)
     assert "USD" in "".join(read("shopping_offers").aa.plot().spec.beside[-1].words)
     level = read("overview_trend").aa.changes("mention_rate").aa.plot()
-    assert re.match("No change detected: [0-9]+% to [0-9]+%, no evidence", level.spec.headline)
+    assert re.match("The whole window: [0-9]+% to [0-9]+%, no evidence", level.spec.headline)
 
 
 def test_ranks_have_whole_ticks() -> None:

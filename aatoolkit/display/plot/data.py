@@ -63,8 +63,6 @@ _UNITS = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.
 """Maps each last word of names of metrics, such as ``rate``, to its unit."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _LEVEL = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
-_CURRENCY = re.compile(r"`?(\w+)`? units")
-"""Matches the unit of an amount of money, which names the column of its currency."""
 _BARE = re.compile("value|per_.*|(dai|week|month)ly")
 """Matches the names of numbers that say nothing without their table."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
@@ -278,8 +276,11 @@ class PlotData:
         """Return the unit of a column in each row, as a list."""
         unit_column, column = self.unit_column(name), self.column(name)
         unit = column.unit if column else None
-        if (money := _CURRENCY.fullmatch(unit or "")) and money[1] in self.kinds:
-            return [*self.texts(money[1])]
+        if "currency" in (unit or ""):
+            # That of a price_amount is in price_currency, if the frame has several.
+            for money in (f"{name.rpartition('_')[0]}_currency", *self.kinds):
+                if money.endswith("currency") and money in self.kinds:
+                    return [*self.texts(money)]
         if unit_column is None or column is None:
             unit = RANK if _UNITS.get(unit or "") == RANK else unit
             return [unit] * max(len(self), 1)

@@ -308,7 +308,7 @@ def _try_layout(
     headline, subtitle = _title_and_subtitle(spec, inner, title_size, 2 if scale > 0.6 else 1)
     title = Text(MARGIN, MARGIN, headline, title_size, "ink", True)
     top = MARGIN + _height_of(headline, title_size)
-    how_to_read = ". ".join(filter(None, [subtitle, spec.how])) * bool(lines)
+    how_to_read = f"{subtitle}. {spec.how}".strip(". ") * bool(lines)
     how_to_read = _clauses(how_to_read, inner, small, lines)
     how_to_read *= "…" not in how_to_read
     texts = [Text(MARGIN, top + 2, how_to_read, small, "muted")]

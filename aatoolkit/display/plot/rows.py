@@ -155,7 +155,7 @@ def tips_of(
     counts = [(humanize(size), data.values(size)) for size in columns if size and size != name]
     state_codes, tooltips = data.cells(name).codes.tolist(), []
     state_texts = [
-        ": ".join(filter(None, (STATUS_WORDS[state.status], state.reason)))
+        f"{STATUS_WORDS[state.status]}: {state.reason or ''}".removesuffix(": ")
         for state in data.cells(name).states
     ]
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
@@ -254,7 +254,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
               for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
     cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
     measure = data.measure(y)
-    headline = leader_headline(names, values, unit, measure)
+    leaders = [Name(quoted(name.text), name.is_own) for name in names]
+    headline = leader_headline(leaders, values, unit, measure)
     headline *= not is_time and rows.stands_out(y, values == values[0], bounds)
     return row_panel(
         "bars", rows, data.title(measure, rows.row_noun(x)), names, cells,
@@ -269,18 +270,18 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, measure: str) -> str:
     """Return a headline such as "Acme has the highest mention rate, 40%; Globex 30%".
 
-    ``values`` are sorted, the best first. The part after the semicolon is about the user's own
-    brand, if it has less. The headline is empty if the first row ties with another, or if one of
-    the first two rows has no number.
+    ``values`` are sorted, the best first; ``names`` are quoted. The part after the semicolon is
+    about the user's own brand, if it has less. The headline is empty if the first row ties with
+    another, or if one of the first two rows has no number.
     """
     if (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
-    best = f"{'best' if unit == RANK else 'most' if measure.endswith('s') else 'highest'} {measure}"
-    own_notes = [f"; {quoted(name.text)} {number(float(n), unit)}"
+    best = "best" if unit == RANK else "most" if measure.endswith("s") else "highest"
+    own_notes = [f"; {name.text} {number(float(n), unit)}"
                  for name, n in zip(names, values, strict=True)
                  if name.is_own and n < values[0]]  # fmt: skip
     return (
-        f"{quoted(names[0].text)} has the {best.strip()}, {number(values[0], unit)}"
+        f"{names[0].text} has the {best} {measure or 'number'}, {number(values[0], unit)}"
         f"{''.join(own_notes[:1])}"
     )
 

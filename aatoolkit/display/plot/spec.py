@@ -245,7 +245,7 @@ class Spec:
     @property
     def whole_title(self) -> str:
         """The title, with how many of all rows and columns are drawn."""
-        return ", ".join(filter(None, [self.title, self.extent]))
+        return f"{self.title}, {self.extent}".removesuffix(", ")
 
     @property
     def finding(self) -> str:

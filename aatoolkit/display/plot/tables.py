@@ -92,7 +92,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in drawn
                           if change.endswith("pp")][:2])  # fmt: skip
     if is_single:
-        title = ": ".join(filter(None, [data.row_name, title]))
+        title = f"{data.row_name}: {title}".removeprefix(": ")
         verdict = data.texts("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
         leads = [
             f"{card.label} {card.value}" for card in cards if "%" in card.value or not cards[1:]
@@ -166,7 +166,7 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[s
         intervals = whiskers(data, name)
         if name == estimate:
             intervals = replace(intervals, low=data.values("low"), high=data.values("high"))
-        cards += _cards(data, [capitalized(humanize(name))], name, intervals=intervals)
+        cards += _cards(data, [column_title(name)], name, intervals=intervals)
     return cards, columns
 
 
@@ -378,19 +378,11 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     Return None if the frame is no such result.
     """
     plot = RESULTS[kind]
-    # Ends of intervals alone, whose names are those of the column that they are of.
-    if not plot.value:
-        x = next((name[:-4] for name in data.kinds if name.endswith("_low")), "")
-        if data.numbers or f"{x}_high" not in data.kinds:
-            return None
-        low_name, high_name = f"{x}_low", f"{x}_high"
-        plot = plot._replace(low=low_name, high=high_name, title=plot.title.format(humanize(x)),
-                             words=f"{{{low_name}}} to {{{high_name}}}")  # fmt: skip
-    needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick]), *plot.needs}
+    needed = {plot.value, plot.low, plot.high, plot.tick, *plot.needs} - {""}
     is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")
     if options.is_chosen or not is_of_verb or not needed <= data.kinds.keys():
         return None
-    unit, undrawn_count = data.unit(plot.value or plot.low), len(data)
+    unit, undrawn_count = data.unit(plot.value), len(data)
     if "unit" in data.kinds and plot.needs:
         # Changes in several units have no scale in common.
         row_units = np.array(data.texts("unit"), object)
@@ -461,7 +453,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     assumption_match = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
         kind, rows, title, names_of(rows, labels), cells, scale,
-        [plot.value or plot.low], total=len(data),
+        [plot.value], total=len(data),
         headline=headline, beside=[WordColumn(row_texts)],
         over=[line_segments(tick, tick, row_positions - 0.28, row_positions + 0.28, INK, 1.6)],
         how=plot.how.format(level=f"{level_match[0]} " if level_match else "")

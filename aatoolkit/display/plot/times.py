@@ -25,7 +25,13 @@ from aatoolkit.display.plot.data import (
     one_row_per_mark,
     whiskers,
 )
-from aatoolkit.display.plot.rows import leader_headline, missing_style, scale_for, tips_of
+from aatoolkit.display.plot.rows import (
+    leader_headline,
+    missing_style,
+    quoted,
+    scale_for,
+    tips_of,
+)  # fmt: skip
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
 from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, in_words, styles_for
 from aatoolkit.frame.cell_status import COVERAGE
@@ -225,7 +231,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         how=f"Band{subject}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
         height=175.0, by=mark_columns, bounds=intervals[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
-                 " ".join(filter(None, [line.name.full, _sample_text(data, y, line.rows)])),
+                 f"{line.name.full} {_sample_text(data, y, line.rows)}".rstrip(),
                  line.style) for line in measured if len(series) > 1],
     )  # fmt: skip
 
@@ -256,7 +262,7 @@ def _marks_of_line(
     data: PlotData, line: _Line, x_days: Numbers, day_labels: Sequence[str]
 ) -> list[Mark]:
     rows = line.rows.tolist()
-    names = [", ".join(filter(None, [line.name.text, day])) for day in day_labels]
+    names = [f"{line.name.text}, {day}".removeprefix(", ") for day in day_labels]
     size = 1.0 if len(x_days) > 150 else 2.4 if line.name.is_own else 1.8
     tips = _row_tips(data, line.column, rows, names, line.ends)
     line_mark = Mark("line", x_days, line.values, line.style, size=size, tips=tips)
@@ -362,7 +368,7 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
     headings = [_time_text(column) if is_time
                 else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
                 for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
-    cell_names = [", ".join(filter(None, (row.text, head))) for row in names_y for head in headings]
+    cell_names = [f"{row.text}, {head}".removeprefix(", ") for row in names_y for head in headings]
     tip_labels = [f"{name}\n{reason}" if row < 0 else name
                   for name, reason, row in
                   zip(cell_names, reasons.flat, rows.flat, strict=True)]  # fmt: skip
@@ -380,11 +386,17 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
         ))  # fmt: skip
     marks.append(Mark("words", cell_x, cell_y, words=words, strength=strength, shift=0.0))
     if not has_numbers:
-        legend = [(number(n, unit), Style(f"ramp/{float(share)}"), "boxes")
+        legend = [(f"{what} {number(n, unit)}", Style(f"ramp/{float(share)}"), "boxes")
                   for n, share in ((low, is_rank), (high, not is_rank))] + legend  # fmt: skip
     best_two = np.argsort((1 if is_rank else -1) * values, axis=None, kind="stable")[:2]
     best = values.flat[best_two]
-    headline = leader_headline([Name(cell_names[i]) for i in best_two], best, unit, what)
+    short = [f"{column:%d %b}{head[10:]}" if is_time else quoted(head)
+             for column, head in zip(columns, headings, strict=True)]  # fmt: skip
+    best_names = [
+        Name(f"{quoted(names_y[row].text)}, {short[column]}".removeprefix(", "))
+        for row, column in zip(*divmod(best_two, len(columns)), strict=True)
+    ]
+    headline = leader_headline(best_names, best, unit, what)
     headline *= data.stands_out(y, data.values(y) == best[0], ends)
     return Spec(
         "heatmap", data, (y,),
@@ -396,6 +408,6 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
         headline=headline, how="Stronger is better" * is_rank,
         height=PITCH * len(names_y), legend=legend,
         by=[*filter(None, [by]), x, *data.varying_context(x, by)],
-        extent=some_of([*filter(None, [first_of(len(names_y), table.total[0]),
-                                       first_of(len(columns), table.total[1], " columns")])]),
+        extent=", ".join([first_of(len(names_y), table.total[0]),
+                          first_of(len(columns), table.total[1], " columns")]).strip(", "),
     )  # fmt: skip
