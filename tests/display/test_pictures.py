@@ -218,7 +218,6 @@ def test_on_axes_of_ones_own_a_picture_keeps_to_its_cell(style: str) -> None:
             for axes, kind in zip(figure.subplots(1, 3), kinds, strict=True):
                 assert KINDS[kind](ax=axes) is axes
                 assert axes.finding
-                assert axes.explain is not None
             assert written(figure)
     assert (dict(plt.rcParams), plt.get_fignums()) == (before, numbers)
 

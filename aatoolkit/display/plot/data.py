@@ -489,6 +489,18 @@ class PlotData:
         candidates = (facts.daily_values.get(name) for _, facts in _facts_by_host(self))
         return next((values for values in candidates if values is not None), np.empty(0))
 
+    def is_part(self, name: str, x: str) -> Mask:
+        """Return the mask of a column's numbers that are of a part of their period.
+
+        Periods, the times in ``x``, are cut by the window, or where measuring began.
+        """
+        days = [source.window_start or "" for source in self.metadata.sources]
+        days += [day for response in self.responses for day in _facts_of(response).starts]
+        is_cut = np.array(self.texts(x)) < max(days, default="")
+        if name + COVERAGE in self.kinds:
+            is_cut |= self.values(name + COVERAGE) < 1
+        return is_cut & ~np.isnan(self.values(name))
+
     def is_own_row(self) -> Mask:
         """Return the mask of the rows about the project itself: its brand, domain or pages."""
         if self.own is not None:
@@ -581,11 +593,12 @@ _LARGEST = 1 << 22
 
 @dataclass
 class ResponseFacts:
-    """Facts in the tables of a response: own brands and sites, titles of ids, metrics by day."""
+    """Facts in the tables of a response: own names, titles of ids, metrics by day, first days."""
 
     own: dict[str, set[str]] = field(default_factory=dict)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
     daily_values: dict[str, Numbers] = field(default_factory=dict)
+    starts: list[str] = field(default_factory=list)
 
     def add_table(self, table: pd.DataFrame) -> None:
         """Add the facts of a table: own brands and sites, titles of ids, and metrics by day."""
@@ -593,6 +606,9 @@ class ResponseFacts:
         columns, own_rows = [*map(str, table.columns)], table
         if "brand" in table:
             own_rows = table[table["brand"].isin(self.own.get("brand", set()))]
+        if len(table) == 1:
+            starts = table.filter(regex="_from$").select_dtypes("datetime")
+            self.starts += [str(day)[:10] for day in starts.iloc[0].dropna()]
         times = [n for n in columns[: 1 + ("brand" in table)] if _kind_of(table[n]) == "time"]
         if times and len(own_rows) and own_rows[times[0]].is_unique:
             for name, values in own_rows.select_dtypes("number").items():
@@ -642,12 +658,17 @@ def _facts_by_host(data: PlotData) -> Iterator[tuple[str, ResponseFacts]]:
         neighbour for response in data.responses for neighbour in getattr(response, "beside", ())
     )
     for response in dict.fromkeys((*data.responses, *neighbours)):
-        if response not in _FACTS:
-            facts = _FACTS[response] = ResponseFacts()
-            is_small = response.body is not None and len(response.body) <= _LARGEST
-            for table in ((response.tables() if is_small else None) or {}).values():
-                facts.add_table(table)
-        yield response.source.host or "", _FACTS[response]
+        yield response.source.host or "", _facts_of(response)
+
+
+def _facts_of(response: HeldResponse) -> ResponseFacts:
+    """Return the facts of a response, whose tables are read only once."""
+    if response not in _FACTS:
+        facts = _FACTS[response] = ResponseFacts()
+        is_small = response.body is not None and len(response.body) <= _LARGEST
+        for table in ((response.tables() if is_small else None) or {}).values():
+            facts.add_table(table)
+    return _FACTS[response]
 
 
 # --- one row per mark -------------------------------------------------------------------------
@@ -708,7 +729,7 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     if not missing.any():
         return [""] * len(data)
     is_uncovered, has_no_sample = (
-        (data.frame[size_column] == 0).fillna(False).to_numpy(bool)
+        data.values(size_column) == 0
         if data.kinds.get(size_column) == "number" else np.zeros(len(data), bool)
         for size_column in (f"{name}{COVERAGE}", data.sample_column(name) or "")
     )  # fmt: skip

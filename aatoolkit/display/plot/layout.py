@@ -493,7 +493,7 @@ def _x_ticks(
             labels = [_wrap(name.full, max_width, size, max_lines, name.is_own) for name in names]
         ticks = tuple(Tick(at, text, names[at].is_own) for at, text in enumerate(labels))
         return ticks[::step], is_turned
-    for max_ticks in (9, 7, 6, 5, 4, 3, 2):
+    for max_ticks in range(9, 1, -1):
         ticks = _time_ticks(scale, max_ticks) if scale.days else number_ticks(scale, max_ticks)
         min_distance = max((width_of(t.text, size) for t in ticks), default=0.0) + 8
         positions = sorted(width * scale.share(t.at) for t in ticks)

@@ -147,9 +147,13 @@ def scale_for(values: Numbers, unit: str | None = None, margin: float = 1.02, **
 
 
 def tips_of(
-    data: PlotData, name: str, labels: Sequence[Name], bounds: Bounds | None = None
-) -> list[str]:
-    """Return a tooltip per row: lines with label, number, interval, counts and availability."""
+    data: PlotData, name: str, labels: Iterable[Name], bounds: Bounds | None = None,
+    rows: Iterable[int] | None = None,
+) -> list[str]:  # fmt: skip
+    """Return a tooltip per label: lines with label, number, interval, counts and availability.
+
+    ``rows`` are the positions of the labelled rows, by default all; -1 is only its label.
+    """
     values, reasons = data.values(name).tolist(), missing_reasons(data, name)
     columns = dict.fromkeys([*data.rule_columns(name), data.sample_column(name)])
     counts = [(humanize(size), data.values(size)) for size in columns if size and size != name]
@@ -158,8 +162,13 @@ def tips_of(
         f"{STATUS_WORDS[state.status]}: {state.reason or ''}".removesuffix(": ")
         for state in data.cells(name).states
     ]
-    for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
-        lines = [label.full, f"{humanize(name)}: {reasons[row] or number(value, unit)}"]
+    units = data.units(name)
+    for row, label in zip(range(len(data)) if rows is None else rows, labels, strict=True):
+        if row < 0:
+            tooltips.append(label.full)
+            continue
+        unit = units[row]
+        lines = [label.full, f"{humanize(name)}: {reasons[row] or number(values[row], unit)}"]
         if bounds and not np.isnan(bounds.low[row] + bounds.high[row]):
             low, high = float(bounds.low[row]), float(bounds.high[row])
             lines.append(f"interval: {number(low, unit)} to {number(high, unit)}")
@@ -254,7 +263,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
               for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
     cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
     measure = data.measure(y)
-    leaders = [Name(quoted(name.text), name.is_own) for name in names]
+    leaders = [name._replace(text=quoted(name.text)) for name in names]
     headline = leader_headline(leaders, values, unit, measure)
     headline *= not is_time and rows.stands_out(y, values == values[0], bounds)
     return row_panel(

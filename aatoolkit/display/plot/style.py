@@ -35,8 +35,7 @@ They are chosen in ``data.py`` and ``rows.py``, and drawn in ``draw.py`` and ``i
 class Style:
     """The style of marks: the name of a colour, a symbol, a dash, and a fill (``look``).
 
-    A ``look`` is ``solid``, ``hollow``, ``hatched``, ``dotted``, ``empty``, or a lighter shade:
-    ``tint`` or ``pale``.
+    A ``look`` is ``solid``, ``hollow``, ``hatched``, ``dotted`` or ``empty``.
     """
 
     colour: str
@@ -46,10 +45,8 @@ class Style:
 
     @property
     def key(self) -> str:
-        """The name under which a `Palette` has the colour, such as ``blue/tint``."""
-        if self.look in _LACKING:
-            return "hatch"
-        return f"{self.colour}/{self.look}" if self.look in _LIGHTER else self.colour
+        """The name under which a `Palette` has the colour."""
+        return "hatch" if self.look in _LACKING else self.colour
 
     def glyph(self, kind: str) -> str:
         """Return the character that a legend shows for a kind of mark, such as ``dots``."""
@@ -58,7 +55,6 @@ class Style:
         return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
 
 
-_LIGHTER = {"tint": 0.55, "pale": 0.35}
 _GLYPHS = dict(zip("s^DvP", "■▲◆▼✚", strict=True))
 
 SERIES = (
@@ -148,15 +144,13 @@ class Palette(dict[str, str]):
     def __missing__(self, name: str) -> str:
         """Return the colour for a name with two parts, which the palette does not store.
 
-        ``blue/tint`` is a lighter blue. ``ramp/0.5`` is the background of a cell whose shade is
-        halfway along the ramp, and ``on/0.5`` is the black or white of a text on that background.
+        ``ramp/0.5`` is the background of a cell whose shade is halfway along the ramp, and
+        ``on/0.5`` is the black or white of a text on that background.
         """
         name, _, variant = name.partition("/")
         if name == "on":
             return "#000000" if luminance(self[f"ramp/{variant}"]) > 0.18 else "#fefefe"
-        if name == "ramp":
-            return _ramp_colour(self.ramp, float(variant))
-        return _ramp_colour((self["paper"], self[name]), _LIGHTER[variant])
+        return _ramp_colour(self.ramp, float(variant))
 
     def boxes(
         self, style: Style, strength: Iterable[float] | None
@@ -219,10 +213,10 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     engines = {name: style for name in ordered for style in [engine_style(name)] if style}
     styles = dict(engines)
     for level in state_levels:
-        # Two states of one meaning differ by their shade.
+        # Of two states of one meaning the second is hollow.
         style = _STYLE_OF[_state_name(level)]
-        shades = [replace(style, look=look) for look in (style.look, *_LIGHTER)]
-        styles[level] = next((shade for shade in shades if shade not in styles.values()), style)
+        is_taken = style in styles.values()
+        styles[level] = replace(style, look="hollow") if is_taken else style
     for level in ordered:
         if level in (REST_LEVEL, BLANK) or level.startswith(("not ", "not_")):
             styles.setdefault(level, REST)

@@ -232,10 +232,8 @@ def stages(data: PlotData, options: Options) -> Spec | None:
     """Return a table of the stages of a funnel; None unless the frame is a result of a funnel."""
     if options.is_chosen or not data.table.startswith("statistics:funnel"):
         return None
-    columns = [name for name in data.numbers if name != "n"]
-    sums = [f"{number(np.nansum(data.values(name)))} {humanize(name)}" for name in columns[:4]]
-    x, *_ = data.keys
-    return _table("stages", data, options, columns, f"stages by {x}", x, ", ".join(sums))
+    columns, (x, *_) = [name for name in data.numbers if name != "n"], data.keys
+    return _table("stages", data, options, columns, f"stages by {x}", x)
 
 
 def _table(
@@ -293,9 +291,6 @@ def empty(data: PlotData, options: Options) -> Spec:
                 "table", data, title, [Name(column_title(name)) for name in columns], (), NONE,
                 columns, beside=[WordColumn(texts, "value")],
             )  # fmt: skip
-        # Of names alone it is said how many there are.
-        if len(columns) == 1 and columns == data.keys:
-            title = f"{title}: {counted(len(data), humanize(data.row_noun(columns[0])))}"
         return _table("table", data, options, columns, title)
     availability = data.overall_availability
     rows_note = ", with no rows" * (availability.status != Status.UNAVAILABLE)
@@ -448,7 +443,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit
     )
     scale = scale_for(all_numbers, scale_unit, 1.04, label=label, is_whole=unit == RANK)
-    low_column = data.column(plot.low) if plot.low else None
+    low_column = data.column(plot.low or plot.value)
     level_match = re.search(r"\d+%", low_column.doc if low_column else "")
     assumption_match = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(

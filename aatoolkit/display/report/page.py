@@ -270,12 +270,12 @@ class _Page:
                                        or measure == "share_of_voice")), {})  # fmt: skip
                     # Its comparison is written in the same unit.
                     result["unit"] = data.units(columns[0])[row]
-                    change = card.change.replace("pp", "points")
+                    change = card.change
                     if not has_previous:
                         value = result.get("change", pd.NA)
-                        change = "" if pd.isna(value) else _signed(value, result["unit"])
+                        change = "" if pd.isna(value) else signed(value, result["unit"])
                     verdict = _VERDICTS.get(str(result.get("verdict")), "not tested")
-                    small = escape(f"{change}: {verdict}" if change else "")
+                    small = escape(f"{_points(change)}: {verdict}" if change else "")
                     cards.append(
                         f"<div><dt>{escape(card.label)}</dt><dd><a{href}>{escape(card.value)}</a>"
                         f"<small>{small}</small>{sparkline(data.daily_values(measure))}</dd></div>"
@@ -297,8 +297,8 @@ _VERDICTS = {
 }
 
 
-def _signed(change: float, unit: str | None) -> str:
-    return signed(change, unit).replace("pp", "points")
+def _points(change: str) -> str:
+    return change.replace("pp", "points")
 
 
 def _number_texts(row: Mapping[Any, Any]) -> list[str]:
@@ -307,10 +307,10 @@ def _number_texts(row: Mapping[Any, Any]) -> list[str]:
     before, after, change, low, high, p = pd.to_numeric(
         [row[name] for name in ("before", "after", "change", "low", "high", "p_adjusted")]
     )
-    interval = f"{_signed(low, unit)} to {_signed(high, unit)}".replace(" points to", " to")
+    interval = f"{signed(low, unit)} to {signed(high, unit)}".replace(" pp to", " to")
     test_texts = ["–", "–"] if np.isnan(p) else [interval, p_value(p)]
     before_and_after = [number(value, unit, exact=True) for value in (before, after)]
-    return [*before_and_after, _signed(change, unit), *test_texts]
+    return [*map(_points, (*before_and_after, signed(change, unit), *test_texts))]
 
 
 def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> str:

@@ -306,11 +306,7 @@ def _groups(options: ScopeOptions) -> Iterator[_Group]:
     )
     yield _Group("days", "Window", windows, is_single=True)
     for name, plural in FILTERS.items():
-        frame = getattr(options, plural)
-        values = [
-            _disabled_if_unusable(name, option)
-            for option in _options(frame, name, "no run recorded" * options.has_runs)
-        ]
+        values = [*_options(getattr(options, plural), name, "no run recorded" * options.has_runs)]
         empty_text = "none chosen: all {}" if values else "none offered: no filter"
         if name in options.unknown:
             empty_text = f"list not known: set .scope = aa.Scope({name}=…)"
@@ -328,7 +324,7 @@ def _options(frame: pd.DataFrame, name: str, unrecorded: str) -> Iterator[_Optio
     cells = frame.reindex(columns=[name, *_NOTED]).astype(object).dropna(subset=name)
     rows = cells.where(cells.notna(), None).itertuples(index=False, name=None)
     for value, label, is_own, is_tracked, is_configured, count, last_run in rows:
-        is_off = is_configured is not None and not is_configured
+        is_off = is_configured is False
         notes = (
             "own" * bool(is_own),
             {None: "", True: "tracked", False: "not tracked"}[is_tracked],
@@ -337,7 +333,8 @@ def _options(frame: pd.DataFrame, name: str, unrecorded: str) -> Iterator[_Optio
             f"last run {last_run:%Y-%m-%d}" if last_run else unrecorded * ("last_run_day" in frame),
         )
         note = " · ".join(filter(None, notes))
-        yield _Option(value, label, note, _BOLD * bool(is_own) or _DIMMED * is_off)
+        mark = _BOLD * bool(is_own) or _DIMMED * is_off
+        yield _disabled_if_unusable(name, _Option(value, label, note, mark))
 
 
 def _disabled_if_unusable(name: str, option: _Option) -> _Option:
