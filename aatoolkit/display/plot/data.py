@@ -131,14 +131,15 @@ class PlotData:
     """A frame prepared for plotting, with its metadata.
 
     The names of its columns are unique texts, and levels of the index are columns. ``responses``
-    are the API responses that the frame was read from, if they are still in memory. ``own`` is the
-    mask of own rows, if these are a selection of rows.
+    are the API responses that the frame was read from, if they are still in memory. ``whole``
+    are the data that these rows were chosen from, and ``positions`` their positions there.
     """
 
     frame: pd.DataFrame
     metadata: FrameMetadata
     responses: tuple[HeldResponse, ...] = ()
-    own: Mask | None = None
+    whole: PlotData | None = None
+    positions: slice | None = None
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -503,8 +504,8 @@ class PlotData:
 
     def is_own_row(self) -> Mask:
         """Return the mask of the rows about the project itself: its brand, domain or pages."""
-        if self.own is not None:
-            return self.own
+        if self.whole:
+            return self.whole.is_own_row()[self.positions]
         name, owner_column = next(iter(_owner_columns(self.frame)), _OWNERS[0])
         no_row = np.zeros(len(self), bool)
         is_own = _are_own(self.frame[owner_column]) if owner_column in self.kinds else no_row
@@ -522,7 +523,7 @@ class PlotData:
     def rows_at(self, positions: Any) -> PlotData:
         """Return the rows at the given positions, in that order, numbered from 0."""
         frame = self.frame.iloc[positions].reset_index(drop=True)
-        return replace(self, frame=frame, own=self.is_own_row()[positions])
+        return replace(self, frame=frame, whole=self, positions=positions)
 
     def first(self, max_rows: int) -> PlotData:
         """Return the data with at most its first ``max_rows`` rows."""

@@ -105,7 +105,7 @@ def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
     """Return bare intervals beside the rows that they were computed from, and the rate's name."""
     rate = str(next(iter(frame), ""))[:-4]
     if [*frame] == [f"{rate}_low", f"{rate}_high"] and frame.index.is_unique:
-        for source in getattr(Explainer()._try_replay(frame), "inputs", ())[:1]:
+        for source in getattr(Explainer()._try_replay(frame), "inputs", ()):
             return source.frame.loc[frame.index].assign(**frame), rate
     return frame, None
 

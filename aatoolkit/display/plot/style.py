@@ -215,8 +215,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     for level in state_levels:
         # Of two states of one meaning the second is hollow.
         style = _STYLE_OF[_state_name(level)]
-        is_taken = style in styles.values()
-        styles[level] = replace(style, look="hollow") if is_taken else style
+        styles[level] = replace(style, look="hollow") if style in styles.values() else style
     for level in ordered:
         if level in (REST_LEVEL, BLANK) or level.startswith(("not ", "not_")):
             styles.setdefault(level, REST)

@@ -248,7 +248,7 @@ def _table(
     names = names_of(rows, rows.row_labels(x) if x else [""] * len(rows))
     return row_panel(
         kind, rows, capitalized(title), names, (), NONE, columns, total=len(data),
-        headline=capitalized(headline), beside=[_word_column(rows, name) for name in columns],
+        headline=headline, beside=[_word_column(rows, name) for name in columns],
     )  # fmt: skip
 
 

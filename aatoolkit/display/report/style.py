@@ -107,7 +107,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   h1 { font-size: 18pt; }
   h2 { font-size: 12pt; }
   a, .number a { color: inherit; text-decoration: none; }
-  section { margin-top: 4mm; padding-top: 2mm; }
+  section { margin-top: 3mm; padding-top: 1.5mm; }
   p { margin: .5mm 0 1mm; break-inside: avoid; }
   .cards { grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 2mm; margin: 2mm 0;
     padding-right: .3mm; }
@@ -121,12 +121,12 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   h2 + p, h2 + ul, caption + thead { break-before: avoid; }
   .wide { overflow: visible; background: none; margin: 1mm 0 2mm; }
   table { font-size: 7pt; min-width: 0; width: 100%; }
-  th, td { padding: .4mm 1.5mm .4mm 0; }
+  th, td { padding: .4mm 1.1mm .4mm 0; }
   .sections :is(th, td):nth-child(n+6) { display: none; }
   thead th { min-width: 0; }
-  tbody td:not(.number) { min-width: 13.5mm; max-width: 26mm; }
-  tbody th[scope] { overflow-wrap: anywhere; min-width: 25mm; }
-  #measured + ul, #measured + ul small { font-size: 7pt; line-height: 1.2; }
+  tbody td:not(.number) { max-width: 26mm; }
+  tbody th[scope] { overflow-wrap: anywhere; min-width: 23mm; }
+  #measured + ul, #measured + ul small { font-size: 6.8pt; line-height: 1.1; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }
