@@ -24,6 +24,8 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
     '−2.2 pp'
     >>> number(1714.0), number(39.99999999999999), number(1e-12), number(240, "milliseconds")
     ('1,714', '40', '1e−12', '240 ms')
+    >>> number(1.5, "EUR")
+    '1.50 EUR'
     """
     if not math.isfinite(value):
         return _NO_VALUE
@@ -35,7 +37,9 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
         return _use_minus_signs(
             f"{percent:.{3 if exact and 0 < abs(percent) < 0.1 else decimals}f}%"
         )
-    if abs(value) >= 1e15:
+    if _is_currency(unit):
+        text = f"{value:,.2f}"
+    elif abs(value) >= 1e15:
         text = f"{value:.3g}"
     elif _is_integer(value) or abs(value) >= 1000:
         text = f"{value:,.0f}"
@@ -57,6 +61,7 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     magnitude = max(map(abs, finite_values), default=0.0)
     if (
         unit in (*_RATES, FRACTION_CHANGE)
+        or _is_currency(unit)
         or magnitude >= 1000
         or all(map(_is_integer, finite_values))
     ):
@@ -168,5 +173,8 @@ def _use_minus_signs(text: str) -> str:
 
 def _unit_suffix(unit: str | None) -> str:
     """Return the suffix of numbers in a unit, such as " ms" or " EUR"."""
-    is_currency = unit is not None and len(unit) == 3 and unit.isupper()
-    return UNITS[unit].short if unit in UNITS else f" {unit}" * is_currency
+    return UNITS[unit].short if unit in UNITS else f" {unit}" * _is_currency(unit)
+
+
+def _is_currency(unit: str | None) -> bool:
+    return unit is not None and len(unit) == 3 and unit.isupper()

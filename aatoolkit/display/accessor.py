@@ -1276,8 +1276,8 @@ class Accessor(NamesNear, Described):
         kind : str, optional
             ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``verdicts``,
             ``counts``; for results of statistics ``comparison``, ``decomposition``, ``ranks``,
-            ``overlap``, ``effect``, ``concentration``, ``samples``, ``changes``, ``intervals`` or
-            ``stages``. By default the first kind that fits.
+            ``overlap``, ``effect``, ``concentration``, ``samples``, ``changes`` or ``stages``. By
+            default the first kind that fits.
         x : str, optional
             The column whose values have a mark (a bar, a point or a column of cells) each, such as
             a time, a brand or an engine. Rows that share a mark are aggregated by the declared

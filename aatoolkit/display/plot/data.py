@@ -63,8 +63,6 @@ _UNITS = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.
 """Maps each last word of names of metrics, such as ``rate``, to its unit."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _LEVEL = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
-_CURRENCY = re.compile(r"`?(\w+)`? units")
-"""Matches the unit of an amount of money, which names the column of its currency."""
 _BARE = re.compile("value|per_.*|(dai|week|month)ly")
 """Matches the names of numbers that say nothing without their table."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
@@ -133,12 +131,15 @@ class PlotData:
     """A frame prepared for plotting, with its metadata.
 
     The names of its columns are unique texts, and levels of the index are columns. ``responses``
-    are the API responses that the frame was read from, if they are still in memory.
+    are the API responses that the frame was read from, if they are still in memory. ``whole``
+    are the data that these rows were chosen from, and ``positions`` their positions there.
     """
 
     frame: pd.DataFrame
     metadata: FrameMetadata
     responses: tuple[HeldResponse, ...] = ()
+    whole: PlotData | None = None
+    positions: slice | None = None
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -196,7 +197,7 @@ class PlotData:
     def keys(self) -> list[str]:
         """The key columns; without a key, one or two columns of times or words that name the rows.
 
-        Hosts, windows and filters are left out if they are the same in all rows.
+        Those that are the same in all rows are left out, as is the host of a single one.
         """
         names = [name for name in self.metadata.key if name in self.kinds]
         key = declared_key(self.table)
@@ -204,9 +205,7 @@ class PlotData:
             # Rows of several answers have no key of their own, but that of their table for labels.
             names = [n for n in dict.fromkeys((*APART, *key)) if n in self.kinds]
         if names:
-            # Of an archive's rows the context is part of the key, and often the same in all.
-            context = [n for n in names if n in (*CONTEXT, *APART) or n.startswith("filter_")]
-            return [n for n in names if n not in context or self.varies(n)] or names
+            return [*filter(self.varies, names)] or names
         time_columns = self.of_kind("time")
         main_times = [name for name in time_columns if name not in CONTEXT]
         word_columns = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
@@ -278,8 +277,11 @@ class PlotData:
         """Return the unit of a column in each row, as a list."""
         unit_column, column = self.unit_column(name), self.column(name)
         unit = column.unit if column else None
-        if (money := _CURRENCY.fullmatch(unit or "")) and money[1] in self.kinds:
-            return [*self.texts(money[1])]
+        if "currency" in (unit or ""):
+            # That of a price_amount is in price_currency, if the frame has several.
+            for money in (f"{name.rpartition('_')[0]}_currency", *self.kinds):
+                if money.endswith("currency") and money in self.kinds:
+                    return [*self.texts(money)]
         if unit_column is None or column is None:
             unit = RANK if _UNITS.get(unit or "") == RANK else unit
             return [unit] * max(len(self), 1)
@@ -302,7 +304,12 @@ class PlotData:
         ranks = {
             name: rank for name in self.numbers if (rank := self._measure_rank(name)) is not None
         }
-        return sorted(ranks, key=lambda name: (not self.frame[name].notna().any(), ranks[name]))
+        # Where nothing was asked, a count of 0 says less than a rate that was not measured.
+        says_nothing = {
+            name: not np.nansum(self.values(name)) and (rank == 2 or self.frame[name].isna().all())
+            for name, rank in ranks.items()
+        }
+        return sorted(ranks, key=lambda name: (says_nothing[name], ranks[name]))
 
     @property
     def numbers(self) -> list[str]:
@@ -483,8 +490,22 @@ class PlotData:
         candidates = (facts.daily_values.get(name) for _, facts in _facts_by_host(self))
         return next((values for values in candidates if values is not None), np.empty(0))
 
+    def is_part(self, name: str, x: str) -> Mask:
+        """Return the mask of a column's numbers that are of a part of their period.
+
+        Periods, the times in ``x``, are cut by the window, or where measuring began.
+        """
+        days = [source.window_start or "" for source in self.metadata.sources]
+        days += [day for response in self.responses for day in _facts_of(response).starts]
+        is_cut = np.array(self.texts(x)) < max(days, default="")
+        if name + COVERAGE in self.kinds:
+            is_cut |= self.values(name + COVERAGE) < 1
+        return is_cut & ~np.isnan(self.values(name))
+
     def is_own_row(self) -> Mask:
         """Return the mask of the rows about the project itself: its brand, domain or pages."""
+        if self.whole:
+            return self.whole.is_own_row()[self.positions]
         name, owner_column = next(iter(_owner_columns(self.frame)), _OWNERS[0])
         no_row = np.zeros(len(self), bool)
         is_own = _are_own(self.frame[owner_column]) if owner_column in self.kinds else no_row
@@ -501,7 +522,8 @@ class PlotData:
 
     def rows_at(self, positions: Any) -> PlotData:
         """Return the rows at the given positions, in that order, numbered from 0."""
-        return replace(self, frame=self.frame.iloc[positions].reset_index(drop=True))
+        frame = self.frame.iloc[positions].reset_index(drop=True)
+        return replace(self, frame=frame, whole=self, positions=positions)
 
     def first(self, max_rows: int) -> PlotData:
         """Return the data with at most its first ``max_rows`` rows."""
@@ -572,11 +594,12 @@ _LARGEST = 1 << 22
 
 @dataclass
 class ResponseFacts:
-    """Facts in the tables of a response: own brands and sites, titles of ids, metrics by day."""
+    """Facts in the tables of a response: own names, titles of ids, metrics by day, first days."""
 
     own: dict[str, set[str]] = field(default_factory=dict)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
     daily_values: dict[str, Numbers] = field(default_factory=dict)
+    starts: list[str] = field(default_factory=list)
 
     def add_table(self, table: pd.DataFrame) -> None:
         """Add the facts of a table: own brands and sites, titles of ids, and metrics by day."""
@@ -584,6 +607,9 @@ class ResponseFacts:
         columns, own_rows = [*map(str, table.columns)], table
         if "brand" in table:
             own_rows = table[table["brand"].isin(self.own.get("brand", set()))]
+        if len(table) == 1:
+            starts = table.filter(regex="_from$").select_dtypes("datetime")
+            self.starts += [str(day)[:10] for day in starts.iloc[0].dropna()]
         times = [n for n in columns[: 1 + ("brand" in table)] if _kind_of(table[n]) == "time"]
         if times and len(own_rows) and own_rows[times[0]].is_unique:
             for name, values in own_rows.select_dtypes("number").items():
@@ -633,12 +659,17 @@ def _facts_by_host(data: PlotData) -> Iterator[tuple[str, ResponseFacts]]:
         neighbour for response in data.responses for neighbour in getattr(response, "beside", ())
     )
     for response in dict.fromkeys((*data.responses, *neighbours)):
-        if response not in _FACTS:
-            facts = _FACTS[response] = ResponseFacts()
-            is_small = response.body is not None and len(response.body) <= _LARGEST
-            for table in ((response.tables() if is_small else None) or {}).values():
-                facts.add_table(table)
-        yield response.source.host or "", _FACTS[response]
+        yield response.source.host or "", _facts_of(response)
+
+
+def _facts_of(response: HeldResponse) -> ResponseFacts:
+    """Return the facts of a response, whose tables are read only once."""
+    if response not in _FACTS:
+        facts = _FACTS[response] = ResponseFacts()
+        is_small = response.body is not None and len(response.body) <= _LARGEST
+        for table in ((response.tables() if is_small else None) or {}).values():
+            facts.add_table(table)
+    return _FACTS[response]
 
 
 # --- one row per mark -------------------------------------------------------------------------
@@ -699,7 +730,7 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     if not missing.any():
         return [""] * len(data)
     is_uncovered, has_no_sample = (
-        (data.frame[size_column] == 0).fillna(False).to_numpy(bool)
+        data.values(size_column) == 0
         if data.kinds.get(size_column) == "number" else np.zeros(len(data), bool)
         for size_column in (f"{name}{COVERAGE}", data.sample_column(name) or "")
     )  # fmt: skip

@@ -41,7 +41,7 @@ from aatoolkit.display.plot.style import (
 )
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.groupby import by_period, check_columns, group, names_of
-from aatoolkit.stats.explain import Explanation
+from aatoolkit.stats.explain import Explainer, Explanation
 
 KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
     **{kind: partial(tables.result, kind) for kind in tables.RESULTS},
@@ -64,8 +64,9 @@ def plot(
     figsize: tuple[float, float] | None = None, theme: str = "auto",
 ) -> Axes:  # fmt: skip
     """Draw a frame and return the axes; see ``df.aa.plot``."""
-    data = plot_data(frame)
-    y_columns = names_of([y or ()])
+    frame, rate = _with_rate(frame)
+    data, kind = plot_data(frame), kind or (rate and "bars")
+    y_columns = names_of([y or rate or ()])
     check_columns(data.frame, [*filter(None, (x, color)), *y_columns])
     not_numeric = [f"{n} holds no numbers but {data.frame[n].dtype}" for n in y_columns
                    if data.kinds[n] != "number"]  # fmt: skip
@@ -91,13 +92,22 @@ def plot(
         # Fewer names have room for several lines each.
         spec = _spec_of(data, replace(options, height=height_share * options.height))
     if title:
-        how = ". ".join(filter(None, [spec.title, spec.how]))
+        how = f"{spec.whole_title}. {spec.how}".strip(". ")
         spec = replace(spec, title=title, headline="", how=how)
     if ax is None:
         return draw(spec, size, Palette(is_dark))
     ink = to_hex(mpl.rcParams["text.color"])
     draw_on(ax, spec, Palette(is_dark, ink=ink, muted=ink))
     return ax
+
+
+def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
+    """Return bare intervals beside the rows that they were computed from, and the rate's name."""
+    rate = str(next(iter(frame), ""))[:-4]
+    if [*frame] == [f"{rate}_low", f"{rate}_high"] and frame.index.is_unique:
+        for source in getattr(Explainer()._try_replay(frame), "inputs", ()):
+            return source.frame.loc[frame.index].assign(**frame), rate
+    return frame, None
 
 
 def picture_of(data: PlotData, width: float) -> Picture | None:

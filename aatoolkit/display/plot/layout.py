@@ -194,9 +194,9 @@ def _title_and_subtitle(spec: Spec, width: float, size: float, max_lines: int) -
     for headline in (spec.headline, spec.headline.partition("; ")[0]):
         wrapped = _wrap(headline, width, size, max_lines, True)
         if wrapped and "…" not in wrapped:
-            return wrapped, f"{spec.title}, {spec.window}".removesuffix(", ")
+            return wrapped, f"{spec.whole_title}, {spec.window}".removesuffix(", ")
     # A result that would be cut says less than what is shown.
-    return _clauses(spec.title, width, size, max_lines, True), capitalized(spec.window)
+    return _clauses(spec.whole_title, width, size, max_lines, True), capitalized(spec.window)
 
 
 def _legend(
@@ -308,7 +308,7 @@ def _try_layout(
     headline, subtitle = _title_and_subtitle(spec, inner, title_size, 2 if scale > 0.6 else 1)
     title = Text(MARGIN, MARGIN, headline, title_size, "ink", True)
     top = MARGIN + _height_of(headline, title_size)
-    how_to_read = ". ".join(filter(None, [subtitle, spec.how])) * bool(lines)
+    how_to_read = f"{subtitle}. {spec.how}".strip(". ") * bool(lines)
     how_to_read = _clauses(how_to_read, inner, small, lines)
     how_to_read *= "…" not in how_to_read
     texts = [Text(MARGIN, top + 2, how_to_read, small, "muted")]
@@ -379,6 +379,9 @@ def _try_layout(
     labels_height += size * 1.5 * bool(spec.x.label)
     # Where a few words are enlarged, the caption is not: it would lose reasons.
     caption, note_size = "", min(small, max(_SMALL, width / 70))
+    # How much is left out is said in any case.
+    if spec.extent not in f"{headline} {how_to_read}".replace("\n", " "):
+        caption = fitted(spec.extent, inner, note_size)
     for text in spec.caption if has_caption else ():
         longer = f"{caption} · {text}" if caption else fitted(text, inner, note_size)
         caption = longer if width_of(longer, note_size) <= inner else caption
@@ -490,7 +493,7 @@ def _x_ticks(
             labels = [_wrap(name.full, max_width, size, max_lines, name.is_own) for name in names]
         ticks = tuple(Tick(at, text, names[at].is_own) for at, text in enumerate(labels))
         return ticks[::step], is_turned
-    for max_ticks in (9, 7, 6, 5, 4, 3, 2):
+    for max_ticks in range(9, 1, -1):
         ticks = _time_ticks(scale, max_ticks) if scale.days else number_ticks(scale, max_ticks)
         min_distance = max((width_of(t.text, size) for t in ticks), default=0.0) + 8
         positions = sorted(width * scale.share(t.at) for t in ticks)

@@ -79,8 +79,8 @@ def row_panel(
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of a picture with a row for each of ``names``, and ``cells`` in these rows.
 
-    If there are more rows in ``total``, the title says that these are the first, or the last if the
-    first column of ``by`` holds times. ``over`` are further marks, drawn above the cells.
+    If there are more rows in ``total``, the picture says that these are the first, or the last if
+    the first column of ``by`` holds times. ``over`` are further marks, drawn above the cells.
     """
     cells_by_shape: dict[tuple[str, Style], list[Cell]] = {}
     written = []
@@ -116,9 +116,10 @@ def row_panel(
         ))  # fmt: skip
     is_time = bool(by) and data.kinds[by[0]] == "time"
     return Spec(
-        kind, data, columns, title + first_of(len(names), total, is_last=is_time), x,
+        kind, data, columns, title, x,
         Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],
-        height=PITCH * len(names), by=by, **more,
+        height=PITCH * len(names), by=by,
+        extent=first_of(len(names), total, is_last=is_time), **more,
     )  # fmt: skip
 
 
@@ -146,19 +147,28 @@ def scale_for(values: Numbers, unit: str | None = None, margin: float = 1.02, **
 
 
 def tips_of(
-    data: PlotData, name: str, labels: Sequence[Name], bounds: Bounds | None = None
-) -> list[str]:
-    """Return a tooltip per row: lines with label, number, interval, counts and availability."""
+    data: PlotData, name: str, labels: Iterable[Name], bounds: Bounds | None = None,
+    rows: Iterable[int] | None = None,
+) -> list[str]:  # fmt: skip
+    """Return a tooltip per label: lines with label, number, interval, counts and availability.
+
+    ``rows`` are the positions of the labelled rows, by default all; -1 is only its label.
+    """
     values, reasons = data.values(name).tolist(), missing_reasons(data, name)
     columns = dict.fromkeys([*data.rule_columns(name), data.sample_column(name)])
     counts = [(humanize(size), data.values(size)) for size in columns if size and size != name]
     state_codes, tooltips = data.cells(name).codes.tolist(), []
     state_texts = [
-        ": ".join(filter(None, (STATUS_WORDS[state.status], state.reason)))
+        f"{STATUS_WORDS[state.status]}: {state.reason or ''}".removesuffix(": ")
         for state in data.cells(name).states
     ]
-    for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
-        lines = [label.full, f"{humanize(name)}: {reasons[row] or number(value, unit)}"]
+    units = data.units(name)
+    for row, label in zip(range(len(data)) if rows is None else rows, labels, strict=True):
+        if row < 0:
+            tooltips.append(label.full)
+            continue
+        unit = units[row]
+        lines = [label.full, f"{humanize(name)}: {reasons[row] or number(values[row], unit)}"]
         if bounds and not np.isnan(bounds.low[row] + bounds.high[row]):
             low, high = float(bounds.low[row]), float(bounds.high[row])
             lines.append(f"interval: {number(low, unit)} to {number(high, unit)}")
@@ -230,11 +240,10 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         rows = one_row_per_mark(data, [*by, *data.keys], [y])
     # Beside those with a number a few are drawn that have none.
     is_time, top = rows.kinds[x] == "time", options.max_rows(15)
-    measured_count = len(rows) if is_time else int((~np.isnan(rows.values(y))).sum())
-    order = rows.best_first(y, x)
+    total, order = len(rows), rows.best_first(y, x)
+    measured_count = total if is_time else int((~np.isnan(rows.values(y))).sum())
     drawn = order[:measured_count][rows.shown_slice(x, top)]
-    missing = order[measured_count:]
-    hidden_count = len(missing) - len(missing := missing[: max(top - len(drawn), min(top // 2, 3))])
+    missing = order[measured_count:][: max(top - len(drawn), min(top // 2, 3))]
     other_style = REST if rows.is_own_row().any() else OWN
     rows = rows.rows_at([*drawn, *missing])
     bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
@@ -242,7 +251,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     # A very wide interval goes on beyond the scale, and does not squeeze all others.
     limit = max(1.5 * np.nanmax([*values, 0]), 2 * np.quantile(np.nan_to_num(bounds.high), 0.75))
     bar_texts = [
-        f"→ {word}" if end > limit else word
+        f"{word}, line to {number(end, unit)}" if end > limit else word
         for end, word in zip(bounds.high, _bar_labels(numbers(values, unit), rows, y), strict=True)
     ]
     clipped = np.minimum(bounds.high, limit)
@@ -253,15 +262,15 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     styles = [engine_styles.get(word) or (OWN if name.is_own else other_style)
               for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
     cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
-    measure, title_end = data.measure(y), first_of(len(drawn), measured_count, is_last=is_time)
-    headline = leader_headline(names, values, unit, measure)
+    measure = data.measure(y)
+    leaders = [name._replace(text=quoted(name.text)) for name in names]
+    headline = leader_headline(leaders, values, unit, measure)
     headline *= not is_time and rows.stands_out(y, values == values[0], bounds)
     return row_panel(
-        "bars", rows, data.title(measure, rows.row_noun(x)) + title_end, names, cells,
+        "bars", rows, data.title(measure, rows.row_noun(x)), names, cells,
         scale_for(np.concatenate([values, clipped]), unit, label=rows.axis_label(y),
                   is_whole=rows.is_count(y)),
-        [y], headline=headline, by=by, bounds=bounds.result,
-        n=f"{hidden_count} more without a number" * bool(hidden_count),
+        [y], total=total, headline=headline, by=by, bounds=bounds.result,
         how=f"Lines: {in_words(bounds.method.partition(';')[0])}"
         * (not np.isnan(bounds.low).all()),
     )  # fmt: skip
@@ -270,18 +279,18 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, measure: str) -> str:
     """Return a headline such as "Acme has the highest mention rate, 40%; Globex 30%".
 
-    ``values`` are sorted, the best first. The part after the semicolon is about the user's own
-    brand, if it has less. The headline is empty if the first row ties with another, or if one of
-    the first two rows has no number.
+    ``values`` are sorted, the best first; ``names`` are quoted. The part after the semicolon is
+    about the user's own brand, if it has less. The headline is empty if the first row ties with
+    another, or if one of the first two rows has no number.
     """
     if (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
-    best = f"{'best' if unit == RANK else 'most' if measure.endswith('s') else 'highest'} {measure}"
-    own_notes = [f"; {quoted(name.text)} {number(float(n), unit)}"
+    best = "best" if unit == RANK else "most" if measure.endswith("s") else "highest"
+    own_notes = [f"; {name.text} {number(float(n), unit)}"
                  for name, n in zip(names, values, strict=True)
                  if name.is_own and n < values[0]]  # fmt: skip
     return (
-        f"{quoted(names[0].text)} has the {best.strip()}, {number(values[0], unit)}"
+        f"{names[0].text} has the {best} {measure or 'number'}, {number(values[0], unit)}"
         f"{''.join(own_notes[:1])}"
     )
 

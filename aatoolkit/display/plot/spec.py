@@ -201,6 +201,8 @@ class Spec:
         A sentence on how to read the picture.
     window : str
         The days and filters that the picture is about.
+    extent : str
+        How many of all rows and columns are drawn, if not all; it is written in any case.
     n : str
         A part of the caption: the size of the sample, or what is not drawn.
     caption : sequence of str
@@ -230,6 +232,7 @@ class Spec:
     headline: str = ""
     how: str = ""
     window: str = ""
+    extent: str = ""
     n: str = ""
     caption: Sequence[str] = ()
     legend: Sequence[tuple[str, Style, str]] = ()
@@ -238,6 +241,11 @@ class Spec:
     height: float = 180.0
     by: Sequence[str] = ()
     bounds: pd.DataFrame | None = None
+
+    @property
+    def whole_title(self) -> str:
+        """The title, with how many of all rows and columns are drawn."""
+        return f"{self.title}, {self.extent}".removesuffix(", ")
 
     @property
     def finding(self) -> str:
@@ -257,7 +265,7 @@ class Spec:
                  for label, facts in facts_of.items()]  # fmt: skip
         notes = [word for mark in self.marks if not facts_of for word in mark.words]
         sentences = filter(None, [self.headline, *notes, some_of(texts, 12, "; ")])
-        return visible(f"{self.title}: {'; '.join(sentences)}")
+        return visible(f"{self.whole_title}: {'; '.join(sentences)}")
 
     def explain(
         self, mark: Any = None, column: str | None = None, *, within: Any = None

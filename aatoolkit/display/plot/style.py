@@ -1,9 +1,9 @@
 """Names and reasons as text; colours, fills and symbols on light and dark backgrounds.
 
 The colours are after M. Okabe and K. Ito, "Color universal design" (2008); colours too pale for a
-white background are darker. Only marks that were not measured are hatched, and only marks that were
-measured in part are hollow. An engine has the same colour in all pictures. Beside an own brand,
-which is blue, other brands are grey.
+white background are darker. Only marks that were not measured are hatched; hollow are dots measured
+in part, and bars of what does not apply. An engine has the same colour in all pictures. Beside an
+own brand, which is blue, other brands are grey.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ They are chosen in ``data.py`` and ``rows.py``, and drawn in ``draw.py`` and ``i
 class Style:
     """The style of marks: the name of a colour, a symbol, a dash, and a fill (``look``).
 
-    A ``look`` is ``solid``, ``hollow``, ``hatched``, ``dotted``, ``empty``, or a lighter shade:
-    ``tint`` or ``pale``.
+    A ``look`` is ``solid``, ``hollow``, ``hatched``, ``dotted`` or ``empty``.
     """
 
     colour: str
@@ -46,19 +45,16 @@ class Style:
 
     @property
     def key(self) -> str:
-        """The name under which a `Palette` has the colour, such as ``blue/tint``."""
-        if self.look in _LACKING:
-            return "hatch"
-        return f"{self.colour}/{self.look}" if self.look in _LIGHTER else self.colour
+        """The name under which a `Palette` has the colour."""
+        return "hatch" if self.look in _LACKING else self.colour
 
     def glyph(self, kind: str) -> str:
         """Return the character that a legend shows for a kind of mark, such as ``dots``."""
         if kind == "boxes":
-            return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□"}.get(self.look, "■")
+            return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□", "hollow": "□"}.get(self.look, "■")
         return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
 
 
-_LIGHTER = {"tint": 0.55, "pale": 0.35}
 _GLYPHS = dict(zip("s^DvP", "■▲◆▼✚", strict=True))
 
 SERIES = (
@@ -77,7 +73,7 @@ OWN, REST = Style("blue"), Style("rest")
 """The project's own brand, and all others."""
 
 GOOD, WARNING, BAD = Style("green"), Style("amber", "^", (1, 1)), Style("orange", "s")
-UNKNOWN, NOT_APPLICABLE = Style("rest", "D", look="pale"), Style("rest", look="tint")
+UNKNOWN, NOT_APPLICABLE = Style("muted", "D"), Style("muted", look="hollow")
 """What states mean: good, to be looked at, bad, not known, and not applicable."""
 
 INK, MUTED = Style("ink", ""), Style("muted")
@@ -148,15 +144,13 @@ class Palette(dict[str, str]):
     def __missing__(self, name: str) -> str:
         """Return the colour for a name with two parts, which the palette does not store.
 
-        ``blue/tint`` is a lighter blue. ``ramp/0.5`` is the background of a cell whose shade is
-        halfway along the ramp, and ``on/0.5`` is the black or white of a text on that background.
+        ``ramp/0.5`` is the background of a cell whose shade is halfway along the ramp, and
+        ``on/0.5`` is the black or white of a text on that background.
         """
         name, _, variant = name.partition("/")
         if name == "on":
             return "#000000" if luminance(self[f"ramp/{variant}"]) > 0.18 else "#fefefe"
-        if name == "ramp":
-            return _ramp_colour(self.ramp, float(variant))
-        return _ramp_colour((self["paper"], self[name]), _LIGHTER[variant])
+        return _ramp_colour(self.ramp, float(variant))
 
     def boxes(
         self, style: Style, strength: Iterable[float] | None
@@ -169,6 +163,8 @@ class Palette(dict[str, str]):
             return [self[f"ramp/{value}"] for value in strength], self["paper"], 0.5
         if style.look in _LACKING:
             return self["lack"], self["hatch"], 0.0
+        if style.look == "hollow":
+            return self["paper"], self[style.key], 1.2
         return self[style.key], self["paper"], 0.6
 
 
@@ -217,10 +213,9 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     engines = {name: style for name in ordered for style in [engine_style(name)] if style}
     styles = dict(engines)
     for level in state_levels:
-        # Two states of one meaning differ by their shade.
+        # Of two states of one meaning the second is hollow.
         style = _STYLE_OF[_state_name(level)]
-        shades = [replace(style, look=look) for look in (style.look, *_LIGHTER)]
-        styles[level] = next((shade for shade in shades if shade not in styles.values()), style)
+        styles[level] = replace(style, look="hollow") if style in styles.values() else style
     for level in ordered:
         if level in (REST_LEVEL, BLANK) or level.startswith(("not ", "not_")):
             styles.setdefault(level, REST)
@@ -296,12 +291,12 @@ def describe_scope(query: str | None) -> str:
     return ", ".join([*window, *(f"{name} {', '.join(texts)}" for name, texts in filters.items())])
 
 
-def first_of(count: int, total: int, *, is_last: bool = False) -> str:
-    """Return the end of a title that says how many of all rows are drawn.
+def first_of(count: int, total: int, noun: str = "", *, is_last: bool = False) -> str:
+    """Return how many of all rows, or columns, are drawn; empty if all are.
 
     Examples
     --------
-    >>> first_of(15, 42), first_of(3, 3), first_of(15, 42, is_last=True)
-    (', the first 15 of 42', '', ', the last 15 of 42')
+    >>> first_of(3, 3), first_of(15, 42, is_last=True), first_of(3, 9, " columns")
+    ('', 'the last 15 of 42', 'the first 3 of 9 columns')
     """
-    return f", the {'last' if is_last else 'first'} {count} of {total}" * (count < total)
+    return f"the {'last' if is_last else 'first'} {count} of {total}{noun}" * (count < total)

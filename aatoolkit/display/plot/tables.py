@@ -92,19 +92,19 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in drawn
                           if change.endswith("pp")][:2])  # fmt: skip
     if is_single:
-        title = ": ".join(filter(None, [data.row_name, title]))
+        title = f"{data.row_name}: {title}".removeprefix(": ")
         verdict = data.texts("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
         leads = [
             f"{card.label} {card.value}" for card in cards if "%" in card.value or not cards[1:]
         ]
         headline = capitalized(verdict) or "".join(leads[:1])
     labels, *texts = zip(*drawn, strict=True)
-    day_lines = []
+    day_lines, is_measured = [], ~np.isnan(data.values(columns[0]))
     # The courses by day are those of the whole, and not of one of its parts.
     for row, card in enumerate(drawn if data.keys == ["metric"] else ()):
         # A line of a few numbers in the row, which breaks where there is none.
         heights = row + 0.3 - 0.6 * shares_of_range(data.daily_values(card.measure))
-        if heights.size:
+        if heights.size and is_measured[row]:
             day_lines.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
     how_to_read = "Lines: by day. " * bool(day_lines)
     if any(texts[2]) and not data.is_result:
@@ -166,7 +166,7 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[s
         intervals = whiskers(data, name)
         if name == estimate:
             intervals = replace(intervals, low=data.values("low"), high=data.values("high"))
-        cards += _cards(data, [capitalized(humanize(name))], name, intervals=intervals)
+        cards += _cards(data, [column_title(name)], name, intervals=intervals)
     return cards, columns
 
 
@@ -232,10 +232,8 @@ def stages(data: PlotData, options: Options) -> Spec | None:
     """Return a table of the stages of a funnel; None unless the frame is a result of a funnel."""
     if options.is_chosen or not data.table.startswith("statistics:funnel"):
         return None
-    columns = [name for name in data.numbers if name != "n"]
-    sums = [f"{number(np.nansum(data.values(name)))} {humanize(name)}" for name in columns[:4]]
-    x, *_ = data.keys
-    return _table("stages", data, options, columns, f"stages by {x}", x, ", ".join(sums))
+    columns, (x, *_) = [name for name in data.numbers if name != "n"], data.keys
+    return _table("stages", data, options, columns, f"stages by {x}", x)
 
 
 def _table(
@@ -250,7 +248,7 @@ def _table(
     names = names_of(rows, rows.row_labels(x) if x else [""] * len(rows))
     return row_panel(
         kind, rows, capitalized(title), names, (), NONE, columns, total=len(data),
-        headline=capitalized(headline), beside=[_word_column(rows, name) for name in columns],
+        headline=headline, beside=[_word_column(rows, name) for name in columns],
     )  # fmt: skip
 
 
@@ -293,9 +291,6 @@ def empty(data: PlotData, options: Options) -> Spec:
                 "table", data, title, [Name(column_title(name)) for name in columns], (), NONE,
                 columns, beside=[WordColumn(texts, "value")],
             )  # fmt: skip
-        # Of names alone it is said how many there are.
-        if len(columns) == 1 and columns == data.keys:
-            title = f"{title}: {counted(len(data), humanize(data.row_noun(columns[0])))}"
         return _table("table", data, options, columns, title)
     availability = data.overall_availability
     rows_note = ", with no rows" * (availability.status != Status.UNAVAILABLE)
@@ -378,19 +373,11 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     Return None if the frame is no such result.
     """
     plot = RESULTS[kind]
-    # Ends of intervals alone, whose names are those of the column that they are of.
-    if not plot.value:
-        x = next((name[:-4] for name in data.kinds if name.endswith("_low")), "")
-        if data.numbers or f"{x}_high" not in data.kinds:
-            return None
-        low_name, high_name = f"{x}_low", f"{x}_high"
-        plot = plot._replace(low=low_name, high=high_name, title=plot.title.format(humanize(x)),
-                             words=f"{{{low_name}}} to {{{high_name}}}")  # fmt: skip
-    needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick]), *plot.needs}
+    needed = {plot.value, plot.low, plot.high, plot.tick, *plot.needs} - {""}
     is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")
     if options.is_chosen or not is_of_verb or not needed <= data.kinds.keys():
         return None
-    unit, undrawn_count = data.unit(plot.value or plot.low), len(data)
+    unit, undrawn_count = data.unit(plot.value), len(data)
     if "unit" in data.kinds and plot.needs:
         # Changes in several units have no scale in common.
         row_units = np.array(data.texts("unit"), object)
@@ -456,12 +443,12 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit
     )
     scale = scale_for(all_numbers, scale_unit, 1.04, label=label, is_whole=unit == RANK)
-    low_column = data.column(plot.low) if plot.low else None
+    low_column = data.column(plot.low or plot.value)
     level_match = re.search(r"\d+%", low_column.doc if low_column else "")
     assumption_match = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
         kind, rows, title, names_of(rows, labels), cells, scale,
-        [plot.value or plot.low], total=len(data),
+        [plot.value], total=len(data),
         headline=headline, beside=[WordColumn(row_texts)],
         over=[line_segments(tick, tick, row_positions - 0.28, row_positions + 0.28, INK, 1.6)],
         how=plot.how.format(level=f"{level_match[0]} " if level_match else "")

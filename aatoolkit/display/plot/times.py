@@ -25,16 +25,22 @@ from aatoolkit.display.plot.data import (
     one_row_per_mark,
     whiskers,
 )
-from aatoolkit.display.plot.rows import leader_headline, missing_style, scale_for, tips_of
+from aatoolkit.display.plot.rows import (
+    leader_headline,
+    missing_style,
+    quoted,
+    scale_for,
+    tips_of,
+)
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
 from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, in_words, styles_for
-from aatoolkit.frame.cell_status import COVERAGE
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats.interval import Bounds
 
 _MOST_LINES = 4
 """The most lines that are easily distinguished; more series make a heat map."""
 
+PART = "part of the period"
 _NOISY, _DAYS = 10, 21
 """Days with fewer answers than the first are drawn by week, if there are this many days."""
 
@@ -184,7 +190,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     unit, noun, moments = data.unit(y), humanize(data.time_noun(x)), tables[0].columns
     step = float(min(np.diff(x_days), default=1.0))
     gaps = np.isnan([line.values for line in series]).all(axis=0)
-    marks, legend, drawn = [], [], [np.empty(0)]
+    marks, parts, legend, drawn = [], [], [], [np.empty(0)]
     if gaps.any():
         reason = NOT_MEASURED if data.is_known else NOT_GIVEN
         marks.append(Mark("boxes", x_days[gaps] - step / 2, 0 * x_days[gaps], missing_style(reason),
@@ -193,19 +199,19 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     measured = [line for line in series if not np.isnan(line.values).all()]
     # One band at a time: the first one's, which is the own one's.
     banded = next((line for line in measured[:1] if line.ends.method), None)
-    day_labels = [*map(_time_text, moments)]
     for line in series:
         low, high = (np.where(line.rows >= 0, end[line.rows], np.nan)
                      for end in (line.ends.low, line.ends.high))  # fmt: skip
         drawn += [line.values, low, high]
         if line is banded:
             marks.append(Mark("band", x_days, low, line.style, to=high))
-        marks += _marks_of_line(data, line, x_days, day_labels)
-    if any(mark.style.look == "hollow" for mark in marks):
-        legend.insert(0, ("part of the period", replace(series[0].style, look="hollow"), "dots"))
-    title = data.title(", ".join(map(data.measure, columns)), noun, by) + first_of(
-        len(series), total
-    )
+        names = [Name(f"{line.name.text}, {_time_text(moment)}".removeprefix(", "))
+                 for moment in moments]  # fmt: skip
+        tips = tips_of(data, line.column, names, line.ends, line.rows)
+        size = 1.0 if len(x_days) > 150 else 2.4 if line.name.is_own else 1.8
+        marks.append(Mark("line", x_days, line.values, line.style, size=size, tips=tips))
+        parts += _part_marks(data, line.column, x, line.rows, x_days, line.values, line.style)
+    title = data.title(", ".join(map(data.measure, columns)), noun, by)
     scale = scale_for(np.concatenate(drawn), unit, 1.08, is_whole=all(map(data.is_count, columns)),
                       label=data.axis_label(y) * (len(columns) == 1))  # fmt: skip
     if unit == RANK:
@@ -219,14 +225,16 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     return Spec(
         "line", data, columns, title,
         Scale(float(x_days[0]) - step / 2, float(x_days[-1]) + step / 2, "time",
-              label=_years_text(moments), days=tuple(x_days.tolist())), scale, marks,
+              label=_years_text(moments), days=tuple(x_days.tolist())), scale, [*marks, *parts],
         headline=f"Last {noun}: {last_text}" if last_text else "",
+        extent=first_of(len(series), total),
         n=(f"{some_of(unmeasured)}: {NOT_MEASURED} · " * bool(unmeasured)
            + _sample_text(data, y, slice(None)) * (len(measured) < 2)).strip(" ·"),
-        how=f"Band{subject}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
+        how=f"Band{subject}: {in_words(banded.ends.method)}" if banded else "",
+        legend=[*((PART, mark.style, "dots") for mark in parts[:1]), *legend],
         height=175.0, by=mark_columns, bounds=intervals[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
-                 " ".join(filter(None, [line.name.full, _sample_text(data, y, line.rows)])),
+                 f"{line.name.full} {_sample_text(data, y, line.rows)}".rstrip(),
                  line.style) for line in measured if len(series) > 1],
     )  # fmt: skip
 
@@ -239,7 +247,7 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bo
     sizes = pd.Series(data.values(size_column))
     # One day in ten is enough to make a zigzag of a line.
     is_small = bool(sizes[sizes > 0].quantile(0.1) < _NOISY)
-    is_long = data.frame[x].nunique() >= _DAYS
+    is_long = len(filled_times(data.moments(x))) >= _DAYS
     return is_small and is_long and not data.frame.duplicated([*mark_columns]).any()
 
 
@@ -253,44 +261,21 @@ def _set_styles(series: Sequence[_Line]) -> list[_Line]:
             for line in series]  # fmt: skip
 
 
-def _marks_of_line(
-    data: PlotData, line: _Line, x_days: Numbers, day_labels: Sequence[str]
+def _part_marks(
+    data: PlotData, name: str, x: str, rows: np.ndarray, at: Numbers, y: Numbers, style: Style
 ) -> list[Mark]:
-    rows = line.rows.tolist()
-    names = [", ".join(filter(None, [line.name.text, day])) for day in day_labels]
-    size = 1.0 if len(x_days) > 150 else 2.4 if line.name.is_own else 1.8
-    tips = _row_tips(data, line.column, rows, names, line.ends)
-    line_mark = Mark("line", x_days, line.values, line.style, size=size, tips=tips)
-    # Parts of a period are hollow.
-    coverage_column = line.column + COVERAGE
-    coverage = data.values(coverage_column) if coverage_column in data.frame else np.ones(len(data))
-    is_partial = ~np.isnan(line.values) & (coverage[line.rows] < 1)
-    hollow = replace(line.style, look="hollow")
-    dots = Mark("dots", x_days[is_partial], line.values[is_partial], hollow, size=4.5)
-    return [line_mark, dots] if is_partial.any() else [line_mark]
-
-
-def _row_tips(
-    data: PlotData, y: str, rows: Sequence[int], names: Sequence[str], ends: Bounds
-) -> list[str]:
-    """Return a tooltip for each of ``rows``, which are positions in the data.
-
-    For -1, which stands for a time without a row, the tooltip is only the name.
-    """
-    labels = dict(zip(rows, names, strict=True))
-    tips = tips_of(data, y, [Name(labels.get(row, "")) for row in range(len(data))], ends)
-    return [tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)]
+    """Return hollow dots where a number is of a part of its period; none if all are whole."""
+    mask = np.append(data.is_part(name, x), False)[rows]
+    dots = Mark("dots", at[mask], y[mask], replace(style, look="hollow"), size=4.5)
+    return [dots] * bool(mask.any())
 
 
 def _sample_text(data: PlotData, y: str, rows: Any) -> str:
     """Return the sample sizes of a rate in ``rows`` as a text: ``n=20–30``; "" if none is known."""
-    size_column = data.sample_column(y)
-    if size_column is None or data.unit(y) != FRACTION:
-        return ""
-    sizes = np.append(data.values(size_column), 0.0)[rows]
-    sizes = sizes[sizes > 0]
-    extremes = [number(float(n)) for n in (min(sizes, default=0.0), max(sizes, default=0.0))]
-    return f"n={'–'.join(dict.fromkeys(extremes))}" * bool(len(sizes))
+    size_column = data.sample_column(y) if data.unit(y) == FRACTION else None
+    sizes = np.append(data.values(size_column), 0.0)[rows] if size_column else np.empty(0)
+    extremes = [sizes[sizes > 0].min(initial=np.inf), sizes.max(initial=0.0)]
+    return f"n={'–'.join(dict.fromkeys(map(number, extremes)))}" * bool(extremes[1])
 
 
 # --- heat maps --------------------------------------------------------------------------------
@@ -363,8 +348,8 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
     headings = [_time_text(column) if is_time
                 else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
                 for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
-    cell_names = [", ".join(filter(None, (row.text, head))) for row in names_y for head in headings]
-    tip_labels = [f"{name}\n{reason}" if row < 0 else name
+    cell_names = [f"{row.text}, {head}".removeprefix(", ") for row in names_y for head in headings]
+    tip_labels = [Name(f"{name}\n{reason}" if row < 0 else name)
                   for name, reason, row in
                   zip(cell_names, reasons.flat, rows.flat, strict=True)]  # fmt: skip
     has_numbers = values.size <= _WRITTEN and len(columns) <= 12
@@ -372,7 +357,7 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
     cell_y, cell_x = np.indices(values.shape).reshape(2, -1).astype(float)
     words = [word if n == n and has_numbers else "" for word, n in pairs]
     legend = [(reason, missing_style(reason), "boxes") for reason in legend_reasons]
-    tips, marks = np.array(_row_tips(data, y, rows.ravel().tolist(), tip_labels, ends), object), []
+    tips, marks = np.array(tips_of(data, y, tip_labels, ends, rows.flat), object), []
     for reason, style in (("", OWN), *((reason, style) for reason, style, _ in legend)):
         mask = reasons.ravel() == reason
         marks.append(Mark(
@@ -380,16 +365,25 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
             tips=[*tips[mask]], strength=None if reason else strength[mask],
         ))  # fmt: skip
     marks.append(Mark("words", cell_x, cell_y, words=words, strength=strength, shift=0.0))
+    parts = _part_marks(data, y, x, rows.ravel(), cell_x - 0.4, cell_y, GREYS[0]) * is_time
+    legend += [(PART, mark.style, "dots") for mark in parts]
+    marks += parts
     if not has_numbers:
-        legend = [(number(n, unit), Style(f"ramp/{float(share)}"), "boxes")
+        legend = [(f"{what} {number(n, unit)}", Style(f"ramp/{float(share)}"), "boxes")
                   for n, share in ((low, is_rank), (high, not is_rank))] + legend  # fmt: skip
     best_two = np.argsort((1 if is_rank else -1) * values, axis=None, kind="stable")[:2]
     best = values.flat[best_two]
-    headline = leader_headline([Name(cell_names[i]) for i in best_two], best, unit, what)
+    short = [f"{column:%d %b}{head[10:]}" if is_time else quoted(head)
+             for column, head in zip(columns, headings, strict=True)]  # fmt: skip
+    best_names = [
+        Name(f"{quoted(names_y[row].text)}, {short[column]}".removeprefix(", "))
+        for row, column in zip(*divmod(best_two, len(columns)), strict=True)
+    ]
+    headline = leader_headline(best_names, best, unit, what)
     headline *= data.stands_out(y, data.values(y) == best[0], ends)
     return Spec(
         "heatmap", data, (y,),
-        data.title(what, by, data.row_noun(x)) + first_of(len(names_y), table.total[0]),
+        data.title(what, by, data.row_noun(x)),
         Scale(-0.5, len(columns) - 0.5, "names", names=tuple(names_x),
               label=_years_text(columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
@@ -397,6 +391,6 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
         headline=headline, how="Stronger is better" * is_rank,
         height=PITCH * len(names_y), legend=legend,
         by=[*filter(None, [by]), x, *data.varying_context(x, by)],
-        n=f"{len(columns)} of {table.total[1]} columns are drawn, those with most"
-        * (len(columns) < table.total[1] and not is_time),
+        extent=", ".join([first_of(len(names_y), table.total[0]),
+                          first_of(len(columns), table.total[1], " columns")]).strip(", "),
     )  # fmt: skip

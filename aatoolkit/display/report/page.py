@@ -72,8 +72,8 @@ style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 <nav id="sections" aria-label="Sections"><ul>{contents}</ul></nav>
 <div class="sections">
 {sections}
-</div>
 <section aria-labelledby="measured"><h2 id="measured">What was measured</h2>{measured}</section>
+</div>
 </main>
 </body>
 </html>
@@ -246,7 +246,7 @@ class _Page:
         ])  # fmt: skip
 
     def _cards_html(
-        self, comparisons: Sequence[Mapping[Any, Any]], has_previous: bool, since: str
+        self, comparisons: Sequence[dict[Any, Any]], has_previous: bool, since: str
     ) -> str:
         """Return the key figures as HTML cards, each with value, trend line, change and verdict.
 
@@ -268,12 +268,14 @@ class _Page:
                                    if result["measure"] == measure and (
                                        result["subject"] in _SUBJECTS
                                        or measure == "share_of_voice")), {})  # fmt: skip
-                    change = card.change.replace("pp", "points")
+                    # Its comparison is written in the same unit.
+                    result["unit"] = data.units(columns[0])[row]
+                    change = card.change
                     if not has_previous:
                         value = result.get("change", pd.NA)
-                        change = "" if pd.isna(value) else _signed(value, str(result["unit"]))
+                        change = "" if pd.isna(value) else signed(value, result["unit"])
                     verdict = _VERDICTS.get(str(result.get("verdict")), "not tested")
-                    small = escape(f"{change}: {verdict}" if change else "")
+                    small = escape(f"{_points(change)}: {verdict}" if change else "")
                     cards.append(
                         f"<div><dt>{escape(card.label)}</dt><dd><a{href}>{escape(card.value)}</a>"
                         f"<small>{small}</small>{sparkline(data.daily_values(measure))}</dd></div>"
@@ -295,8 +297,8 @@ _VERDICTS = {
 }
 
 
-def _signed(change: float, unit: str | None) -> str:
-    return signed(change, unit).replace("pp", "points")
+def _points(change: str) -> str:
+    return change.replace("pp", "points")
 
 
 def _number_texts(row: Mapping[Any, Any]) -> list[str]:
@@ -305,10 +307,10 @@ def _number_texts(row: Mapping[Any, Any]) -> list[str]:
     before, after, change, low, high, p = pd.to_numeric(
         [row[name] for name in ("before", "after", "change", "low", "high", "p_adjusted")]
     )
-    interval = f"{_signed(low, unit)} to {_signed(high, unit)}".replace(" points to", " to")
+    interval = f"{signed(low, unit)} to {signed(high, unit)}".replace(" pp to", " to")
     test_texts = ["–", "–"] if np.isnan(p) else [interval, p_value(p)]
     before_and_after = [number(value, unit, exact=True) for value in (before, after)]
-    return [*before_and_after, _signed(change, unit), *test_texts]
+    return [*map(_points, (*before_and_after, signed(change, unit), *test_texts))]
 
 
 def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> str:
@@ -364,8 +366,8 @@ def _source_sentences(sources: Sequence[Source]) -> Iterator[str]:
     for scope, start, end in dict.fromkeys(
         (source.scope or "", source.window_start, source.window_end) for source in sources
     ):
-        window = f"{start} to {end}" if start else ""
-        if scope_text := " · ".join(filter(None, [window, describe_scope(scope)])):
+        window = f"{start} to {end}" * bool(start)
+        if scope_text := f"{window} · {describe_scope(scope)}".strip(" ·"):
             yield f"{capitalized(scope_text)}."
     if fetched := sorted(fetch_time(source.fetched_at) for source in sources if source.fetched_at):
         yield f"Fetched {fetched[-1][:16]} UTC."

@@ -38,7 +38,7 @@ ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
 .sections { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr));
   column-gap: 2.5rem; }
 .sections > section { min-width: 0; }
-.sections > section:has(> [open], > .wide) { grid-column: 1 / -1; }
+.sections > section:is(:has(> [open], > .wide), :last-child) { grid-column: 1 / -1; }
 #measured + ul { list-style: none; padding: 0; }
 figure { margin: .5rem 0; max-width: 30rem; }
 figure img { display: block; width: 100%; height: auto; }
@@ -107,9 +107,10 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   h1 { font-size: 18pt; }
   h2 { font-size: 12pt; }
   a, .number a { color: inherit; text-decoration: none; }
-  section { margin-top: 4mm; padding-top: 2mm; }
+  section { margin-top: 3mm; padding-top: 1.5mm; }
   p { margin: .5mm 0 1mm; break-inside: avoid; }
-  .cards { grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 2mm; margin: 2mm 0; }
+  .cards { grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 2mm; margin: 2mm 0;
+    padding-right: .3mm; }
   .cards div { padding: 1.5mm 2mm; }
   .cards dt { font-size: 8pt; }
   .cards dd { font-size: 13pt; }
@@ -120,11 +121,12 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   h2 + p, h2 + ul, caption + thead { break-before: avoid; }
   .wide { overflow: visible; background: none; margin: 1mm 0 2mm; }
   table { font-size: 7pt; min-width: 0; width: 100%; }
-  th, td { padding: .4mm 1.5mm .4mm 0; }
+  th, td { padding: .4mm 1.1mm .4mm 0; }
   .sections :is(th, td):nth-child(n+6) { display: none; }
   thead th { min-width: 0; }
-  tbody :is(th, td:not(.number)) { overflow-wrap: anywhere; min-width: 13.5mm; }
-  tbody th[scope] { min-width: 21mm; }
+  tbody td:not(.number) { max-width: 26mm; }
+  tbody th[scope] { overflow-wrap: anywhere; min-width: 23mm; }
+  #measured + ul, #measured + ul small { font-size: 6.8pt; line-height: 1.1; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }

@@ -305,54 +305,36 @@ def _groups(options: ScopeOptions) -> Iterator[_Group]:
         for days in options.days
     )
     yield _Group("days", "Window", windows, is_single=True)
-    options_of = {"engine": _engine_options(options), "brand": _brand_options(options.brands)}
     for name, plural in FILTERS.items():
-        frame = getattr(options, plural)
-        values = [
-            _disabled_if_unusable(name, option)
-            for option in options_of.get(name, _value_options(frame, name))
-        ]
+        values = [*_options(getattr(options, plural), name, "no run recorded" * options.has_runs)]
         empty_text = "none chosen: all {}" if values else "none offered: no filter"
         if name in options.unknown:
             empty_text = f"list not known: set .scope = aa.Scope({name}=…)"
         yield _Group(name, plural.capitalize(), values, empty_text)
 
 
-def _engine_options(options: ScopeOptions) -> Iterator[_Option]:
-    unrecorded = "no run recorded" * options.has_runs
-    columns = ("engine", "label", "configured", "last_run_day")
-    for engine, label, is_configured, last_run in _rows(options.engines, *columns):
-        is_off = is_configured is not None and not is_configured
-        run_note = f"last run {last_run:%Y-%m-%d}" if last_run is not None else unrecorded
-        yield _Option(
-            engine, label, _joined_notes("not configured" * is_off, run_note), _DIMMED * is_off
-        )
+_NOTED = ("label", "own", "tracked", "configured", "prompt_count", "last_run_day")
 
 
-def _value_options(frame: pd.DataFrame, name: str) -> Iterator[_Option]:
-    for value, count in _rows(frame, name, "prompt_count"):
-        yield _Option(value, note="" if count is None else counted(count, "prompt"))
+def _options(frame: pd.DataFrame, name: str, unrecorded: str) -> Iterator[_Option]:
+    """Yield an option for each value of a filter, with what its row in ``frame`` says of it.
 
-
-def _brand_options(frame: pd.DataFrame) -> Iterator[_Option]:
-    for brand, is_tracked, is_own in _rows(frame, "brand", "tracked", "own"):
-        tracked_note = {None: "", True: "tracked", False: "not tracked"}[is_tracked]
-        yield _Option(
-            brand, None, _joined_notes("own" * bool(is_own), tracked_note), _BOLD * bool(is_own)
-        )
-
-
-def _joined_notes(*notes: str) -> str:
-    return " · ".join(filter(None, notes))
-
-
-def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the values of the columns ``names`` in each row, with None for missing values.
-
-    Rows without a value in the first of these columns are left out.
+    ``unrecorded`` is the note of an engine without a last run.
     """
-    columns = (frame[name].astype(object).where(frame[name].notna(), None) for name in names)
-    return (row for row in zip(*columns, strict=True) if row[0] is not None)
+    cells = frame.reindex(columns=[name, *_NOTED]).astype(object).dropna(subset=name)
+    rows = cells.where(cells.notna(), None).itertuples(index=False, name=None)
+    for value, label, is_own, is_tracked, is_configured, count, last_run in rows:
+        is_off = is_configured is False
+        notes = (
+            "own" * bool(is_own),
+            {None: "", True: "tracked", False: "not tracked"}[is_tracked],
+            "not configured" * is_off,
+            "" if count is None else counted(count, "prompt"),
+            f"last run {last_run:%Y-%m-%d}" if last_run else unrecorded * ("last_run_day" in frame),
+        )
+        note = " · ".join(filter(None, notes))
+        mark = _BOLD * bool(is_own) or _DIMMED * is_off
+        yield _disabled_if_unusable(name, _Option(value, label, note, mark))
 
 
 def _disabled_if_unusable(name: str, option: _Option) -> _Option:
