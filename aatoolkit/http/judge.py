@@ -59,13 +59,24 @@ def judge(
 
 
 def is_explanation(url: str, status: int, body: bytes) -> bool:
-    """Return whether a response explains why a section has no data."""
-    if status == 200 or "section" not in parse_qs(urlsplit(url).query):
+    """Return whether a response explains why a section has no data.
+
+    Examples
+    --------
+    >>> url = "https://api.example/agent-analytics?section="
+    >>> [is_explanation(url + section, 409, b'{"code": "E7"}') for section in ("crawl", "urls")]
+    [True, False]
+    """
+    sections = parse_qs(urlsplit(url).query).get("section")
+    if status == 200 or sections is None:
         return False
     if status in NO_CONTENT and not body:
         return True
     try:
-        return explains_absence(status, decode.decode(body))
+        document = decode.decode(body)
+        # The one conflict that the API documents: the domain is not connected to the gateway.
+        is_not_connected = status == 409 and sections == ["crawl"] and isinstance(document, dict)
+        return is_not_connected or explains_absence(status, document)
     except errors.DecodeError:
         return False
 

@@ -193,7 +193,6 @@ REASONS: dict[str, tuple[int, Any, str, str | None]] = {
         "not_connected",
     ),
     "no source": (409, {"title": "Not connected", "status": 409}, "unavailable", "not_connected"),
-    "a conflict": (409, {"message": "ゲートウェイがありません"}, "unavailable", "not_connected"),
     "no data": (404, {"message": "No data for this section yet."}, "unavailable", None),
     "no run": (404, {"code": "never_run"}, "unavailable", "not_run"),
     "a first run": (503, {"code": "awaiting_first_run"}, "unavailable", "pending"),

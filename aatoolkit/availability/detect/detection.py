@@ -308,9 +308,6 @@ def explains_absence(status: int, body: Any) -> bool:
     sentence = " ".join(map(spaced, texts))
     word = find_error_word(texts)
     is_about_call = _CALL.search(sentence) or _HOST.search(sentence)
-    if word is None and status == 409:
-        # A conflict with the state of the data, if the body says more than that.
-        return bool(body) and {fold(text) for _, text in keys_and_texts} != {"conflict"}
     if is_about_call or word is None or word.strength < STRONG:
         return False
     if word.canonical == "forbidden":

@@ -355,7 +355,7 @@ class Structure:
             item_lengths = {len(item or ()) for item in array.items if array.is_of_lists}
             has_own_row_set = (
                 array.longest < 2 or array.kinds == {"dict"} or item_lengths == {array.longest}
-            )
+            ) or _last_name(array.steps) in ("columns", "headers")
             similar_lengths = (
                 key
                 for key in arrays_by_length
