@@ -736,7 +736,7 @@ class Accessor(NamesNear, Described):
         say" with fewer than 5 prompts, or if one prompt has most of the answers. A verdict says
         that a rate changed, not why.
 
-        Frames cannot be compared if one was not measured, or their windows overlap, or their
+        Some frames cannot be compared: one was not measured, their windows (days) overlap, or their
         prompts differ. The column ``why`` then says so.
 
         To look for differences in many subsets, compare all of them in one call. Their p-values are
