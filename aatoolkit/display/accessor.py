@@ -36,10 +36,7 @@ if TYPE_CHECKING:
 
 
 def _baseline_frame(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
-    """Return the baseline frame, or None for ``"previous"``.
-
-    Raise `ArgumentError` for any other text.
-    """
+    """Return the baseline frame, or None for ``"previous"``."""
     if isinstance(baseline, str) and baseline != "previous":
         raise ArgumentError(
             f"baseline={baseline!r} is no frame; give one, or baseline='previous' for the window "
@@ -52,9 +49,10 @@ def _baseline_frame(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
 class Accessor(NamesNear, Described):
     """The methods of ``df.aa``; ``print(df.aa)`` lists them.
 
-    The methods use the metadata that aatoolkit stores with a frame. They accept a frame without
-    metadata, too; its availability is ``unknown``. No method changes the frame or needs a network.
-    ``help(df.aa.merge)`` shows the arguments and examples of one method.
+    The methods use the metadata that aatoolkit stores with a frame. A frame without metadata works,
+    too: its availability, i.e. whether the data were measured, is ``unknown``. No method changes
+    the frame or needs a network. ``help(df.aa.merge)`` shows the arguments and examples of one
+    method.
 
     Examples
     --------
@@ -77,10 +75,9 @@ class Accessor(NamesNear, Described):
     def availability(self) -> pd.DataFrame:
         """Whether each column could be measured: ``status``, ``cause``, ``reason``.
 
-        There is one row per column of the frame, with the column's name in the index. ``status`` is
-        ``available``, ``partial``, ``unavailable``, ``not_applicable`` or ``unknown``. It says what
-        the service could measure when the frame was read: leaving out rows later does not change
-        it.
+        There is one row per column of the frame; the index has the names of the columns. ``status``
+        is ``available``, ``partial``, ``unavailable``, ``not_applicable`` or ``unknown``. It is the
+        status at the time when the frame was read. If you filter rows later, it stays the same.
 
         Raises
         ------
@@ -102,14 +99,18 @@ class Accessor(NamesNear, Described):
 
     @property
     def codebook(self) -> pd.DataFrame:
-        """The meaning, unit and aggregation rule of each column, one row per column, by name.
+        """The meaning, unit and aggregation rule of each column.
 
-        The columns are ``dtype``, ``unit``, ``aggregation`` (the rule by which `aggregate` combines
-        rows), ``doc`` (the meaning), ``availability``, ``caution`` and ``of``. ``of`` is the column
-        of an API table that the values come from, as ``table.column``; without it there is no unit,
-        rule or meaning. If rows have units of their own, ``unit`` is given only if all rows have
-        the same one. ``caution`` says why an aggregate of the column would be approximate or is
-        refused, such as that the counts needed by the rule are not reported.
+        There is one row per column of the frame; the index has the names of the columns.
+
+        - ``dtype``: the pandas dtype.
+        - ``unit``: such as ``count``; missing if rows have different units.
+        - ``aggregation``: the rule by which `aggregate` combines rows, such as ``sum``.
+        - ``doc``: the meaning.
+        - ``availability``: whether the column was measured, and if not, why.
+        - ``caution``: why an aggregate would be approximate, or is refused.
+        - ``of``: the column of the API that the values come from, as ``table.column``. If it is
+          missing, so are unit, rule and meaning.
 
         Raises
         ------
@@ -120,12 +121,14 @@ class Accessor(NamesNear, Described):
 
     @property
     def sources(self) -> pd.DataFrame:
-        """The responses that the frame was read from, one row each.
+        """The API responses that the frame was read from, one row each.
 
-        The columns are ``host``, ``section``, ``scope`` (the days and filters asked for), ``url``,
-        ``fetched_at`` (UTC), ``sha256`` (of the body), ``stale`` (whether the response was taken
-        from the cache after it had expired), ``window_start`` and ``window_end`` (the days that the
-        response says it covers).
+        - ``host``, ``section``, ``url``: what was requested.
+        - ``scope``: the days and filters of the request.
+        - ``fetched_at``: when the response was fetched, in UTC.
+        - ``sha256``: the hash of its body.
+        - ``stale``: whether it came from the cache after it had expired.
+        - ``window_start``, ``window_end``: the days that the response says it covers.
 
         Raises
         ------
@@ -166,25 +169,26 @@ class Accessor(NamesNear, Described):
         *,
         within: Any = None,
     ) -> Explanation:
-        """Explain where a number comes from, down to bytes of responses, or why it is missing.
+        """Explain where a number comes from, or why it is missing.
 
-        ``df.aa.explain("mention_rate")``, without a row, explains why the first missing value of
-        the column is missing, and counts the missing values by cause.
+        The explanation leads down to the bytes of the API responses. The value is computed again
+        from these bytes, and compared with the value in the frame. If the two differ, the
+        explanation says so; a change with plain pandas can cause that.
 
-        The value is computed again from the bytes of the responses, and compared with the value in
-        the frame. If the two differ, as after a change with plain pandas, the explanation says so.
-        The responses stay in memory as long as the frame does. For a frame of another process, or
-        from a file, pass a study or archive that has the responses as ``within``.
+        ``df.aa.explain("mention_rate")``, without a row, is about missing values. It explains the
+        first missing value of the column, and counts all of them by cause.
+
+        The responses stay in memory as long as the frame does. A frame from a file or another
+        process has none in memory: pass a study or archive that has the responses as ``within``.
 
         Parameters
         ----------
         row : int, label or mapping of str to object, optional
-            The row, given by the values of columns that identify it, such as
-            ``{"engine": "chatgpt"}``; by its label in the index, as in ``df.loc``; or by its
-            position if there is no such label. By default the first row in which the column is
-            missing, else the first row.
+            The row, as a mapping from columns to values, such as ``{"engine": "chatgpt"}``. Or its
+            label in the index, as in ``df.loc``; or its position, if there is no such label. By
+            default the first row in which the column is missing, else the first row.
         column : str
-            The column. A single argument that is the name of a column is taken as ``column``.
+            The column. If you pass only the name of a column, it is taken as ``column``.
         within : Study, Archive, Tables, Dataset, or a list of these, optional
             Where to look for the responses, besides memory.
 
@@ -219,10 +223,10 @@ class Accessor(NamesNear, Described):
         return Explainer(within).explain(self._frame, row, column)
 
     def require(self, *columns: str | Iterable[str]) -> pd.DataFrame:
-        """Return the frame if these columns could be measured at least in part; else raise.
+        """Return the frame, or raise if a column was not measured.
 
-        A column whose availability is not known passes if it has a value. A partly measured column
-        passes, too. If you need a column that was measured completely, check its status:
+        A column that was measured in part passes. So does a column of unknown availability, if it
+        has a value. To accept only complete columns, check the status:
         ``df.aa.availability.loc["mention_rate", "status"] == "available"``.
 
         Parameters
@@ -240,7 +244,7 @@ class Accessor(NamesNear, Described):
         ItemNotFound
             If a column is not in the frame.
         AvailabilityError
-            If a column holds no measurement, or was overwritten; ``.columns`` says why.
+            If a column holds no measurement, or was overwritten. The error's ``.columns`` says why.
 
         Examples
         --------
@@ -253,17 +257,17 @@ class Accessor(NamesNear, Described):
     def measured(self, *columns: str | Iterable[str], drop: bool = False) -> pd.DataFrame:
         """Select the rows in which these columns were measured, wholly or in part.
 
-        A number counts as measured unless the service says that its cell, row or column was not.
-        So a row with a measured 0 stays, and a row with a 0 that was not measured is left out.
+        A row with a measured 0 stays. A row with a 0 that the service says was not measured is left
+        out.
 
         Parameters
         ----------
         *columns : str
-            The names of the columns; a row stays if all of them were measured. By default all
-            numeric columns that are not part of the key; a row then stays if any was measured.
+            The names of the columns. A row stays if all of them were measured. By default all
+            numeric columns that are not part of the key; a row then stays if any of them was
+            measured.
         drop : bool, default False
-            Also leave out columns that are unavailable or not applicable. Key columns stay, and
-            so do columns that are unknown or partly measured.
+            Also leave out columns that are unavailable or not applicable. Key columns stay.
 
         Returns
         -------
@@ -293,60 +297,61 @@ class Accessor(NamesNear, Described):
         observed: bool = True,
         status: bool = False,
     ) -> pd.DataFrame:
-        """Aggregate rows by each column's declared rule; what was not measured stays missing.
+        """Aggregate rows by each column's own rule, such as ``sum``.
 
-        Counts are added exactly. A rate is recomputed from its summed numerator and denominator,
-        and a mean is weighted by its count. Money is added only within one currency. The share or
-        rate of a brand in rows of several responses is recomputed from its counts in these
-        responses, if the frame has the counts.
+        Counts are added. A rate is computed again from its summed numerator and denominator. A mean
+        is weighted by its count. Money is added only within one currency. The codebook,
+        ``df.aa.codebook``, shows each rule.
 
-        Every cell that holds a value is used; a partly measured cell makes the result ``partial``.
-        If some rows were not measured, a rate or mean is computed from the measured rows: it is
-        ``partial``, and a column ``x_coverage`` holds the fraction of rows that were measured. A
-        sum is then missing, with the reason. Rows to which a column does not apply, and rows whose
-        denominator is 0, add nothing.
+        What was not measured stays missing. If some rows of a group were not measured:
+
+        - a sum is missing, and its reason is recorded;
+        - a rate or mean ``x`` is computed from the measured rows. Its status is ``partial``, and a
+          column ``x_coverage`` has the fraction of rows that were measured.
+
+        A value that was measured in part is used, and makes the result ``partial``. Rows to which a
+        column does not apply, and rows whose denominator is 0, add nothing.
 
         Parameters
         ----------
         by : str, pandas.Grouper or list of them, optional
             What to group by: columns or named levels of the index. Rows with a missing key form a
-            group. By default all rows are one group, and a frame without rows gives one row.
+            group. By default all rows are one group.
         columns : str or list of str, optional
-            The columns to aggregate. By default all columns with a rule; ``df.aa.codebook`` shows
-            the rules, and why a column has none.
+            The columns to aggregate. By default all columns with a rule.
         skip_missing : bool
-            Whether a sum (or a smallest, largest, first or last value) leaves out cells that
-            were not measured. It is then ``partial``, and every column has its ``x_coverage``.
+            Whether sums leave out cells that were not measured, instead of being missing. Such a
+            sum is ``partial``, and every column has its ``x_coverage``. The same holds for the
+            rules ``min``, ``max``, ``first`` and ``last``.
         freq : str, optional
-            Also group the days or times of the rows into periods: an offset alias of pandas, such
-            as ``W`` (weeks, each named by the Sunday on which it ends) or ``MS`` (months, each
-            named by its first day). A period is ``partial`` if the frame has only some of its
-            days; the reason says how many, and ``x_coverage`` is their share: .29 for 9 of the
-            31 days.
+            Also group days or times into periods. This is an offset alias of pandas: ``W`` (weeks,
+            each named by the Sunday on which it ends) or ``MS`` (months, each named by its first
+            day). A period is ``partial`` if the frame has only some of its days. ``x_coverage`` is
+            then the share of its days: .29 for 9 of 31 days.
         rules : dict, optional
-            The rule of each column that has none, or whose rule is to be replaced: ``sum``,
-            ``mean``, ``min``, ``max``, ``first``, ``last``, ``count`` (of the rows that hold a
-            value) or an `aatoolkit.sections.aggregation.Aggregation`. A column of true and false
-            that is named in ``columns`` needs no rule: it becomes the share of rows that are true.
-            If ``df.aa.merge`` took a column from another frame and repeated its values, each row
-            of that frame still counts once. A sum of any other column is refused if all rows with
-            the same text or day have the same value, as after a plain merge, which repeats values.
-            If each row has a value of its own, give ``aa.sections.Aggregation("sum")`` as the rule.
+            A rule for each column that has none, or whose rule you replace: ``sum``, ``mean``,
+            ``min``, ``max``, ``first``, ``last``, ``count`` (of the rows that hold a value) or an
+            `aatoolkit.sections.aggregation.Aggregation`. A column of true and false that is named
+            in ``columns`` needs no rule: it becomes the share of rows that are true.
+
+            After ``df.aa.merge`` repeats the rows of another frame, each of them still counts once.
+            A plain merge does not record repeats. So a sum is refused if all rows with the same
+            text or day have the same value. If each row has a value of its own, give
+            ``aa.sections.Aggregation("sum")``.
         observed : bool
-            Whether to leave out categories that occur in no row. Otherwise each has a group whose
-            values are ``unknown``.
+            Whether to leave out categories that occur in no row. Otherwise each of them has a
+            group, whose values are ``unknown``.
         status : bool
-            Whether every column ``x`` has its status, cause and reason in columns beside it (see
-            Returns), even if all groups have the same. The status is missing if the service states
-            none, as with a profile that reads no availability.
+            Whether every column ``x`` has its status, cause and reason in columns beside it, even
+            if all groups have the same. The status is missing if the service states none.
 
         Returns
         -------
         pandas.DataFrame
-            One row per group, with the key as columns, and the metadata of each column. If groups
-            differ in availability, or a period is partial, the columns ``x_availability``,
-            ``x_availability_cause`` and ``x_availability_reason`` beside ``x`` give it by group.
-            The result can be aggregated again.
+            One row per group, with the keys as columns, and with metadata. If groups differ in
+            availability, or a period is partial, three columns beside ``x`` say so:
+            ``x_availability``, ``x_availability_cause`` and ``x_availability_reason``. The result
+            can be aggregated again.
 
         Raises
         ------
@@ -355,9 +360,9 @@ class Accessor(NamesNear, Described):
         ArgumentError
             If pandas knows no such ``freq``, or the frame has no single column of times.
         AvailabilityError
-            If a column named in ``columns`` has no rule, or its rule cannot be applied here
-            (``.columns`` says why); if no column has a rule; if a sum of integers does not fit
-            64 bits.
+            If a column in ``columns`` has no rule, or its rule cannot be applied; the error's
+            ``.columns`` says why. If no column has a rule. If a sum of integers does not fit 64
+            bits.
 
         Warns
         -----
@@ -391,22 +396,22 @@ class Accessor(NamesNear, Described):
     def complete(
         self, *, availability: pd.DataFrame | None = None, **levels: object
     ) -> pd.DataFrame:
-        """Add a row for each combination of key values that has none, with the reason.
+        """Add a row for each combination of key values that the frame lacks.
 
-        The given values of columns are combined with the values of the other key columns; for each
-        combination that the frame lacks, a row is added below. In an added row every column that is
-        not part of the key is missing. The columns ``availability``, ``availability_cause`` and
-        ``availability_reason`` say of each row whether it was measured, and why not. `aggregate`
-        reads these columns, and never takes an added row for zero: if nothing else is known of the
-        row, a sum leaves it out; a sum of such rows alone is unknown.
+        For example, ``complete(engine=["chatgpt", "claude"])`` combines both engines with all
+        values of the other key columns. The added rows come last. Their other columns are missing.
+
+        Three columns say of each row whether it was measured, and if not, why: ``availability``,
+        ``availability_cause`` and ``availability_reason``. `aggregate` reads these columns, so an
+        added row never counts as 0. A sum leaves out added rows about which nothing else is known;
+        a sum of only such rows is unknown.
 
         Parameters
         ----------
         availability : pandas.DataFrame, optional
-            ``tables.availability`` of the response that the frame is from. With it, a row without a
-            measurement has the availability that the response states for its engine, such as
-            ``not_applicable`` if the engine cannot report; and a reason that concerns one engine is
-            not given for the rows of other engines.
+            ``tables.availability`` of the response that the frame is from. Rows without a
+            measurement then have the availability that the response states for their engine, such
+            as ``not_applicable``.
         **levels
             For each column to complete, the values that it should have, such as
             ``engine=options.engines["engine"]``.
@@ -414,14 +419,14 @@ class Accessor(NamesNear, Described):
         Returns
         -------
         pandas.DataFrame
-            The rows, numbered anew; named levels of the index are columns.
+            The rows, numbered from 0; named levels of the index are columns.
 
         Raises
         ------
         ItemNotFound
             If there is no such column.
         AvailabilityError
-            If a level does not fit its column.
+            If a value in ``levels`` does not fit its column.
 
         Examples
         --------
@@ -441,18 +446,16 @@ class Accessor(NamesNear, Described):
         The plain ``left.merge(right)`` of pandas keeps the metadata of ``left`` only if ``right``
         has none.
 
-        A column keeps its metadata under its new name, suffixes included. If some rows have no
-        match, the columns from the other frame are ``partial`` with the cause ``no_row``; if no row
-        has a match, a warning says so. A key column of the merge has the metadata of the frame that
-        has all its values; if neither has, the metadata that both frames have in common. The
-        sources of both frames are kept. A frame of your own, such as a CSV file, may have rows that
-        the merge repeats: `aggregate` counts each of them once. It tells them apart by the merge
-        keys, and, if several rows have the same keys, by as few further columns as needed.
+        Each column keeps its metadata under its new name, suffixes included. The sources of both
+        frames are kept. If some rows have no match, the columns from the other frame are
+        ``partial`` with the cause ``no_row``. If no row has a match, a warning says so.
+
+        If the merge repeats rows of a frame, `aggregate` still counts each of them once.
 
         Parameters
         ----------
         right : pandas.DataFrame
-            The other frame; it need not have metadata.
+            The other frame, such as one read from a CSV file; it need not have metadata.
         how, on, **options
             As in `pandas.DataFrame.merge`, such as ``left_on``, ``right_on`` and ``validate``.
 
@@ -464,7 +467,8 @@ class Accessor(NamesNear, Described):
         Raises
         ------
         ArgumentError
-            If pandas refuses the merge, or no key is named and it would join on measures.
+            If pandas refuses the merge. If no key is named and pandas would join on measured
+            numbers.
         ItemNotFound
             If a key is no column of its frame.
         MetadataError
@@ -496,7 +500,7 @@ class Accessor(NamesNear, Described):
         Raises
         ------
         KeyError
-            If ``errors="raise"`` and the frame has no column of a name.
+            If ``errors="raise"`` and the frame lacks a column to rename.
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
 
@@ -508,12 +512,15 @@ class Accessor(NamesNear, Described):
         return merge.rename(self._frame, mapper, **options)
 
     def adopt(self, *frames: pd.DataFrame) -> pd.DataFrame:
-        """Restore, by name, the metadata of columns after steps that lost it.
+        """Restore the metadata of columns after steps that lost it.
 
-        A column without metadata takes the metadata of the first frame that has a column of the
-        same name with the same values. Rows are matched by their key, or by their index labels. A
-        column that was overwritten or summed has other values, and takes none. If some rows have
-        no match, and the column is missing in them, it is ``partial`` with the cause ``no_row``.
+        Pass the frames from before those steps. A column without metadata takes that of the first
+        of these frames which has a column with the same name and the same values. Rows are matched
+        by their key, or by their index labels. A column that was overwritten or summed has other
+        values, and takes none.
+
+        A column is ``partial`` with the cause ``no_row`` if some rows have no match and it is
+        missing in them.
 
         Parameters
         ----------
@@ -544,16 +551,16 @@ class Accessor(NamesNear, Described):
         Parameters
         ----------
         columns : str or list of str, optional
-            The numeric columns to reshape; by default all that are not part of the key. The other
-            columns identify the rows; one that has the name of an added column, such as ``value``,
-            gets an underscore after its name.
+            The numeric columns to reshape. By default all that are not part of the key. The other
+            columns identify the rows. If one of them has the name of an added column, such as
+            ``value``, it is renamed to ``value_``.
 
         Returns
         -------
         pandas.DataFrame
             The identifying columns, then ``variable``, ``value``, ``unit``, ``availability``,
-            ``availability_cause`` and ``availability_reason``. Values are Int64 if all the
-            numbers are whole by dtype, and Float64 otherwise.
+            ``availability_cause`` and ``availability_reason``. Values are Int64 if all the columns
+            are of integers, else Float64.
 
         Raises
         ------
@@ -562,7 +569,7 @@ class Accessor(NamesNear, Described):
         AvailabilityError
             If a column holds no numbers.
         NotWritten
-            If a whole number is too large to stand beside fractions exactly.
+            If an integer is too large for Float64 to hold exactly.
 
         Examples
         --------
@@ -575,20 +582,23 @@ class Accessor(NamesNear, Described):
         return reshape.to_long(self._frame, columns)
 
     def with_context(self) -> pd.DataFrame:
-        """Insert columns for the host, window and filters that the rows were read with.
+        """Insert columns for the host, window (days) and filters of the request.
 
         Returns
         -------
         pandas.DataFrame
-            The frame with ``host``, ``days``, ``window_start`` and ``window_end`` (missing
-            where the response does not give them), ``filter_engine``, ``filter_topic``,
-            ``filter_category``, ``filter_brand`` (missing where nothing was filtered) and
-            ``fetched_at`` before its columns.
+            The frame with these columns before its own:
+
+            - ``host`` and ``days``;
+            - ``window_start`` and ``window_end``, missing where the response does not give them;
+            - ``filter_engine``, ``filter_topic``, ``filter_category`` and ``filter_brand``, missing
+              where nothing was filtered;
+            - ``fetched_at``.
 
         Raises
         ------
         AvailabilityError
-            If the frame was not read from exactly one response, or has such a column.
+            If the frame was not read from exactly one response, or already has such a column.
         """
         return reshape.with_context(self._frame)
 
@@ -602,38 +612,37 @@ class Accessor(NamesNear, Described):
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """Compute confidence intervals of a rate or mean, per row or from clusters such as prompts.
+        """Compute confidence intervals of a rate or mean.
 
-        Without ``cluster`` each row has an interval of its own: Wilson's score interval, which
-        assumes that the counted answers are independent. Answers to a repeated prompt are not. Then
-        Wilson's interval is too narrow for the rate over *prompts like these*: in simulations (25
-        prompts, 30 answers each) the 95 % interval covered the true rate in only 30 to 68 % of
-        samples.
+        With ``cluster="prompt_id"``, the rows of each group give one estimate, with an interval
+        that answers one of two questions:
 
-        With ``cluster="prompt_id"`` the rows of each group are pooled into one estimate over
-        prompts, with an interval that answers one of two questions:
+        - ``panel="sampled"`` (the default): what is the rate for *prompts like these*? The prompts
+          are a sample, so their differences are part of the error.
+        - ``panel="fixed"``: what is the rate for exactly *these prompts*? Only the answers to each
+          prompt are a sample, so the interval is usually narrower than Wilson's.
 
-        - ``panel="sampled"`` (the default): how do *prompts like these* fare? The prompts are a
-          sample, so the differences between them are part of the error.
-        - ``panel="fixed"``: how do exactly *these prompts* fare? Only the answers to each prompt
-          are a sample, so the interval is usually narrower than Wilson's.
+        Without ``cluster``, each row has its own interval: Wilson's score interval. It assumes that
+        the counted answers are independent, but repeated answers to one prompt are not. For
+        *prompts like these* Wilson's interval is then too narrow. In simulations (25 prompts, 30
+        answers each) the 95 % interval covered the true rate in only 30 to 68 % of samples.
 
-        Do not use this method where clusters depend on each other (paraphrases of one prompt are
-        one cluster), or for counts that have no denominator. To compare two windows, do not look
-        whether their intervals overlap: use `compare`.
+        Clusters must not depend on each other: paraphrases of one prompt belong in one cluster. Do
+        not use this method for counts that have no denominator. To compare two windows, use
+        `compare`; do not look whether their intervals overlap.
 
         Parameters
         ----------
         column : str
-            A column whose rule is a ratio or a mean, or a column of true and false.
+            A column whose aggregation rule is a ratio or a mean, or a column of true and false.
         by : str, pandas.Grouper or list of them, optional
             What to group by, with one estimate per group; needs ``cluster``. By default all rows
             are one group.
         cluster : str, optional
-            The column of the clusters, such as ``prompt_id``: rows with the same value belong
-            together, as answers to one prompt do.
+            The column of clusters, i.e. of rows that belong together. For example, ``prompt_id``
+            joins all answers to one prompt.
         panel : {"sampled", "fixed"}, optional
-            Which of the two questions is asked; ``sampled`` by default.
+            Which of the two questions to answer; ``sampled`` by default.
         level : float
             The confidence level.
         rules : dict, optional
@@ -642,22 +651,24 @@ class Accessor(NamesNear, Described):
         Returns
         -------
         pandas.DataFrame
-            Without ``cluster``: ``x_low`` and ``x_high``, with the frame's index; missing where
-            the numerator or denominator was not measured, the denominator is 0, or the numerator
-            exceeds it. With ``cluster``, one row per group: the key, ``x``, ``x_low``, ``x_high``,
-            ``x_n`` (Σn), ``x_deff`` (missing for means), ``x_clusters``, ``x_method`` and
-            ``x_verdict``: the interval in words, or "cannot say" and why, as where fewer than 5
-            prompts were asked.
+            For a column ``x``, with ``cluster``, one row per group: the key, ``x``, ``x_low``,
+            ``x_high``, ``x_n`` (Σn), ``x_deff`` (missing for means), ``x_clusters``, ``x_method``
+            and ``x_verdict``. The verdict is the interval in words, or "cannot say" and why, such
+            as fewer than 5 prompts.
+
+            Without ``cluster``: ``x_low`` and ``x_high``, with the frame's index. They are missing
+            where the numerator or denominator was not measured, the denominator is 0, or the
+            numerator exceeds it.
 
         Raises
         ------
         ItemNotFound
             If there is no such column.
         AvailabilityError
-            If the column is no rate or mean, a row with a number has no cluster, the numerator
-            exceeds the denominator in every row, or no group has enough clusters.
+            If the column is no rate or mean. If a row with a number has no cluster. If the
+            numerator exceeds the denominator in every row. If no group has enough clusters.
         ValueError
-            If the level is not between 0 and 1, the panel is unknown, or ``by`` or ``panel`` is
+            If the level is not between 0 and 1. If the panel is unknown. If ``by`` or ``panel`` is
             given without ``cluster``.
 
         Notes
@@ -667,21 +678,23 @@ class Accessor(NamesNear, Described):
 
         Sampled prompts: the linearised variance V = k/(k-1) · Σ(yᵢ-ŷnᵢ)²/(Σnᵢ)² gives the design
         effect deff = V·Σn/(ŷ(1-ŷ)) (Kish, *Survey Sampling*, 1965). The interval of a rate is
-        Wilson's on the effective sample size Σn/deff (Kott & Carr, *Journal of Official Statistics*
-        13, 1997; compared by Franco, Little, Louis & Slud, *Journal of Survey Statistics and
-        Methodology* 7, 2019), with a quantile t of Student's t distribution. The interval of a
-        mean, such as an average position, is ŷ ± t·√V. The degrees of freedom are k-1, or fewer if
-        few prompts have most of the answers, hits, misses or variance: for each x of these four,
-        (Σx)²/Σx² is an effective number of prompts (for answers, less 1), and the smallest of them
-        is taken (Carter, Schnepel & Steigerwald, *Review of Economics and Statistics* 99, 2017).
+        Wilson's on the effective sample size Σn/deff, with a quantile t of Student's t distribution
+        (Kott & Carr, *Journal of Official Statistics* 13, 1997; compared by Franco, Little, Louis &
+        Slud, *Journal of Survey Statistics and Methodology* 7, 2019). The interval of a mean, such
+        as an average position, is ŷ ± t·√V.
 
-        Fixed prompts: each prompt is a stratum, and V = Σ(nᵢ/Σn)²·p̃ᵢ(1-p̃ᵢ)/nᵢ, where p̃ᵢ is the
+        The degrees of freedom are k-1. They are fewer if few prompts have most of the answers,
+        hits, misses or variance. For each x of these four, (Σx)²/Σx² is an effective number of
+        prompts (for answers, less 1). The smallest of the four is taken (Carter, Schnepel &
+        Steigerwald, *Review of Economics and Statistics* 99, 2017).
+
+        Fixed prompts: each prompt is a stratum, and V = Σ(nᵢ/Σn)²·p̃ᵢ(1-p̃ᵢ)/nᵢ. Here p̃ᵢ is the
         rate of prompt i with one more answer, which counts as much as the overall rate.
 
-        In simulations of beta-binomial prompts (5 to 200 prompts, equal and very unequal runs,
-        correlations from 0 to 0.8, rates from 2 to 98 %) the 95 % interval of sampled prompts
-        covers 93 % or more, and more than 97.5 % where few prompts have any hit or there are only
-        5 prompts.
+        Simulations used beta-binomial prompts: 5 to 200 prompts, equal and very unequal numbers of
+        answers, correlations from 0 to 0.8, rates from 2 to 98 %. The 95 % interval of sampled
+        prompts covers 93 % or more. It covers more than 97.5 % where few prompts have any hit or
+        there are only 5 prompts.
 
         Examples
         --------
@@ -711,43 +724,45 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Compare a rate or mean with that of another frame, such as an earlier window.
 
-        Frames cannot be compared if one was not measured, if their windows overlap, or if they have
-        different prompts; then the column ``why`` says so. The test depends on the prompts:
+        The test depends on the prompts:
 
         - Paired (``pair="prompt_id"``): each prompt that both frames have is compared with itself.
         - Two samples (``cluster="prompt_id"``): for frames with different prompts or hosts.
         - Neither, for frames without prompts: all answers are assumed to be independent, and the
           column ``method`` says so. Answers to repeated prompts are not: expect false alarms.
 
-        With fewer than 5 prompts, or if one has most of the answers, the verdict is "cannot say".
-        The verdict "no evidence" does not mean that nothing changed: a change smaller than
-        ``detectable`` may be missed. A verdict says that a rate changed, not why.
+        The verdict is "up", "down", "no evidence" or "cannot say". "No evidence" does not mean that
+        nothing changed: a change smaller than ``detectable`` may be missed. The verdict is "cannot
+        say" with fewer than 5 prompts, or if one prompt has most of the answers. A verdict says
+        that a rate changed, not why.
 
-        To look for differences in many subsets, compare all of them in one call, so that their
-        p-values are adjusted; do not compare each in a call of its own.
+        Some frames cannot be compared: one was not measured, their windows (days) overlap, or their
+        prompts differ. The column ``why`` then says so.
+
+        To look for differences in many subsets, compare all of them in one call. Their p-values are
+        then adjusted together.
 
         Parameters
         ----------
         baseline : pandas.DataFrame or "previous"
-            The frame that this frame is compared with; it has the same columns. The change is the
-            value of this frame minus that of the baseline. With ``"previous"``, the baseline is the
-            previous window, which this frame has in its columns ``previous_…``, as
-            ``ranking_prompts`` does.
+            The frame to compare with; it has the same columns. The change is the value of this
+            frame minus that of the baseline. With ``"previous"``, the baseline is in this frame's
+            own columns ``previous_…``, which ``ranking_prompts`` has, for example.
         column : str or list of str
-            What is compared: columns whose rule is a ratio or a mean, or columns of true and false;
-            also counts, which have a verdict only if their rows are paired or clustered.
+            What is compared: columns whose rule is a ratio or a mean, columns of true and false, or
+            counts. Counts have a verdict only if their rows are paired or clustered.
         by : str or list of str, optional
             What to group by, with one comparison per group. A group that only one frame has cannot
             be compared.
         pair, cluster : str, optional
-            ``pair`` is the column by which rows are paired, ``cluster`` the column of the clusters
-            of two samples; for counts by day, a column of days. By default ``prompt_id`` if both
+            ``pair`` is the column by which rows are paired. ``cluster`` is the column of clusters
+            of two samples; for counts by day, a column of days. By default ``prompt_id``, if both
             frames have this column: as ``pair`` if any prompt is in both frames, else as
             ``cluster``.
         correct : {"holm", "bh", None}
             How p-values are adjusted over all rows of the result. Holm's method limits the
-            probability of at least one false alarm, Benjamini and Hochberg's (``bh``) the expected
-            share of false alarms. None does not adjust them.
+            probability of at least one false alarm. Benjamini and Hochberg's method (``bh``) limits
+            the expected share of false alarms. None does not adjust them.
         level : float
             The confidence level; "up" and "down" need an adjusted p-value below 1 - level.
         rules : dict, optional
@@ -758,18 +773,19 @@ class Accessor(NamesNear, Described):
         pandas.DataFrame
             One row per measure and group: ``measure``, the key, ``before``, ``after``, ``change``
             (this frame less the baseline), ``low`` and ``high`` (its interval), ``p``,
-            ``p_adjusted``, ``n_before``, ``n``, ``clusters``, ``detectable``, ``verdict``
-            ("up", "down", "no evidence" or "cannot say"), ``why`` and ``method``. If two hosts are
-            compared, two members such as brands, or two values of a filter such as ``engine``, the
-            columns of values are named after these instead of ``before`` and ``after``, and there
-            are columns ``host``, ``brand`` or ``engine``, ``baseline_…`` and ``n_baseline``.
+            ``p_adjusted``, ``n_before``, ``n``, ``clusters``, ``detectable``, ``verdict``, ``why``
+            and ``method``.
+
+            If two hosts, brands or engines are compared, their names replace ``before`` and
+            ``after`` as column names. There are then columns ``host``, ``brand`` or ``engine``,
+            ``baseline_…`` and ``n_baseline``.
 
         Raises
         ------
         AvailabilityError
             If the column is no rate, mean or count.
         ValueError
-            If the level is not between 0 and 1, the correction is unknown, or both ``pair`` and
+            If the level is not between 0 and 1. If the correction is unknown. If both ``pair`` and
             ``cluster`` are given.
         ItemNotFound
             If there is no such column, or no column ``previous_…`` beside it.
@@ -791,15 +807,14 @@ class Accessor(NamesNear, Described):
         ``detectable`` is the change that the same t test finds in 80 % of such samples (Miller,
         "Adding Error Bars to Evals", 2024). If p-values are adjusted, it is computed with α divided
         by the number of rows. It is larger with few prompts, because then the standard error is
-        uncertain, and with paired prompts of different rates, because a rate near 0 or 1 changes
-        less than a rate near 0.5. If some prompts have 2.7 times the answers of others, the test
-        finds such a change in only 70 to 80 % of samples. ``detectable`` is missing if no rate can
-        change so far.
+        uncertain. It is also larger with paired prompts of different rates, because a rate near 0
+        or 1 changes less than a rate near 0.5. If some prompts have 2.7 times the answers of
+        others, the test finds such a change in only 70 to 80 % of samples. ``detectable`` is
+        missing if no rate can change so far.
 
-        To show a change of 5 percentage points, (``detectable`` / 0.05)² times as many answers are
-        needed as in the windows that were compared. With paired prompts that have equally many
-        answers, ask the same prompts more often, as in longer windows; with two samples, ask more
-        prompts.
+        To show a change of 5 percentage points, you need (``detectable`` / 0.05)² times as many
+        answers. With paired prompts that have equally many answers, ask the same prompts more
+        often, as in longer windows. With two samples, ask more prompts.
 
         Examples
         --------
@@ -832,25 +847,20 @@ class Accessor(NamesNear, Described):
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """Decompose a change into changes of the prompts' rates and of how often each was asked.
+        """Split a change of a rate into changed rates and changed numbers of answers per prompt.
 
-        Let wᵢ be the share of a prompt in all answers, rᵢ its rate, and R̄ the mean of both overall
-        rates. The change is the sum of four parts (Kitagawa, *Journal of the American Statistical
-        Association* 50, 1955, centred at R̄ so that prompts that enter or leave count by how much
-        they differ from the rest). A prime marks a value of this frame, after the change:
+        The change is the sum of four parts:
 
-        - ``rate``: Σ ½(wᵢ+wᵢ')·(rᵢ'-rᵢ) over the prompts in both frames;
-        - ``mix``: Σ (½(rᵢ+rᵢ')-R̄)·(wᵢ'-wᵢ) over the same prompts;
-        - ``entered``: Σ wᵢ'(rᵢ'-R̄) over the prompts in this frame only;
-        - ``left``: -Σ wᵢ(rᵢ-R̄) over the prompts in the baseline only.
+        - ``rate``: the rates of the prompts changed.
+        - ``mix``: the same prompts were asked more or less often.
+        - ``entered``: prompts that are in this frame only.
+        - ``left``: prompts that are in the baseline only.
 
-        Only ``rate`` has a sampling error. Its interval is for exactly these prompts (strata), and
-        assumes that answers to one prompt are independent. A change in the mix of engines within a
-        prompt counts as ``rate``. The other parts only record which prompts were asked, and how
-        often.
-
-        ``mix`` is not an effect on the brand. ``rate`` says nothing about prompts that were not
-        asked; `compare` does.
+        Only ``rate`` has a sampling error. Its interval is for exactly these prompts, and assumes
+        that answers to one prompt are independent. If the mix of engines within a prompt changed,
+        that counts as ``rate``. The other parts only record which prompts were asked, and how
+        often: ``mix`` is not an effect on the brand. For conclusions about prompts that were not
+        asked, use `compare`.
 
         Parameters
         ----------
@@ -859,7 +869,7 @@ class Accessor(NamesNear, Described):
         column : str
             A column whose rule is a ratio or a mean.
         by : str
-            The column whose values, such as prompts, the change is decomposed over.
+            The column whose values the change is split over, such as prompts.
         level : float
             The confidence level.
         rules : dict, optional
@@ -877,6 +887,20 @@ class Accessor(NamesNear, Described):
             If there is no such column, or it is no rate or mean.
         ValueError
             If the level is not between 0 and 1.
+
+        Notes
+        -----
+        Let wᵢ be the share of a prompt in all answers, rᵢ its rate, and R̄ the mean of both overall
+        rates. A prime marks a value of this frame, after the change.
+
+        - ``rate``: Σ ½(wᵢ+wᵢ')·(rᵢ'-rᵢ) over the prompts in both frames;
+        - ``mix``: Σ (½(rᵢ+rᵢ')-R̄)·(wᵢ'-wᵢ) over the same prompts;
+        - ``entered``: Σ wᵢ'(rᵢ'-R̄) over the prompts in this frame only;
+        - ``left``: -Σ wᵢ(rᵢ-R̄) over the prompts in the baseline only.
+
+        The method is that of Kitagawa, *Journal of the American Statistical Association* 50, 1955.
+        The parts are centred at R̄, so that prompts that enter or leave count by how much they
+        differ from the rest.
 
         Examples
         --------
@@ -904,21 +928,21 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Measure how often repeated answers to the same prompt agree.
 
-        Answers with the same values in the columns of ``by`` are repeats, and form a cell.
-        ``agreement`` is the share of pairs of answers in a cell that have the same outcome,
-        averaged over cells of two or more answers. ``icc`` is the intra-class correlation of the
-        answers in a cell, by analysis of variance (Ridout, Demétrio & Firth, *Biometrics* 55,
-        1999). The values of the first column of ``by`` are the clusters of both intervals. The
-        interval of ``agreement`` is computed as `interval` does for a rate. The interval of ``icc``
-        is from the jackknife over clusters, on Fisher's scale, with Student's t; in simulations of
-        10 to 60 prompts it covers 95 to 98 %.
+        Answers of one engine to one prompt are repeats, and form a cell. ``by`` has the columns
+        that define cells.
 
-        `aatoolkit.stats.samples` needs the correlation of answers to one prompt: compute it here
-        with ``by=["prompt_id"]``, and try both ends of its interval, too.
+        - ``agreement``: the share of pairs of answers in a cell that have the same outcome,
+          averaged over cells with two or more answers.
+        - ``icc``: the intra-class correlation of the answers in a cell.
+
+        If the agreement is near 1, the correlation says little, because there is hardly any
+        variance.
 
         Do not use this method over a time in which the rate changed: a change counts as
-        disagreement. If the agreement is near 1, the correlation says little, because there is
-        hardly any variance.
+        disagreement.
+
+        `aatoolkit.stats.samples` needs the correlation of answers to one prompt. Compute it here
+        with ``by=["prompt_id"]``, and try both ends of its interval, too.
 
         Parameters
         ----------
@@ -942,6 +966,14 @@ class Accessor(NamesNear, Described):
         ValueError
             If the level is not between 0 and 1.
 
+        Notes
+        -----
+        ``icc`` is computed by analysis of variance (Ridout, Demétrio & Firth, *Biometrics* 55,
+        1999). The clusters of both intervals are the values of the first column of ``by``. The
+        interval of ``agreement`` is computed as `interval` does for a rate. The interval of ``icc``
+        is from the jackknife over clusters, on Fisher's scale, with Student's t. In simulations of
+        10 to 60 prompts it covers 95 to 98 %.
+
         Examples
         --------
         >>> import aatoolkit as aa
@@ -958,15 +990,14 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Detect the days on which a rate, mean or count changed.
 
-        The days are split into segments of five days or more, each with one rate; a change is the
-        first day of a new segment. The changes are significant if splits fit the days much better
-        than they fit the same days when shuffled. If neighbouring days are still correlated about
-        the best segments, the verdict is "cannot say" unless the changes are beyond doubt, as
-        correlated days look like steps by chance.
+        The days are split into segments of five days or more, each with one rate. A change is the
+        first day of a new segment. It is significant if splits fit the days much better than they
+        fit the same days in shuffled order. If neighbouring days are correlated, steps also arise
+        by chance; the verdict is then "cannot say", unless the changes are beyond doubt.
 
         Do not use this method for series with a strong weekly pattern or a slow trend: it reports
-        false changes in them, or misses true ones. A change does not prove that an action worked:
-        something else may have changed that day, such as the mix of prompts or engines.
+        false changes in them, or misses true ones. A change does not prove that an action worked.
+        Something else may have changed that day, such as the mix of prompts or engines.
         `aatoolkit.stats.effect` compares with prompts or brands that the action did not concern.
 
         Parameters
@@ -984,15 +1015,20 @@ class Accessor(NamesNear, Described):
         Returns
         -------
         pandas.DataFrame
-            One row per change, or one row that says that there is none: ``day`` (the first day with
-            the new rate), ``first_day`` and ``last_day`` (its interval), ``before``, ``after``,
-            ``change``, ``p``, ``n``, ``clusters``, ``from_day`` and ``to_day`` (the first day with
-            the old rate and the last with the new one), ``verdict``, ``why`` and ``method``.
+            One row per change, or one row that says that there is none:
+
+            - ``day``: the first day with the new rate; ``first_day`` and ``last_day`` are its
+              interval;
+            - ``before``, ``after`` and ``change``;
+            - ``p``, ``n`` and ``clusters``;
+            - ``from_day`` and ``to_day``: the first day with the old rate, and the last with the
+              new rate;
+            - ``verdict``, ``why`` and ``method``.
 
         Raises
         ------
         AvailabilityError
-            If there is no such column, it is no rate, mean or count, or there are too many days.
+            If there is no such column. If it is no rate, mean or count. If there are too many days.
         ValueError
             If the level is not between 0 and 1.
 
@@ -1001,28 +1037,30 @@ class Accessor(NamesNear, Described):
         The cost of a segment is -2 times the log likelihood of its counts, which is binomial for a
         rate. So days with many answers weigh more, and days without answers have no weight.
 
-        - The test: a split reduces the cost. The gain of the best split, and the gain of the best
-          two splits, are each divided by the long-run variance of the days about their segments,
-          which depends on how much days vary and how alike neighbouring days are (Newey & West,
-          *Econometrica* 55, 1987). The larger of the two ratios is compared with that of 499
-          shuffled series, always the same ones, in which blocks of neighbouring days (∛days long)
-          stay together.
-        - The number of segments: a further segment must gain at least the quantile of the gain of
-          one split in the shuffled series, times the remaining variance. For each number of
-          segments, the best ones are found exactly (Auger & Lawrence, *Bulletin of Mathematical
-          Biology* 51, 1989).
-        - The interval of a day: the days that hold 95 % (the level) of the likelihood with a flat
-          prior, flattened by the long-run variance, while the neighbouring changes stay fixed. Its
-          coverage was checked only roughly. ``before`` and ``after`` are the rates of the best
-          split, so that the change is somewhat overstated.
+        The test: a split reduces the cost; this reduction is its gain. The gains of the best split
+        and of the best two splits are each divided by the long-run variance of the days about their
+        segments. This variance depends on how much days vary and how alike neighbouring days are
+        (Newey & West, *Econometrica* 55, 1987). The larger of the two ratios is compared with that
+        of 499 shuffled series, the same in every call. Shuffling keeps blocks of neighbouring days
+        (∛days long) together.
 
-        In simulations of flat series (independent and overdispersed answers, rates of 1 and 99 %,
-        growing and weekly numbers of answers) mostly 6.7 % at most are called changed; series of a
-        year were simulated less closely. Fewer than 150 days do not show well how correlated they
-        are, and need a clearer step: of series of 60 to 120 days with an autocorrelation of 0.8 or
-        0.9 some 2 to 10 % are called changed, and a step of 12 points amid 90 independent days of
-        15 answers is detected in some 55 %. Ups and downs that two changes cannot describe may hide
-        each other.
+        The number of segments: a further segment must have a minimum gain. It is the quantile of
+        the gain of one split in the shuffled series, times the remaining variance. For each number
+        of segments, the best ones are found exactly (Auger & Lawrence, *Bulletin of Mathematical
+        Biology* 51, 1989).
+
+        The interval of a day has the days that hold 95 % (the level) of the likelihood with a flat
+        prior, flattened by the long-run variance. The neighbouring changes stay fixed. Its coverage
+        was checked only roughly. ``before`` and ``after`` are the rates of the best split, so the
+        change is somewhat overstated.
+
+        Simulations of flat series (independent and overdispersed answers, rates of 1 and 99 %,
+        growing and weekly numbers of answers): mostly at most 6.7 % of them are called changed.
+        Series of a year were simulated less closely. Fewer than 150 days do not show well how
+        correlated they are, and need a clearer step. Of series of 60 to 120 days with an
+        autocorrelation of 0.8 or 0.9, some 2 to 10 % are called changed. A step of 12 points amid
+        90 independent days of 15 answers is detected in some 55 %. Ups and downs that two changes
+        cannot describe may hide each other.
 
         Examples
         --------
@@ -1048,12 +1086,12 @@ class Accessor(NamesNear, Described):
         """Rank members (groups such as brands), and give each an interval of ranks.
 
         A member ranks below all members that significantly exceed it, and above all members that it
-        significantly exceeds; the ranks in between are its interval. The differences between all
-        members are tested together, so that the confidence level is that of all intervals together.
+        significantly exceeds. The ranks in between are its interval. All differences are tested
+        together, so the confidence level holds for all intervals together.
 
-        A member without a row for a prompt counts as 0 for that prompt, because a table lists only
-        what answers contain. So use whole tables, not their first rows. Do not use this method with
-        members that were chosen because they lead.
+        A table lists only what answers contain. So a member without a row for a prompt counts as 0
+        for that prompt. Use whole tables, not their first rows. Do not use this method with members
+        that were chosen because they lead.
 
         Parameters
         ----------
@@ -1062,7 +1100,7 @@ class Accessor(NamesNear, Described):
         by : str
             The column of the members to rank.
         cluster : str
-            The column of clusters, such as prompts; it needs 5 different values at least.
+            The column of clusters, such as prompts; it needs at least 5 different values.
         level : float
             The confidence level of all intervals together.
         rules : dict, optional
@@ -1071,13 +1109,13 @@ class Accessor(NamesNear, Described):
         Returns
         -------
         pandas.DataFrame
-            One row per member, by rank: the key, ``value``, ``rank``, ``rank_low``,
-            ``rank_high``, ``n``, ``clusters``, ``verdict`` and ``method``.
+            One row per member, by rank: the key, ``value``, ``rank``, ``rank_low``, ``rank_high``,
+            ``n``, ``clusters``, ``verdict`` and ``method``.
 
         Raises
         ------
         AvailabilityError
-            If there is no such column, it is no count or rate, there are more than 500
+            If there is no such column. If it is no count or rate. If there are more than 500
             members, or too few clusters.
         ValueError
             If the level is not between 0 and 1.
@@ -1085,13 +1123,14 @@ class Accessor(NamesNear, Described):
         Notes
         -----
         The total or rate of a member is a sum over clusters such as prompts. The largest
-        standardised difference between two members is compared with its quantile under 999 random
-        choices of signs and weights of the prompts, which are the same in every call (a multiplier
-        bootstrap). This is the method of Mogstad, Romano, Shaikh & Wilhelm, "Inference for ranks",
-        *Review of Economic Studies* 91, 2024. If there are few prompts, that quantile is replaced
-        by the quantile of Student's t with the same tail probability, so that the intervals are
-        wide. In simulations of 8 to 100 prompts, ties included, all intervals together hold the
-        true ranks in 95 % of samples or more.
+        standardised difference between two members is compared with its quantile in 999 random
+        choices of signs and weights of the prompts, a multiplier bootstrap. The choices are the
+        same in every call. This is the method of Mogstad, Romano, Shaikh & Wilhelm, "Inference for
+        ranks", *Review of Economic Studies* 91, 2024.
+
+        If there are few prompts, that quantile is replaced by the quantile of Student's t with the
+        same tail probability. The intervals are then wide. In simulations of 8 to 100 prompts, ties
+        included, all intervals together hold the true ranks in 95 % of samples or more.
 
         Examples
         --------
@@ -1117,17 +1156,12 @@ class Accessor(NamesNear, Described):
     ) -> pd.DataFrame:
         """Measure how concentrated a count is on few members (groups such as brands).
 
-        Let nᵢ be the count of a member and N the total. ``hhi`` is the Herfindahl index without its
-        bias, Σnᵢ(nᵢ-1)/(N(N-1)) (Simpson, *Nature* 163, 1949); ``effective`` is the effective
-        number of members, 1/index (Hill, *Ecology* 54, 1973). ``top_share`` is the share of the
-        largest few members; it depends on N, so compare it only between groups of similar N.
+        - ``hhi``: the Herfindahl index, without its bias; it is 1 if one member has everything.
+        - ``effective``: the effective number of members, 1 divided by the index.
+        - ``top_share``: the share of the largest few members. It depends on the total, so compare
+          it only between groups of similar totals.
 
-        Intervals are from 499 multinomial resamples, always the same ones, centred at the estimate.
-        The largest members of a sample lead in part by luck, the more so the more members tie. So
-        the lower end of ``top_share`` is the share that the leaders of one half of the sample have
-        in the other half. The ends of ``effective`` are 1 divided by the ends of the index.
-
-        The resamples assume that the counted things, such as citations, are independent. Citations
+        The intervals assume that the counted items, such as citations, are independent. Citations
         in one answer, and answers to one prompt, are not: the true intervals are at least as wide.
         Do not use this method on the first rows of a longer table.
 
@@ -1146,8 +1180,8 @@ class Accessor(NamesNear, Described):
         -------
         pandas.DataFrame
             One row per group: ``hhi``, ``effective``, ``top_share``, each with ``_low`` and
-            ``_high``, ``n``, ``members``, ``verdict``, ``method``. If the total
-            is below 20, the verdict is "cannot say".
+            ``_high``, ``n``, ``members``, ``verdict``, ``method``. If the total is below 20, the
+            verdict is "cannot say".
 
         Raises
         ------
@@ -1155,6 +1189,17 @@ class Accessor(NamesNear, Described):
             If there is no such column, or it is no count.
         ValueError
             If ``top`` is not positive, or the level is not between 0 and 1.
+
+        Notes
+        -----
+        Let nᵢ be the count of a member and N the total. ``hhi`` is Σnᵢ(nᵢ-1)/(N(N-1)) (Simpson,
+        *Nature* 163, 1949). ``effective`` is 1/``hhi`` (Hill, *Ecology* 54, 1973).
+
+        Intervals are from 499 multinomial resamples, the same in every call, centred at the
+        estimate. The ends of ``effective`` are 1 divided by the ends of the index. The largest
+        members of a sample lead in part by luck, the more so the more members tie. So the lower end
+        of ``top_share`` takes the leaders of one half of the sample, and is their share in the
+        other half.
 
         Examples
         --------
@@ -1175,29 +1220,21 @@ class Accessor(NamesNear, Described):
         repeat: str = "chat_id",
         level: float = 0.95,
     ) -> pd.DataFrame:
-        """Measure how much lists of two engines overlap, compared with repeated answers of one.
+        """Measure how much the lists of two engines overlap, such as the sources they cite.
 
         An engine that is asked the same question twice does not cite the same sources both times.
         So two engines that share a third of their sources may be as alike as two answers of one
-        engine are. Therefore two overlaps are returned: of two answers by different engines, and of
-        two answers by the same engine.
+        engine. Therefore two overlaps are returned:
 
-        - ``jaccard``: |A∩B| / |A∪B| of the sets of two answers (Jaccard, *New Phytologist* 11,
-          1912), the mean over all pairs of answers to a prompt, then over prompts with equal
-          weights.
-        - ``ceiling``: the same index for two answers of one engine, the mean of the two engines,
-          over the prompts that both engines answered twice or more.
-        - ``gap``: the index between the engines minus the ceiling, over these same prompts.
+        - ``jaccard``: the overlap of two answers by different engines.
+        - ``ceiling``: the overlap of two answers by the same engine, the mean of the two engines.
+        - ``gap``: the first overlap minus the ceiling, over the prompts that have both.
 
-        The intervals are Student's t over k prompts (5 at least), mean ± t(k-1)·s/√k; they are for
-        prompts like these, i.e. the prompts are taken for a sample. Verdicts are about the gap,
-        with p-values adjusted over all pairs of engines by Holm's method. The verdict "no evidence"
-        does not mean that two engines are as alike as repeats: ``detectable`` is the size of a gap
-        that such a sample would show.
+        Verdicts are about the gap. "No evidence" does not mean that two engines are as alike as
+        repeats: a gap smaller than ``detectable`` may be missed.
 
-        An answer that lists nothing has no row, and is left out. If an engine gave more than 20
-        answers to a prompt, 20 are used, evenly spaced. Do not compare engines that were asked at
-        different times, as the gap may then come from the times.
+        An answer that lists nothing has no row, and is left out. Do not compare engines that were
+        asked at different times, as the gap may then come from the times.
 
         Parameters
         ----------
@@ -1206,7 +1243,7 @@ class Accessor(NamesNear, Described):
         between : str
             The column of what is compared in pairs.
         cluster : str
-            The column of clusters, over which the intervals are computed.
+            The column of clusters, such as prompts, over which the intervals are computed.
         repeat : str
             The column that identifies a single answer, i.e. a list.
         level : float
@@ -1217,19 +1254,29 @@ class Accessor(NamesNear, Described):
         pandas.DataFrame
             One row per pair: the key, ``jaccard`` with ``_low`` and ``_high``, ``ceiling``, ``gap``
             with ``_low`` and ``_high``, ``p``, ``p_adjusted``, ``detectable``, ``n`` (answers),
-            ``clusters``, ``verdict``
-            ("less alike" or "more alike" than repeats, "no evidence" or "cannot say"), ``why``
-            and ``method``. Fractions from 0 to 1.
+            ``clusters``, ``verdict``, ``why`` and ``method``. Overlaps are fractions from 0 to 1.
+            The verdict is "less alike" or "more alike" than repeats, "no evidence" or "cannot say".
 
         Raises
         ------
         ItemNotFound
             If there is no such column.
         AvailabilityError
-            If a row has no engine, prompt or answer, an answer is of several engines or
-            prompts, or there are more than 40 engines.
+            If a row has no engine, prompt or answer. If an answer is of several engines or prompts.
+            If there are more than 40 engines.
         ValueError
             If the level cannot be used.
+
+        Notes
+        -----
+        ``jaccard`` is |A∩B| / |A∪B| of the sets of two answers (Jaccard, *New Phytologist* 11,
+        1912): the mean over all pairs of answers to a prompt, then over prompts with equal weights.
+        ``ceiling`` and ``gap`` use only the prompts that both engines answered twice or more. If an
+        engine gave more than 20 answers to a prompt, 20 are used, evenly spaced.
+
+        The intervals are Student's t over k prompts (at least 5), mean ± t(k-1)·s/√k. They are for
+        prompts like these, i.e. the prompts are a sample. P-values are adjusted over all pairs of
+        engines by Holm's method.
 
         Examples
         --------
@@ -1266,57 +1313,57 @@ class Accessor(NamesNear, Described):
     ) -> Any:
         """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
-        The kind of picture is chosen by the declarations of the columns in the metadata. What was
-        not measured is hatched, and nothing else is; a line has a gap there. It is never drawn as
-        zero. Units, sample sizes and the source come from the metadata; the picture says if the
-        frame has no metadata.
+        The metadata of the columns decide the kind of picture. Values that were not measured are
+        hatched, or leave a gap in a line; they are never drawn as zero. Units, sample sizes and the
+        source are written into the picture.
 
         Parameters
         ----------
         kind : str, optional
             ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``verdicts``,
-            ``counts``; for results of statistics ``comparison``, ``decomposition``, ``ranks``,
+            ``counts``. For results of statistics: ``comparison``, ``decomposition``, ``ranks``,
             ``overlap``, ``effect``, ``concentration``, ``samples``, ``changes`` or ``stages``. By
             default the first kind that fits.
         x : str, optional
-            The column whose values have a mark (a bar, a point or a column of cells) each, such as
-            a time, a brand or an engine. Rows that share a mark are aggregated by the declared
-            rules, as ``aggregate(skip_missing=True)`` does; the picture says what is partial.
+            The column along the axis, such as a time, a brand or an engine. Each of its values has
+            one mark (a bar, a point or a column of cells). Rows that share a mark are aggregated as
+            by ``aggregate(skip_missing=True)``; the picture says what is partial.
         y : str or list of str, optional
-            The column to draw, or two for a gap, or several of one unit for lines.
+            The column to draw. Two columns make a gap; several of one unit make lines.
         color : str, optional
             The column whose values are the lines, the segments of bars, or the rows of a heat map.
         freq : str, optional
             First aggregate by periods, such as ``W`` (weeks) or ``MS`` (months), as
-            ``aggregate(freq=…, skip_missing=True)`` does. The periods are then along x; the values
-            of one further column, given as ``x`` or ``color``, are drawn apart in each period. If
-            rows are events, such as answers, they are counted. Without ``freq``, rates of days with
-            few answers are drawn by week; ``D`` draws the days.
+            ``aggregate(freq=…, skip_missing=True)`` does. The periods are along x. A column given
+            as ``x`` or ``color`` splits each period. If rows are events, such as answers, they are
+            counted. Rates of days with few answers are drawn by week by default; ``D`` draws the
+            days.
         top : int, optional
-            How many bars, rows or series to draw at most; the title says how many there are.
+            How many bars, rows or series to draw at most. The title says how many there are.
         ax : matplotlib.axes.Axes, optional
-            Where to draw. By default on a new figure, which is not registered with pyplot and shows
-            itself in a notebook; ``ax.figure.savefig("it.png")`` saves it.
+            Where to draw. By default a new figure, which a notebook shows without pyplot;
+            ``ax.figure.savefig("it.png")`` saves it.
         title : str, optional
             The title, instead of the default one.
         figsize : tuple of float, optional
             Width and height of the new figure in inches.
         theme : {"auto", "light", "dark"}
-            ``auto`` is the theme set by ``aa.set_theme``; if none was set, dark if the style of
-            matplotlib has a dark background. With ``ax``, the background of the axes decides.
+            ``auto`` is the theme set by ``aa.set_theme``. If none was set, it is dark if the
+            background of matplotlib's style is dark. With ``ax``, the background of the axes
+            decides.
         interactive : bool, default False
-            Whether to return a figure of plotly (``pip install "aatoolkit[interactive]"``) with the
-            same marks, intervals, hatches and captions. If the mouse is over a mark, its number,
-            interval, counts and availability are shown. The figure needs no network.
+            Whether to return a plotly figure with the same content (``pip install
+            "aatoolkit[interactive]"``). A mark under the mouse shows its number, interval, counts
+            and availability. The figure needs no network.
 
         Returns
         -------
         matplotlib.axes.Axes or plotly.graph_objects.Figure
-            The axes given as ``ax``, or new ones; with ``interactive`` a plotly figure. The
+            The axes given as ``ax``, or new axes; with ``interactive`` a plotly figure. The
             attribute ``kind`` is the kind that was chosen, and ``finding`` says in words what the
-            picture shows; a plotly figure has both in ``layout.meta``. The method ``explain(mark)``
-            of the axes explains a mark down to the bytes of responses. If several pictures were
-            drawn on axes given as ``ax``, it explains the marks of the last one.
+            picture shows. A plotly figure has both in ``layout.meta``. The method ``explain(mark)``
+            of the axes explains where the number of a mark comes from. If you draw several pictures
+            on one ``ax``, it explains the last one.
 
         Raises
         ------
@@ -1328,8 +1375,8 @@ class Accessor(NamesNear, Described):
         ArgumentError
             If there is no such kind or theme, or ``top``, ``ax`` or ``figsize`` cannot be used.
         PackageMissing
-            If matplotlib, or plotly for an interactive picture, is not installed; it says what
-            to install.
+            If matplotlib, or plotly for an interactive picture, is not installed; it says what to
+            install.
 
         Examples
         --------
@@ -1350,7 +1397,9 @@ class Accessor(NamesNear, Described):
         return interactive_form(axes) if interactive else axes
 
     def to_parquet(self, path: str | os.PathLike[str]) -> Path:
-        """Write the frame with its metadata to Parquet; the file appears whole or not at all.
+        """Write the frame with its metadata to a Parquet file.
+
+        The file appears whole or not at all.
 
         Parameters
         ----------
@@ -1365,22 +1414,23 @@ class Accessor(NamesNear, Described):
         Raises
         ------
         NotWritten
-            If a column cannot be stored as Parquet, or the file cannot be written; an existing file
-            is unchanged.
+            If a column cannot be stored as Parquet, or the file cannot be written. An existing file
+            then stays as it was.
         """
         return write_parquet(self._frame, path)
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write the frame to a workbook of three sheets: an overview, the data, their columns.
 
-        ``pd.read_excel(path, sheet_name="Data")`` reads the rows, if openpyxl is installed; the
-        first sheet is the overview.
+        - ``Overview``: the key figures, a chart, the source, and how to read the data.
+        - ``Data``: the rows; ``pd.read_excel(path, sheet_name="Data")`` reads them, if openpyxl is
+          installed.
+        - ``Columns``: what was not measured, and why.
 
-        No cell is a formula or a link, and none is rounded: what a spreadsheet cannot hold
-        exactly is written as text, and rates are fractions in per cent format. Times are in UTC. A
-        missing value is an empty cell. The sheet ``Overview`` has the key figures, a chart, the
-        source and how to read the data; ``Data`` has the rows; ``Columns`` says what was not
-        measured, and why. Headers of the API's columns are in plain words, such as "Mention rate".
+        Headers of the API's columns are in plain words, such as "Mention rate". Rates are fractions
+        in per cent format, and times are in UTC. A missing value is an empty cell. No cell is a
+        formula or a link. No number is rounded: if a spreadsheet cannot hold it exactly, it is
+        written as text.
 
         Parameters
         ----------
@@ -1396,7 +1446,7 @@ class Accessor(NamesNear, Described):
         ------
         NotWritten
             If the file's name does not end in ``.xlsx``, or the file cannot be written. An existing
-            file is then unchanged.
+            file then stays as it was.
         PackageMissing
             If xlsxwriter is not installed; it says what to install.
 
@@ -1413,11 +1463,16 @@ class Accessor(NamesNear, Described):
     def plain(self) -> pd.DataFrame:
         """Return the frame with ordinary NumPy dtypes, for seaborn, scikit-learn or ``to_sql``.
 
-        Numbers become ``int64``, or ``float64`` if some are missing; booleans ``bool``; times
-        ``datetime64`` in UTC without a zone. All other columns become text, with lists as JSON and
-        None for missing values. A column of booleans, or of whole numbers too large for a float,
-        becomes Python objects with None if some are missing. Named levels of the index become
-        columns, rows are numbered from 0, and the result has no metadata.
+        - Numbers become ``int64``, or ``float64`` if some are missing.
+        - Booleans become ``bool``.
+        - Times become ``datetime64`` in UTC without a zone.
+        - All other columns become text, with lists as JSON and None for missing values.
+
+        Two kinds of columns become Python objects, with None for missing values: booleans with
+        missing values, and integers with missing values that are too large for a float.
+
+        Named levels of the index become columns, and rows are numbered from 0. The result has no
+        metadata.
 
         Examples
         --------
@@ -1428,7 +1483,7 @@ class Accessor(NamesNear, Described):
         return views.plain(self._frame)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Export the frame as an Arrow stream (the PyCapsule interface), with its metadata.
+        """Export the frame with its metadata as an Arrow stream (the PyCapsule interface).
 
         Libraries that read Arrow take the accessor itself: ``pyarrow.table(df.aa)``,
         ``polars.DataFrame(df.aa)``, DuckDB. The schema has the same metadata keys as a file of

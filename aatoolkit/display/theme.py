@@ -12,16 +12,15 @@ _theme = "auto"
 
 
 def set_theme(theme: str) -> AbstractContextManager[object]:
-    """Set whether pictures are drawn for a light or a dark background, such as a dark notebook.
+    """Set whether pictures are drawn for a light or a dark background.
 
-    Python cannot find out which theme a notebook has: set it once, in the first cell.
+    Python cannot find out which theme a notebook has. Set it once, in the first cell.
 
     Parameters
     ----------
     theme : {"auto", "light", "dark"}
-        ``auto`` takes the theme from the background colour of matplotlib's style. An argument
-        ``theme`` of ``df.aa.plot`` takes precedence, and so does the background of axes given as
-        ``ax``.
+        ``auto`` takes the theme from the background colour of matplotlib's style. The arguments
+        ``theme`` and ``ax`` of ``df.aa.plot`` take precedence.
 
     Returns
     -------
@@ -48,17 +47,14 @@ def set_theme(theme: str) -> AbstractContextManager[object]:
 
 
 class _Block(ExitStack):
-    """A context manager that restores the previous theme; its repr names only the theme."""
+    """A context manager whose end restores the previous theme."""
 
     def __repr__(self) -> str:
         return f"<theme: {_theme}>"
 
 
 def current(theme: str) -> str:
-    """Return ``theme``; for ``auto``, the theme that `set_theme` has set.
-
-    Raise `ArgumentError` if there is no such theme.
-    """
+    """Return ``theme``, with ``auto`` replaced by the theme that `set_theme` has set."""
     if theme not in THEMES:
         raise ArgumentError(unknown("theme", theme, THEMES), argument="theme")
     return _theme if theme == "auto" else theme

@@ -1,4 +1,4 @@
-"""`PlotData`: a frame prepared for plotting; the numbers of marks, or why a mark has no number."""
+"""`PlotData`, a frame prepared for plotting, and the reasons why values are missing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CONTEXT = ("days", "window_start", "window_end", "fetched_at")
 """The columns that say which response a row is from; they hold no results."""
 
 APART = ("host", "days")
-"""The columns that distinguish hosts and windows, which are never added up."""
+"""The columns for the host and the window; rows that differ in them are never added up."""
 
 TITLES = ("title", "prompt", "text", "label", "name", "headline")
 """The names of columns that hold a readable name of the row."""
@@ -60,11 +60,11 @@ _ID = ("_id", "_key", "sku", "cursor")
 """The endings of the names of columns that hold identifiers."""
 
 _UNITS = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.split()}
-"""Maps each last word of names of metrics, such as ``rate``, to its unit."""
+"""The unit of a metric by the last word of its name, such as ``rate``."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _LEVEL = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
 _BARE = re.compile("value|per_.*|(dai|week|month)ly")
-"""Matches the names of numbers that say nothing without their table."""
+"""Matches names that say nothing without their table, such as ``value`` or ``daily``."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
 
 
@@ -80,10 +80,7 @@ class Options:
     height: float = np.inf
 
     def max_rows(self, default: int) -> int:
-        """Return the maximum number of rows to draw: the option ``top`` if given, else ``default``.
-
-        The number is lower if the picture is not high enough for so many rows.
-        """
+        """Return how many rows to draw: ``top`` or ``default``, or fewer if room is short."""
         pitch = 8 if self.top else 15
         return int(max(min(self.top or default, (self.height - 60) / pitch), min(self.top or 2, 2)))
 
@@ -111,28 +108,26 @@ def days_of(moments: pd.DatetimeIndex | pd.Series) -> Numbers:
 
 
 def shares_of_range(values: Numbers) -> Numbers:
-    """Return numbers scaled from 0 (the smallest) to 1; an empty array for fewer than two."""
+    """Return numbers scaled to 0 (the smallest) to 1 (the largest)."""
     finite = values[~np.isnan(values)]
     return (values - finite.min()) / (np.ptp(finite) or 1.0) if finite.size > 1 else finite[:0]
 
 
 def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
-    """Return the distinct times in order; if they are regular, such as daily, fill the gaps."""
+    """Return the distinct times in order; regular times, such as days, have no gaps."""
     times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(times) < 3:
         return times
-    # Where most steps are longer than the smallest, none is known to lack.
+    # If most steps are longer than the smallest, the times are not regular.
     full = pd.date_range(times[0], times[-1], freq=min(b - a for a, b in pairwise(times)))
     return full if times.isin(full).all() and len(full) < 2 * len(times) else times
 
 
 @dataclass(frozen=True, eq=False)
 class PlotData:
-    """A frame prepared for plotting, with its metadata.
+    """A frame prepared for plotting, with its metadata and its API responses.
 
-    The names of its columns are unique texts, and levels of the index are columns. ``responses``
-    are the API responses that the frame was read from, if they are still in memory. ``whole``
-    are the data that these rows were chosen from, and ``positions`` their positions there.
+    Selected rows also have ``whole``, the data before, and their ``positions`` in it.
     """
 
     frame: pd.DataFrame
@@ -165,17 +160,17 @@ class PlotData:
         return bool(levels) and are_states(levels)
 
     def has_engines(self, name: str) -> bool:
-        """Return whether a column names engines, at least one of them with its own colour."""
+        """Return whether a column names engines that have their own colours."""
         return name.endswith("engine") and any(map(engine_style, self.texts(name)))
 
     @property
     def is_known(self) -> bool:
-        """Whether the frame has metadata: it was read from the API, or has declared columns."""
+        """Whether the frame has metadata."""
         return bool(self.metadata.sources or self.table)
 
     @property
     def table(self) -> str:
-        """The name of the table that most columns come from; empty if none has a known table."""
+        """The name of the table that most columns come from; empty if it is not known."""
         columns = self.metadata.columns.values()
         tables = [column.table for column in columns if column.of and not is_joined(column.table)]
         return max(tables, key=tables.count, default="")
@@ -187,22 +182,19 @@ class PlotData:
 
     @property
     def table_words(self) -> str:
-        """The name of the table in words; for a result of statistics, the name of the statistic."""
+        """The name of the table in words, or of the statistic if the frame is its result."""
         table = re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", self.table)
         table = re.sub(r"^[^:]*#[0-9a-f]+:", "", table)
-        # A draft names tables after their section.
+        # Tables of a drafted section begin with the name of the section.
         return humanize(re.sub(r"^([a-z]+)s_(?=\1_)(?!\1_by_)", "", table))
 
     @cached_property
     def keys(self) -> list[str]:
-        """The key columns; without a key, one or two columns of times or words that name the rows.
-
-        Those that are the same in all rows are left out, as is the host of a single one.
-        """
+        """The key columns; without a key, the columns of times or words that name the rows."""
         names = [name for name in self.metadata.key if name in self.kinds]
         key = declared_key(self.table)
         if not names and key and {*key} <= {*self.kinds}:
-            # Rows of several answers have no key of their own, but that of their table for labels.
+            # Rows of several responses have no key; the key of their table labels them.
             names = [n for n in dict.fromkeys((*APART, *key)) if n in self.kinds]
         if names:
             return [*filter(self.varies, names)] or names
@@ -231,14 +223,11 @@ class PlotData:
         return self.metadata.columns[name].table in self.metadata.repeated
 
     def column(self, name: str) -> Column | None:
-        """Return the declaration of a column (its unit, meaning and rule); None if undeclared."""
+        """Return the declaration of a column (unit, meaning and aggregation rule), or None."""
         return declared(self.metadata.columns[name])
 
     def rule(self, name: str) -> Aggregation | None:
-        """Return the aggregation rule of a column; None without one, or if it needs other columns.
-
-        The other columns are those that the frame lacks, such as the denominator of a rate.
-        """
+        """Return the aggregation rule of a column, or None if there is none that can be applied."""
         column = self.column(name)
         rule = column.aggregate if column else None
         return rule if {*_rule_columns(rule)} <= {*self.kinds} else None
@@ -265,20 +254,20 @@ class PlotData:
         return next((name for name in candidates if name in self.kinds), None)
 
     def is_mixed(self, name: str) -> bool:
-        """Return whether a column has different units in different rows, so that no scale fits."""
+        """Return whether a column has different units in different rows."""
         return len({*self.units(name)} - {BLANK}) > 1
 
     def unit(self, name: str) -> str | None:
-        """Return the unit of a column, if it is the same in all rows; else None."""
+        """Return the unit of a column if it is the same in all rows; else None."""
         units = {*self.units(name)} - {BLANK}
         return units.pop() if len(units) == 1 else None
 
     def units(self, name: str) -> list[str | None]:
-        """Return the unit of a column in each row, as a list."""
+        """Return the unit of each row of a column, as a list."""
         unit_column, column = self.unit_column(name), self.column(name)
         unit = column.unit if column else None
         if "currency" in (unit or ""):
-            # That of a price_amount is in price_currency, if the frame has several.
+            # The unit of price_amount is in price_currency, if there are several currencies.
             for money in (f"{name.rpartition('_')[0]}_currency", *self.kinds):
                 if money.endswith("currency") and money in self.kinds:
                     return [*self.texts(money)]
@@ -290,21 +279,17 @@ class PlotData:
             column.units.get(word, word) if word in known_units
             else _UNITS.get(separator.split(word)[-1].lower()) for word in self.texts(unit_column)
         ]  # fmt: skip
-        # A change of a rate is in points.
+        # The change of a rate is in percentage points.
         is_change = name.endswith("change")
         return [FRACTION_CHANGE if is_change and unit == FRACTION else unit for unit in units]
 
     @cached_property
     def measures(self) -> list[str]:
-        """The names of numeric columns, the most informative first.
-
-        A rate that can be recomputed comes before a score, a count, another fraction, and
-        undeclared numbers.
-        """
+        """The names of numeric columns, the most informative first, such as rates before counts."""
         ranks = {
             name: rank for name in self.numbers if (rank := self._measure_rank(name)) is not None
         }
-        # Where nothing was asked, a count of 0 says less than a rate that was not measured.
+        # If no prompt was asked, a count of 0 says less than a rate that was not measured.
         says_nothing = {
             name: not np.nansum(self.values(name)) and (rank == 2 or self.frame[name].isna().all())
             for name, rank in ranks.items()
@@ -325,7 +310,7 @@ class PlotData:
     def _measure_rank(self, name: str) -> int | None:
         unit = self.unit(name)
         if self.column(name) is None or (unit is None and "#" in self.table):
-            return 4  # of a draft units are not known
+            return 4  # the units of a drafted section are not known
         if unit == FRACTION and self.is_rate(name):
             return 0
         is_sum = self.is_additive(name) and unit in (SCORE, COUNT, REQUESTS)
@@ -339,10 +324,9 @@ class PlotData:
         return next((size for size in candidates if size in self.kinds and size != name), None)
 
     def stands_out(self, name: str, best: Mask, ends: Bounds) -> bool:
-        """Return whether the best numbers of a column exceed the others by more than chance.
+        """Return whether the best numbers exceed all others by more than chance.
 
-        Counts always do. Estimates from a sample do if their intervals lie above those of all other
-        rows. ``best`` is true for the rows with the best numbers; ``ends`` are the intervals.
+        ``best`` is the mask of the best rows; ``ends`` are the intervals.
         """
         other = ~best & ~np.isnan(self.values(name))
         lowest, highest = ends.low[best].min(initial=np.inf), ends.high[other].max(initial=-np.inf)
@@ -350,7 +334,7 @@ class PlotData:
         return self.is_additive(name) or not is_sample or bool(lowest > highest)
 
     def axis_label(self, name: str) -> str:
-        """Return the label of the axis of a column, with its unit; empty if ticks show the unit."""
+        """Return the label of the axis of a column, with its unit, or "" if ticks show the unit."""
         unit = self.unit(name)
         return f"{humanize(name)} ({_AXIS[unit]})" if unit in _AXIS else ""
 
@@ -372,7 +356,7 @@ class PlotData:
         return np.where(self.cells(name).has_number & np.isfinite(values), values, np.nan)
 
     def is_count(self, name: str) -> bool:
-        """Return whether all measured numbers of a column are whole, and not rates or scores."""
+        """Return whether all numbers of a column are integers, and neither rates nor scores."""
         return not np.nansum(self.values(name) % 1) and self.unit(name) not in (FRACTION, SCORE)
 
     def texts(self, name: str) -> list[str]:
@@ -385,14 +369,13 @@ class PlotData:
         return [*values.astype(object).where(values.notna(), BLANK).map(str)]
 
     def labels(self, name: str) -> list[str]:
-        """Return a column as readable texts: codes in words, titles in place of identifiers."""
+        """Return a column as readable texts: codes as words, titles in place of identifiers."""
         texts = self.texts(name)
         is_id = name.endswith(_ID) or name == "value"
         is_code = any("_" in text for text in texts) and all(map(_CODE.fullmatch, texts))
         has_codes = name == "metric" or self.has_states(name) or (is_code and not is_id)
         if has_codes or self.is_category(name):
-            # Levels with other capitals, such as US or eBay, are names. In place of identifiers
-            # titles are written.
+            # Values with other capitals, such as US or eBay, are names.
             return [humanize(text.lower() if text.isupper() else text).replace(" ids", "s")
                     if has_codes or _LEVEL.fullmatch(text) else text for text in texts]  # fmt: skip
         titles: dict[str, str] = {}
@@ -414,10 +397,9 @@ class PlotData:
     def row_labels(
         self, name: str, *excluded: str | None, texts: Sequence[str] | None = None
     ) -> list[str]:
-        """Return a label for each row from a column, with host and window if there are several.
+        """Return a label for each row from a column, with host and days if there are several.
 
-        If ``host`` or ``days`` is in ``excluded``, it is left out. ``texts``, if given, are used in
-        place of the column's texts.
+        ``texts`` replace the texts of the column.
         """
         columns = [[f"last {text} days" if n == "days" else text for text in self.texts(n)]
                    for n in self.varying_context(name, *excluded)]  # fmt: skip
@@ -429,7 +411,7 @@ class PlotData:
         return naive_times(self.frame[name])
 
     def time_noun(self, name: str) -> str:
-        """Return the noun for the step between times, such as ``day``; ``time`` for other steps."""
+        """Return the noun for the step between times, such as ``day``, or ``time`` if unknown."""
         step_hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
         nouns = {1: "hour", 24: "day", 168: "week", 8760: "year"}
         return nouns.get(step_hours, "month" if 672 <= step_hours <= 744 else "time")
@@ -437,12 +419,12 @@ class PlotData:
     # --- rows
 
     def is_bare_key(self, name: str) -> bool:
-        """Return whether a column holds identifiers for which no titles are known."""
+        """Return whether a column holds identifiers without known titles."""
         return f"_{name}".endswith(_ID) and self.labels(name) == self.texts(name)
 
     @cached_property
     def label_column(self) -> str | None:
-        """The name of the column with the most readable name of each row, if there is one."""
+        """The name of the column that names each row most readably, or None."""
         key = next((name for name in reversed(self.keys) if name not in self.time_keys), None)
         if key is None or not f"_{key}".endswith(_ID):
             return key
@@ -451,26 +433,23 @@ class PlotData:
         title_columns = [
             name for n in TITLES for name in (n, f"{stem}_{n}") if name in word_columns
         ]
-        # What several rows have in common names none of them.
+        # A value that several rows have cannot name a row.
         distinct = [
             name for name in word_columns if name in self.keys or self.frame[name].is_unique
         ]
         return next(iter((*title_columns, *distinct)), key)
 
     def measure(self, name: str) -> str:
-        """Return a column's name in words; empty for names such as ``value``, which say nothing."""
+        """Return a column's name in words, or "" for names that say nothing, such as ``value``."""
         return "" if self.table and _BARE.fullmatch(name) else humanize(name)
 
     def title(self, what: str, *by: str | None) -> str:
-        """Return a title such as "Mention rate by engine"; the table's name if ``what`` is empty.
-
-        ``what`` says what the numbers are; ``by`` are the columns that the numbers are shown by.
-        """
+        """Return a title such as "Mention rate by engine"; ``what`` is the part before "by"."""
         nouns = [humanize(name.removesuffix("_id").removeprefix("is_")) for name in by if name]
         return capitalized(f"{what} by {' and '.join(nouns)}" if what else self.table_words)
 
     def row_noun(self, name: str) -> str:
-        """Return what a row labelled by a column is, such as ``action`` or ``day``, for titles."""
+        """Return what each value of a column stands for, such as ``action`` or ``day``."""
         if self.kinds[name] == "time":
             return self.time_noun(name)
         if name != self.label_column or name in self.keys:
@@ -491,10 +470,7 @@ class PlotData:
         return next((values for values in candidates if values is not None), np.empty(0))
 
     def is_part(self, name: str, x: str) -> Mask:
-        """Return the mask of a column's numbers that are of a part of their period.
-
-        Periods, the times in ``x``, are cut by the window, or where measuring began.
-        """
+        """Return the mask of a column's numbers that cover only a part of their period."""
         days = [source.window_start or "" for source in self.metadata.sources]
         days += [day for response in self.responses for day in _facts_of(response).starts]
         is_cut = np.array(self.texts(x)) < max(days, default="")
@@ -513,15 +489,15 @@ class PlotData:
             return is_own
         hosts = self.frame["host"].astype("string") if "host" in self.kinds else None
         for host, facts in _facts_by_host(self):
-            # What is own to one host is another's competitor.
+            # An own brand of one host is a competitor of another.
             of_host = no_row | True if hosts is None or not host else (hosts == host).to_numpy(bool)
             for name in facts.own.keys() & self.kinds.keys():
                 is_own = is_own | of_host & self.frame[name].isin([*facts.own[name]]).to_numpy()
-        # Where all rows are own, as in a crawl of the own pages, none needs a mark.
+        # If all rows are own, as in a crawl of the own pages, none needs a mark.
         return no_row if is_own.all() else is_own
 
     def rows_at(self, positions: Any) -> PlotData:
-        """Return the rows at the given positions, in that order, numbered from 0."""
+        """Return the rows at these positions, in that order, numbered from 0."""
         frame = self.frame.iloc[positions].reset_index(drop=True)
         return replace(self, frame=frame, whole=self, positions=positions)
 
@@ -530,18 +506,11 @@ class PlotData:
         return self.rows_at(slice(max_rows))
 
     def shown_slice(self, x: str, max_rows: int) -> slice:
-        """Return the slice of rows to draw: the last ones if ``x`` has times, else the first ones.
-
-        A column ``x`` of times is expected to be sorted.
-        """
+        """Return the slice of rows to draw: the last rows of a time series, else the first."""
         return slice(-max_rows, None) if self.kinds[x] == "time" else slice(max_rows)
 
     def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
-        """Return the positions of the rows, sorted by the numbers of a column, the best first.
-
-        The best is the largest number or the first rank; missing numbers are last. If the column
-        ``x`` holds times, the rows are sorted by time instead.
-        """
+        """Return the positions of the rows, sorted by time or from the best number to the worst."""
         if self.kinds.get(x) == "time":
             return np.argsort(self.moments(x), kind="stable")
         values = self.values(name)
@@ -554,7 +523,7 @@ class PlotData:
 
     @property
     def overall_availability(self) -> Availability:
-        """The availability of all columns that are no keys, combined."""
+        """The availability of all columns except the keys, combined."""
         columns = self.metadata.columns
         return self.combined_availability(
             [name for name in columns if name not in self.keys] or columns
@@ -566,11 +535,7 @@ def _rule_columns(rule: Aggregation | None) -> tuple[str, ...]:
 
 
 def plot_data(frame: pd.DataFrame) -> PlotData:
-    """Return a frame prepared for plotting.
-
-    Levels of the index become columns, and rows that a merge repeated are kept once. The record of
-    how the rows were made is kept, so that the numbers can still be explained.
-    """
+    """Return a frame prepared for plotting; index levels become columns."""
     with checked_once():
         flat = flattened(frame)
         metadata = metadata_of(flat)
@@ -581,7 +546,7 @@ def plot_data(frame: pd.DataFrame) -> PlotData:
         rows.columns = pd.Index([str(name) for name in rows.columns])
         rows = rows.loc[:, ~rows.columns.duplicated(keep=False)].reset_index(drop=True)
         if has_metadata(flat):
-            # The rows are checked; numbered anew they would seem to be others.
+            # The rows are checked already; with new numbers they would seem to be changed.
             attach_changed(rows, metadata, flat)
     return PlotData(rows, metadata, stored_of(flat)[1])
 
@@ -594,7 +559,7 @@ _LARGEST = 1 << 22
 
 @dataclass
 class ResponseFacts:
-    """Facts in the tables of a response: own names, titles of ids, metrics by day, first days."""
+    """Facts from the tables of a response: own names, titles of ids, daily values, first days."""
 
     own: dict[str, set[str]] = field(default_factory=dict)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -602,7 +567,7 @@ class ResponseFacts:
     starts: list[str] = field(default_factory=list)
 
     def add_table(self, table: pd.DataFrame) -> None:
-        """Add the facts of a table: own brands and sites, titles of ids, and metrics by day."""
+        """Add what a table says about own names, titles, daily values and first days."""
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         columns, own_rows = [*map(str, table.columns)], table
         if "brand" in table:
@@ -651,7 +616,7 @@ _FACTS: WeakKeyDictionary[HeldResponse, ResponseFacts] = WeakKeyDictionary()
 
 
 def _facts_by_host(data: PlotData) -> Iterator[tuple[str, ResponseFacts]]:
-    """Yield the facts of the frame, under the host "", then those of each response and its host."""
+    """Yield pairs of host and `ResponseFacts`: of the frame (host ""), then of each response."""
     facts = ResponseFacts()
     facts.add_table(data.frame)
     yield "", ResponseFacts(titles=facts.titles)
@@ -663,7 +628,7 @@ def _facts_by_host(data: PlotData) -> Iterator[tuple[str, ResponseFacts]]:
 
 
 def _facts_of(response: HeldResponse) -> ResponseFacts:
-    """Return the facts of a response, whose tables are read only once."""
+    """Return the `ResponseFacts` of a response, whose tables are read only once."""
     if response not in _FACTS:
         facts = _FACTS[response] = ResponseFacts()
         is_small = response.body is not None and len(response.body) <= _LARGEST
@@ -678,20 +643,11 @@ def _facts_of(response: HeldResponse) -> ResponseFacts:
 def one_row_per_mark(
     data: PlotData, by: Sequence[str], columns: Sequence[str], freq: str = ""
 ) -> PlotData:
-    """Return the data aggregated to one row per mark, i.e. per combination of the columns ``by``.
-
-    Counts are added, rates are recomputed. A group of which only some rows were measured has the
-    value of these rows, and the picture says so; a group without measured rows stays missing. With
-    ``freq``, such as ``W``, times are grouped into periods.
-
-    Raises
-    ------
-    AvailabilityError
-        If a column has no aggregation rule.
-    """
+    """Return the data aggregated to one row per mark, i.e. per combination of ``by``."""
     by = list(dict.fromkeys(by))
     if not freq and not data.frame.duplicated(by).any():
         return data
+    # A group that was measured in part has the value of its measured rows.
     names = [*by, *columns, *(needed for name in columns for needed in data.rule_columns(name))]
     selected = data.frame[[*dict.fromkeys(names)]]
     grouping = by_period(selected, by, freq) if freq else by
@@ -701,11 +657,9 @@ def one_row_per_mark(
 def whiskers(
     data: PlotData, y: str, rows: PlotData | None = None, by: Sequence[str] = ()
 ) -> Bounds:
-    """Return the two ends of the interval of the number ``y`` in each row of ``data``.
+    """Return the interval of the number ``y`` in each row.
 
-    They are taken from columns of the frame. Without such columns they are computed over prompts,
-    or without prompts by Wilson's formula. ``data`` has one row per mark, aggregated from ``rows``
-    by the columns ``by``.
+    ``data`` may be aggregated from ``rows`` by the columns ``by``.
     """
     unaggregated = rows.frame if rows is not None and len(rows) > len(data) else None
     return bounds(data.frame, y, unaggregated, by)
@@ -717,14 +671,11 @@ NOT_MEASURED, NOT_GIVEN = "not measured", "no value given"
 NOTHING, NOT_LISTED, DOES_NOT_APPLY = "nothing to count", "not listed", "does not apply"
 
 _NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
-"""The reasons that an aggregation gives if the denominator is 0."""
+"""The reasons that an aggregation gives where the denominator is 0."""
 
 
 def missing_reasons(data: PlotData, name: str) -> list[str]:
-    """Return for each row why a column has no value, such as "not measured"; "" if it has one.
-
-    "Nothing to count" means that the value was measured and its denominator is 0.
-    """
+    """Return for each row why a column has no value, such as "not measured"; "" if it has one."""
     is_number = data.kinds[name] == "number"
     missing = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
     if not missing.any():

@@ -1,7 +1,6 @@
 """Choose a kind of picture, and draw it with matplotlib.
 
-A `Picture` is matplotlib axes that a notebook displays. A picture can also be drawn on axes of
-your own.
+A `Picture` is matplotlib axes that a notebook displays. You can also draw on your own axes.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def plot(
     for height_share in (0.8, 0.6, 0.4):
         if size is None or not place(spec, *size).is_cut:
             break
-        # Fewer names have room for several lines each.
+        # With fewer rows, each name has room for several lines.
         spec = _spec_of(data, replace(options, height=height_share * options.height))
     if title:
         how = f"{spec.whole_title}. {spec.how}".strip(". ")
@@ -102,7 +101,7 @@ def plot(
 
 
 def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
-    """Return bare intervals beside the rows that they were computed from, and the rate's name."""
+    """Return an interval's ends beside the rows they were computed from, and the rate's name."""
     rate = str(next(iter(frame), ""))[:-4]
     if [*frame] == [f"{rate}_low", f"{rate}_high"] and frame.index.is_unique:
         for source in getattr(Explainer()._try_replay(frame), "inputs", ()):
@@ -113,7 +112,7 @@ def _with_rate(frame: pd.DataFrame) -> tuple[pd.DataFrame, str | None]:
 def picture_of(data: PlotData, width: float) -> Picture | None:
     """Return the picture of a frame, ``width`` points wide; None if only a table fits the frame."""
     spec = _spec_of(data, Options(top=8))
-    # The page says where all its numbers are from, and what was not measured.
+    # The report itself says where numbers are from, and what was not measured.
     spec = replace(spec, caption=[spec.n])
     return None if spec.kind in ("empty", "table") else draw(spec, None, Palette(), width)
 
@@ -148,7 +147,7 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
     """Return the data grouped by periods such as weeks, and the options to draw them by period."""
     (period,) = by_period(data.frame, [], freq)
     period_column = str(period.key)  # type: ignore[union-attr]
-    # Periods are along x, and what is given for x has a mark of its own in each.
+    # Periods are along x; each value of the column given as x has its own mark in each period.
     color_columns = [
         n for n in (options.x, options.color) if n not in (None, period_column)
     ] or data.varying_context()
@@ -169,10 +168,7 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
 
 
 def _missing_notes(spec: Spec) -> list[str]:
-    """Return phrases for the caption that say what was not measured of the drawn columns, and why.
-
-    The list is empty if all was measured.
-    """
+    """Return phrases for the caption that say what was not measured, and why."""
     data = spec.data
     names = [name for name in spec.columns if name in data.metadata.columns]
     if names and not data.is_known:
@@ -184,7 +180,7 @@ def _missing_notes(spec: Spec) -> list[str]:
 
 
 def _check_hosts(data: PlotData) -> None:
-    """Raise `AvailabilityError` if rows of two hosts have the same key, and no column ``host``."""
+    """Raise `AvailabilityError` if rows of two hosts cannot be told apart."""
     hosts = dict.fromkeys(source.host for source in data.metadata.sources if source.host)
     if len(hosts) < 2 or "host" in data.kinds or not data.keys or data.metadata.key:
         return
@@ -221,19 +217,19 @@ class Picture(Axes):
     def explain(
         self, mark: Any = None, column: str | None = None, *, within: Any = None
     ) -> Explanation:
-        """Explain what a bar, a point, a cell or the end of a whisker shows.
+        """Explain where the number of a bar, point or cell comes from.
 
         Parameters
         ----------
         mark : str, mapping, date or int, optional
-            The mark, given by its name, such as ``"chatgpt"`` or a day; by values of columns,
-            such as ``{"date": "2026-11-15", "engine": "chatgpt"}``; or by the position of its row
-            in ``data``. By default the first mark without a number, else the first mark.
+            The name of the mark, such as ``"chatgpt"`` or a day. Or a mapping from columns to
+            values, such as ``{"date": "2026-11-15", "engine": "chatgpt"}``. Or the position of its
+            row in ``data``. By default the first mark without a number, else the first mark.
         column : str, optional
-            The column of the number; by default the first that is drawn. For the ends of whiskers
-            and bands, add ``_low`` or ``_high`` to its name.
+            The column of the number; by default the main column of the picture. For the ends of an
+            interval, add ``_low`` or ``_high`` to its name.
         within : Study, Archive, Tables, Dataset, or a list of these, optional
-            As for ``df.aa.explain``.
+            Where to look for the API responses, besides memory.
 
         Returns
         -------
@@ -243,7 +239,7 @@ class Picture(Axes):
         Raises
         ------
         ArgumentError
-            If nothing is drawn, or ``mark`` is left out where marks count rows.
+            If nothing is drawn. If the marks count rows and ``mark`` is left out.
         ItemNotFound
             If there is no such mark, or several.
         ColumnNotFound
@@ -252,7 +248,10 @@ class Picture(Axes):
         return self.spec.explain(mark, column, within=within)
 
     def svg(self) -> str:
-        """Return the picture as SVG, with selectable text; the same picture gives the same SVG."""
+        """Return the picture as SVG, with selectable text.
+
+        The same picture always gives the same SVG.
+        """
         buffer = io.StringIO()
         with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": self.name}):
             figure_of(self).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
@@ -285,10 +284,7 @@ def figure_of(axes: Axes) -> Figure:
 
 
 def is_dark_paper(ax: Axes | None) -> bool:
-    """Return whether the background of ``ax`` is dark.
-
-    For None, it is the background of new figures in matplotlib's current style.
-    """
+    """Return whether the background of ``ax``, or of new figures, is dark."""
     paper = ax.get_facecolor() if ax else mpl.rcParams["figure.facecolor"]
     return luminance(to_hex(paper)) < 0.2
 
@@ -296,7 +292,7 @@ def is_dark_paper(ax: Axes | None) -> bool:
 def draw(
     spec: Spec, size: Sequence[float] | None, palette: Palette, width: float = WIDTH
 ) -> Picture:
-    """Draw a picture on a new figure, which pyplot does not manage, and return it."""
+    """Draw a picture on a new figure, and return its axes."""
     layout = place(spec, *(size or (width,)))
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")
@@ -304,7 +300,7 @@ def draw(
     assert isinstance(axes, Picture)
     axes.set_facecolor(palette["paper"])
     _draw_contents(axes, spec, layout, palette)
-    # A title and a caption are the figure's own, for those who look for them there.
+    # Title and caption are also matplotlib's own, so that users find them in the figure.
     for add_text, text in ((figure.suptitle, layout.title), (figure.supxlabel, layout.caption)):
         x, y = text.x / layout.width, 1 - _baseline(text) / layout.height
         add_text(text.text, x=x, y=y, **_text_options(text, palette))
@@ -331,7 +327,7 @@ def _baseline(text: Text) -> float:
 
 
 def _text_options(text: Text, palette: Palette) -> dict[str, Any]:
-    """Return matplotlib's keyword arguments for the size, weight and colour of a text."""
+    """Return matplotlib's keyword arguments for a text: size, weight, colour and font."""
     return {
         "parse_math": False, "usetex": False, "fontfamily": [*families()], "fontsize": text.size,
         "color": palette[text.colour], "ha": text.align, "linespacing": 1.15,
@@ -344,7 +340,7 @@ def _draw_contents(
     axes: Axes, spec: Spec, layout: Layout, palette: Palette,
     origin: Sequence[float] = (0.0, 0.0),
 ) -> None:  # fmt: skip
-    """Draw scales, marks and texts of a picture; ``origin`` is its upper left corner in points."""
+    """Draw the scales, marks and texts of a picture, whose upper left corner is ``origin``."""
     (width, height), (left, top) = figure_of(axes).get_size_inches() * 72, origin
     vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
                       finding=spec.finding, data=spec.data.frame)  # fmt: skip
@@ -382,7 +378,7 @@ def _draw_contents(
             x, y = (left + text.x) / width, 1 - (top + _baseline(text)) / height
             axes.text(x, y, text.text, transform=figure_of(axes).transFigure, **look)
             continue
-        if "/" not in text.colour:  # which words on cells have of their own
+        if "/" not in text.colour:  # words on cells have no background of their own
             look["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
         axes.annotate(text.text, text.at, xytext=(text.x, 0), textcoords="offset points",
                       annotation_clip=False, zorder=4, **look | {"va": "center"})  # fmt: skip
@@ -395,7 +391,7 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
         starts, ends, middles, tall = mark.corners(spec, layout.high)
         face, edge, width = palette.boxes(mark.style, mark.strength)
         hatch, faces = _HATCHES.get(style.look, ""), [face] if isinstance(face, str) else face
-        # Not as bars, whose limits matplotlib would compute for each.
+        # Rectangles are faster than bars: matplotlib computes limits for each bar.
         for left, right, y, fill in zip(starts, ends, middles - tall / 2, cycle(faces)):
             axes.add_artist(Rectangle((left, y), right - left, tall, facecolor=fill, hatch=hatch,
                                       edgecolor=edge, linewidth=width, zorder=1.5))  # fmt: skip

@@ -22,18 +22,14 @@ _SYMBOLS = {
 }  # fmt: skip
 _PATTERNS = {HATCHED: "/", DOTTED: "."}
 _PIXELS = 4 / 3
-"""Pixels a point."""
+"""Pixels per point."""
 _FONT = "DejaVu Sans, Verdana, 'Noto Sans', sans-serif"
 _TOOLS = 26.0
-"""The room of the tool bar above the title, in points."""
+"""The height of the tool bar above the title, in points."""
 
 
 class InteractivePicture(go.Figure):  # type: ignore[misc]
-    """A plotly figure that also carries a static picture, for programs that cannot show plotly.
-
-    An exported notebook shows the static picture. A terminal shows a text: what the picture shows,
-    in words. Where plotly has found out how to show figures, as in Colab, it shows this one.
-    """
+    """A plotly figure that also has a static picture, for programs that cannot show plotly."""
 
     _picture: Picture | None = None
 
@@ -41,7 +37,7 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
         if "plotly_mimetype" not in (pio.renderers.default or "plotly_mimetype"):
             super()._ipython_display_()
             return
-        raise NotImplementedError  # IPython goes on with the bundle
+        raise NotImplementedError  # IPython then uses _repr_mimebundle_
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None, **_: object
@@ -59,12 +55,12 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
 
 
 def interactive_form(picture: Any) -> InteractivePicture:
-    """Return ``picture``, a `Picture`, as a plotly figure with the same marks and texts."""
+    """Return a `Picture` as a plotly figure with the same marks and texts."""
     spec, layout, palette = picture.spec, picture.layout, picture.palette
     height = layout.height + _TOOLS
     traces = []
     for mark in spec.marks:
-        # One line for each series where the mouse is on all of them at once.
+        # In a line chart the mouse shows all series at once, each in one line of text.
         separator = ", " if spec.kind == "line" else "\n"
         tips = [_plotly_text(tip.replace("\n", separator)) for tip in mark.tips]
         for trace, properties in _traces(mark, spec, layout, palette) if len(mark) else ():
@@ -121,7 +117,7 @@ def interactive_form(picture: Any) -> InteractivePicture:
 def _traces(
     mark: Mark, spec: Spec, layout: Layout, palette: Palette
 ) -> Iterator[tuple[type, dict[str, Any]]]:
-    """Yield the plotly trace class and its keyword arguments for each trace that draws a mark."""
+    """Yield what plotly needs to draw a mark: trace classes with their keyword arguments."""
     style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
     x, y = spec.x.within(mark.x), spec.y.within(mark.y)
     symbol, is_hollow = _SYMBOLS.get(style.symbol), style.look == "hollow"
@@ -161,7 +157,7 @@ def _traces(
 
 
 def _annotation(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
-    """Return a text of the picture as the dict of a plotly annotation at the same position."""
+    """Return a text of the picture as a plotly annotation at the same position."""
     place = {"x": text.x / layout.width, "xref": "paper", "yref": "paper", "yanchor": "top",
              "y": 1 - (text.y + _TOOLS - 2) / (layout.height + _TOOLS)}  # fmt: skip
     if text.at is not None:

@@ -1,7 +1,7 @@
 """The layout of a picture: all positions, in points from its upper left corner.
 
-Text is measured, so that labels do not overlap and are not cut. If there is not enough room, parts
-are left out or made smaller, in this order: the subtitle, the size of text, the caption, columns of
+Text is measured, so that labels neither overlap nor are cut. If there is not enough room, parts are
+left out or made smaller, in this order: the subtitle, the size of text, the caption, columns of
 words, the middle of names, every second name below the marks.
 """
 
@@ -35,7 +35,7 @@ Noto Sans Arabic, Noto Sans Hebrew, Hiragino Sans, Yu Gothic, Microsoft YaHei, S
 Arial Unicode MS"""
 """Fonts for scripts that the default fonts lack, if installed."""
 _ROOM, _LONGEST = 1.03, 600
-"""What is added to widths for kerning and rounding; the longest text that is measured."""
+"""The factor of widths for kerning and rounding; how many letters of a text are measured."""
 
 
 def families() -> tuple[str, ...]:
@@ -59,7 +59,7 @@ def _fonts(names: tuple[str, ...], is_bold: bool) -> tuple[FT2Font, ...]:
 
 @lru_cache(maxsize=4096)
 def _advance(char: str, is_bold: bool, names: tuple[str, ...]) -> float:
-    """Return the width of a letter at font size 1; 0 if no font has the letter."""
+    """Return the width of a letter at font size 1, or 0 if no font has the letter."""
     for font in _fonts(names, is_bold):
         if font.get_char_index(ord(char)):
             glyph = font.load_char(ord(char), flags=LoadFlags.NO_SCALE)
@@ -68,7 +68,7 @@ def _advance(char: str, is_bold: bool, names: tuple[str, ...]) -> float:
 
 
 def _drawable(text: str) -> str:
-    """Return a text with invisible characters escaped, and a box for each that no font has."""
+    """Return a text that fonts can draw: a box replaces each character that none has."""
     names = families()
     return "".join(
         char
@@ -85,7 +85,7 @@ def width_of(text: str, size: float, is_bold: bool = False) -> float:
 
 
 def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
-    """Return a text that is at most ``width`` points wide: an ellipsis replaces the middle."""
+    """Return a text, shortened to ``width`` points by an ellipsis in the middle."""
     text = _drawable(text[:_LONGEST])
     if not text or width_of(text, size, is_bold) <= width:
         return text
@@ -97,7 +97,7 @@ def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
 
 
 def _wrap(text: str, width: float, size: float, max_lines: int, is_bold: bool = False) -> str:
-    """Return a text wrapped to ``max_lines`` lines of ``width`` points at most; "…" marks a cut."""
+    """Return a text wrapped to at most ``max_lines`` lines of ``width`` points."""
     lines, fragments = [""], []
     for word in re.findall(r"\S+\s*", text[:_LONGEST]):
         is_wide = width_of(word.rstrip(), size, is_bold) > width
@@ -113,7 +113,7 @@ def _wrap(text: str, width: float, size: float, max_lines: int, is_bold: bool = 
 
 
 def _clauses(text: str, width: float, size: float, max_lines: int, is_bold: bool = False) -> str:
-    """Return a text wrapped to at most ``max_lines`` lines; clauses beyond these are dropped."""
+    """Return a text wrapped to at most ``max_lines`` lines; it is cut after a whole clause."""
     wrapped = _wrap(text, width, size, max_lines, is_bold)
     shorter = re.sub("[,.] [^,.]*$", "", text[:_LONGEST])
     is_whole = "…" not in wrapped or shorter == text
@@ -127,15 +127,13 @@ WIDTH = 547.0
 
 MARGIN, _LINE = 9.0, 1.32
 _SIZE, _SMALL = 9.0, 8.0
-"""The sizes of text, and of text that explains."""
+"""The size of text, and of small text such as the caption."""
 
 
 class Text(NamedTuple):
-    """A text and its position in a picture, in points.
+    """A text and its position in points: its upper left corner, or its upper right if so aligned.
 
-    ``x`` and ``y`` are its upper left corner, or its upper right corner if ``align`` is ``right``.
-    With ``at``, a point on the scales of the marks, the text is drawn ``x`` points to the right of
-    this point and vertically centred on it.
+    With ``at``, a point on the scales, the text begins ``x`` points right of this point.
     """
 
     x: float
@@ -157,10 +155,9 @@ class Tick(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The layout of a picture: its size, the area of its marks, the texts that fit, and lines.
+    """The layout of a picture, in points: the area of its marks, and the texts that fit.
 
-    ``left``, ``top``, ``wide`` and ``high`` are the area of the marks, in points. ``is_cut`` says
-    whether rows have too little room, so that names are cut or would overlap.
+    ``is_cut`` says whether names are cut or would overlap.
     """
 
     width: float
@@ -186,27 +183,19 @@ class Layout(NamedTuple):
 
 
 def _title_and_subtitle(spec: Spec, width: float, size: float, max_lines: int) -> tuple[str, str]:
-    """Return the title in up to ``max_lines`` lines of the given width, and the subtitle.
-
-    If the headline has room, it becomes the title, and ``spec.title`` goes into the subtitle.
-    ``size`` is the size of text.
-    """
+    """Return the title in up to ``max_lines`` lines of a width, and the subtitle."""
     for headline in (spec.headline, spec.headline.partition("; ")[0]):
         wrapped = _wrap(headline, width, size, max_lines, True)
         if wrapped and "…" not in wrapped:
             return wrapped, f"{spec.whole_title}, {spec.window}".removesuffix(", ")
-    # A result that would be cut says less than what is shown.
+    # A headline that would be cut says less than the title.
     return _clauses(spec.whole_title, width, size, max_lines, True), capitalized(spec.window)
 
 
 def _legend(
     entries: Iterable[tuple[str, Style, str]], width: float, size: float, top: float
 ) -> Iterator[Text]:
-    """Yield for each entry of a legend two texts: its sign, and its words to the right of it.
-
-    ``entries`` has for each its words, style and kind of mark. A line of the legend is at most
-    ``width`` wide; ``top`` is the position of the first line, ``size`` the size of the letters.
-    """
+    """Yield two texts for each entry of a legend, from ``top`` on: its sign, and its words."""
     x = 0.0
     for label, style, kind in entries:
         glyph = style.glyph(kind)
@@ -229,7 +218,7 @@ class _Column(NamedTuple):
 
 
 def _fitting_columns(spec: Spec, is_table: bool, room: float, scale: float) -> list[_Column]:
-    """Return the columns of words that have room beside the marks; in a table, in all its width."""
+    """Return the columns of words that have room beside the marks."""
     names, columns = spec.y.names, [*spec.beside]
     has_names, size, small_size = any(name.text for name in names), _SIZE * scale, _SMALL * scale
     if is_table and has_names:
@@ -241,7 +230,7 @@ def _fitting_columns(spec: Spec, is_table: bool, room: float, scale: float) -> l
         for column, sign_width in zip(columns, sign_widths, strict=True)
     ]  # fmt: skip
     room *= 1.0 if is_table else 0.66 if spec.x.kind == "number" else 0.8
-    # The widest yield, then those of few different words, but neither bold ones nor the first.
+    # If room is short, later columns with few different words go first; bold ones stay longest.
     order = sorted(range(len(columns)), key=lambda i: (
         not columns[i].is_bold, i > 0, has_names or -len({*columns[i].words}), i))  # fmt: skip
 
@@ -294,10 +283,7 @@ def _line_names(
 def _try_layout(
     spec: Spec, width: float, height: float | None, lines: int, scale: float, has_caption: bool,
 ) -> tuple[Layout, bool]:  # fmt: skip
-    """Return a layout with the given size of text, and whether it fits into the picture.
-
-    ``lines`` is the maximum number of lines of the subtitle, ``scale`` the factor of text sizes.
-    """
+    """Return a layout with text scaled by ``scale``, and whether it fits into the picture."""
     size = _SIZE * scale
     small = _SMALL * scale
     inner = width - 2 * MARGIN
@@ -323,12 +309,12 @@ def _try_layout(
     texts.append(Text(MARGIN, top, fitted(spec.y.label, inner, small), small, "muted"))
     has_headings = any(column.heading for column in spec.beside)
     top += size * (1.6 * bool(spec.y.label) + 1.7 * has_headings) + 2
-    # Left: names of rows, in several lines where rows are high, or round numbers; numbers below
-    # that have neither beside them begin inside of the picture.
+    # Left: names of rows, in several lines where rows are high, or round numbers. Without either,
+    # there is still room for the first number below the marks.
     row_height = (height - top - 5 * size) / len(names) if height and names else math.inf
     row_lines = int(max(min(row_height / size / 1.25, 8 if height else 3), 1))
     name_share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
-    # Beside names are marks and the numbers that stand at their ends.
+    # Beside names, marks and the numbers at their ends need room.
     mark_words = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
     widest = max((width_of(word, small) for word in mark_words), default=0.0)
     names_width = min(inner * name_share, 0.75 * inner - widest)
@@ -349,7 +335,7 @@ def _try_layout(
         + MARGIN
         + 8
     )
-    # Right: columns of words, or names of lines; and what numbers at the ends of marks leave.
+    # Right: columns of words or names of lines, and the numbers at the ends of marks.
     right = inner + MARGIN - left
     columns = _fitting_columns(spec, is_table, max(right, 1.0), scale)
     right -= sum(column.width for column in columns)
@@ -365,7 +351,7 @@ def _try_layout(
     # Below: the names of columns or round numbers, the label, and the caption.
     x_ticks, is_turned = _x_ticks(spec.x, marks_width, size, min(size * 16, (height or 999) * 0.45))
     if is_turned:
-        # Turned names end below their column, and begin inside of the picture.
+        # Turned names end below their column; their beginnings need room on the left.
         overhang = max((0.84 * width_of(t.text, size, t.is_bold) + MARGIN
                         - left - marks_width * share) / (1.0 - share) for t in x_ticks
                        for share in [spec.x.share(t.at)])  # fmt: skip
@@ -377,9 +363,9 @@ def _try_layout(
         + 5
     )
     labels_height += size * 1.5 * bool(spec.x.label)
-    # Where a few words are enlarged, the caption is not: it would lose reasons.
+    # The caption is not enlarged, because reasons would then not fit.
     caption, note_size = "", min(small, max(_SMALL, width / 70))
-    # How much is left out is said in any case.
+    # The caption always says how many rows are left out.
     if spec.extent not in f"{headline} {how_to_read}".replace("\n", " "):
         caption = fitted(spec.extent, inner, note_size)
     for text in spec.caption if has_caption else ():
@@ -425,16 +411,12 @@ def _try_layout(
 def _mark_texts(
     mark: Mark, spec: Spec, layout: Layout, inner: float, right: float
 ) -> Iterator[Text]:
-    """Yield the texts of a mark; an ellipsis replaces the middle of a text that is too wide.
-
-    Yield nothing if the mark's texts do not fit into the cells of a heat map. ``inner`` is the
-    width between the margins, ``right`` the width of the marks and of the texts beside them.
-    """
+    """Yield the texts of a mark, shortened to fit."""
     size, scale, strength = layout.size * _SMALL / _SIZE, spec.x, mark.strength
     if strength is not None:
         widest = max((width_of(word, size) for word in mark.words), default=0.0)
         if layout.high / len(spec.y.names) < size * 1.1 or layout.wide / len(scale.names) < widest:
-            return  # numbers in cells that are lower or narrower than these would meet
+            return  # in smaller cells, numbers would touch
     for i, word in enumerate(mark.words):
         x = float(scale.within(mark.x[i])[0])
         colour = mark.style.key if strength is None else f"on/{strength[i]}"
@@ -450,15 +432,12 @@ _EASES = (
     (2, 1.0, True), (1, 1.0, True), (1, 0.82, True), (0, 0.82, True),
     (0, 0.75, False), (0, 0.6, False),
 )  # fmt: skip
-"""Layouts to try in turn: the lines of the subtitle, the scale of text, and whether to caption."""
+"""Layouts to try in turn: lines of the subtitle, scale of text, and whether there is a caption."""
 
 
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
-    """Return the layout of a picture that is ``width`` points wide and, if given, ``height`` high.
-
-    It is the first that fits: with less text, or smaller text, if there is not enough room.
-    """
-    # On a large figure, which is looked at from afar, text is larger.
+    """Return the layout of a picture that is ``width`` points wide and ``height`` points high."""
+    # Text is larger on a large figure, because readers look at it from afar.
     scale = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     if spec.x.kind == "none" and spec.y.names and 3 * spec.height < (height or 0):
         scale *= 1.4  # a few rows of words fill their room
@@ -482,7 +461,7 @@ def _x_ticks(
 ) -> tuple[tuple[Tick, ...], bool]:
     """Return the labels below the area of marks, and whether they are rotated."""
     if scale.kind == "names" and not scale.days:
-        # As many names of columns as have room, in two lines or turned where they are long.
+        # As many names of columns as have room; long names have two lines, or are turned.
         names, pitch = scale.names, width / max(len(scale.names), 1)
         labels = [_wrap(name.full, pitch - 6, size, 2, name.is_own) for name in names]
         is_turned, step = any("…" in label for label in labels), 1
@@ -503,7 +482,7 @@ def _x_ticks(
 
 
 def number_ticks(scale: Scale, max_ticks: int) -> tuple[Tick, ...]:
-    """Return about ``max_ticks`` ticks at most, at round numbers; ranks at whole numbers from 1."""
+    """Return about ``max_ticks`` ticks at round numbers; ranks begin at 1."""
     if scale.kind != "number":
         return ()
     (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK and scale.low > 0

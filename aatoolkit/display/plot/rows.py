@@ -54,9 +54,7 @@ NAN, FAR = float("nan"), float("inf")
 class Cell(NamedTuple):
     """A box from ``start`` to ``x``, or a dot at ``x``, in a row, with an interval and a text.
 
-    ``low`` and ``high`` are the interval, ``words`` is the text. ``why`` says why there is no
-    number; it is empty if there is one. ``at`` is where the text begins, by default right of the
-    box or dot and its interval.
+    ``words`` is the text; ``why`` says why there is no number.
     """
 
     row: int
@@ -77,11 +75,7 @@ def row_panel(
     columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), by: Sequence[str] = (),
     **more: Any,
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` of a picture with a row for each of ``names``, and ``cells`` in these rows.
-
-    If there are more rows in ``total``, the picture says that these are the first, or the last if
-    the first column of ``by`` holds times. ``over`` are further marks, drawn above the cells.
-    """
+    """Return the `Spec` of a picture with a row for each of ``names``, and ``cells`` in them."""
     cells_by_shape: dict[tuple[str, Style], list[Cell]] = {}
     written = []
     for cell in cells:
@@ -94,7 +88,7 @@ def row_panel(
     marks = []
     for (shape, style), group in cells_by_shape.items():
         is_dot, measured = shape == "dots", [cell for cell in group if cell.x == cell.x]
-        # Lines are over boxes, and below dots.
+        # Lines are drawn over boxes, but below dots.
         low, high, rows = (floats([getattr(c, n) for c in group]) for n in ("low", "high", "row"))
         layers = [line_segments(low, high, rows, rows, *((style, 2.0) if is_dot else (INK, 1.1)))]
         starts, ends = floats([c.start for c in measured]), floats([c.x for c in measured])
@@ -124,7 +118,7 @@ def row_panel(
 
 
 def missing_style(reason: str) -> Style:
-    """Return the style of a box or dot without a number; if it was not measured, it is hatched."""
+    """Return the style of a box or dot without a number; it is hatched if it was not measured."""
     return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
 
 
@@ -136,7 +130,7 @@ def names_of(data: PlotData, labels: Iterable[str]) -> list[Name]:
 
 
 def scale_for(values: Numbers, unit: str | None = None, margin: float = 1.02, **more: Any) -> Scale:
-    """Return a scale that includes 0 and all of ``values``; without numbers it has no ticks.
+    """Return a scale that includes 0 and all of ``values``.
 
     ``margin`` is the factor by which the scale is longer than the largest number.
     """
@@ -150,9 +144,9 @@ def tips_of(
     data: PlotData, name: str, labels: Iterable[Name], bounds: Bounds | None = None,
     rows: Iterable[int] | None = None,
 ) -> list[str]:  # fmt: skip
-    """Return a tooltip per label: lines with label, number, interval, counts and availability.
+    """Return a tooltip per label: its number, interval, counts and availability.
 
-    ``rows`` are the positions of the labelled rows, by default all; -1 is only its label.
+    ``rows`` are the positions of the labelled rows, or -1 where there is no row.
     """
     values, reasons = data.values(name).tolist(), missing_reasons(data, name)
     columns = dict.fromkeys([*data.rule_columns(name), data.sample_column(name)])
@@ -181,16 +175,13 @@ def tips_of(
 
 
 def size_texts(data: PlotData, name: str | None) -> list[str]:
-    """Return the sample size of each row as text, such as ``n=20``; "" if it is not known.
-
-    ``name`` is the column of sample sizes, or None if there is none.
-    """
+    """Return the sample size of each row as text, such as ``n=20``, from the column ``name``."""
     sample_sizes = data.values(name).tolist() if name else [NAN] * len(data)
     return ["" if size != size else f"n={number(size)}" for size in sample_sizes]
 
 
 def _bar_labels(words: Iterable[str], data: PlotData, y: str) -> list[str]:
-    """Return the labels to write beside bars; the label of a rate has its sample size added."""
+    """Return the labels to write beside bars; labels of rates have the sample size added."""
     sizes = size_texts(data, data.sample_column(y) if data.unit(y) == FRACTION else None)
     return [f"{word}  ({size})" if size else word for word, size in zip(words, sizes, strict=True)]
 
@@ -219,11 +210,7 @@ def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
 
 
 def bars(data: PlotData, options: Options) -> Spec | None:
-    """Return a bar chart with one bar per row: of ``y``, else of the most informative numbers.
-
-    Return None if bars cannot show these data: there is no label or no number, the numbers have
-    several units, or the options ask for colors.
-    """
+    """Return a bar chart with one bar per row; None if bars cannot show the data."""
     x = options.x or data.label_column
     y = next(iter(options.y or [name for name in data.measures if name != x]), None)
     if x is None or y is None or data.kinds[x] == "list" or options.color:
@@ -231,14 +218,14 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     if data.is_mixed(y) or (
         (data.kinds[x] == "number" or data.is_bare_key(x)) and not (options.x or options.kind)
     ):
-        return None  # numbers of several units have no scale; places and identifiers say nothing
+        return None  # several units have no common scale; positions and identifiers say nothing
     rows, by = data, [x, *data.varying_context(x)]
-    # Many rows of one brand are no ranking of brands; what each brand has is.
+    # A ranking of brands has one bar per brand, not one per row.
     if options.x or (x in data.keys and len(data.keys) > 1):
         rows = one_row_per_mark(data, by, [y])
     elif data.is_repeated(y):
         rows = one_row_per_mark(data, [*by, *data.keys], [y])
-    # Beside those with a number a few are drawn that have none.
+    # Also draw a few of the rows that have no number.
     is_time, top = rows.kinds[x] == "time", options.max_rows(15)
     total, order = len(rows), rows.best_first(y, x)
     measured_count = total if is_time else int((~np.isnan(rows.values(y))).sum())
@@ -248,7 +235,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     rows = rows.rows_at([*drawn, *missing])
     bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, rows.row_labels(x))
-    # A very wide interval goes on beyond the scale, and does not squeeze all others.
+    # A very wide interval is cut at the end of the scale, so that the others stay legible.
     limit = max(1.5 * np.nanmax([*values, 0]), 2 * np.quantile(np.nan_to_num(bounds.high), 0.75))
     bar_texts = [
         f"{word}, line to {number(end, unit)}" if end > limit else word
@@ -279,9 +266,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, measure: str) -> str:
     """Return a headline such as "Acme has the highest mention rate, 40%; Globex 30%".
 
-    ``values`` are sorted, the best first; ``names`` are quoted. The part after the semicolon is
-    about the user's own brand, if it has less. The headline is empty if the first row ties with
-    another, or if one of the first two rows has no number.
+    ``names`` and ``values`` are sorted, the best first.
     """
     if (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
@@ -296,11 +281,8 @@ def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, me
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
-    """Return a picture of rows with two dots each, for two columns such as before and after.
-
-    They are the columns in ``y``, else the first pair. Return None if there is no such pair.
-    """
-    # Between single prompts the widest change is mostly chance.
+    """Return a picture with two dots per row, such as before and after; None if no columns fit."""
+    # For single prompts the largest change is mostly chance.
     is_by_prompt = "prompt_id" in data.keys and not options.kind
     pairs = (pair for pair in pairs_of(data)
              if {*map(data.unit, pair)} == {FRACTION}
@@ -309,7 +291,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     if x is None or len(pair) != 2 or not data.has_one_row_per(x):
         return None
     before, now = pair
-    # What is about the gap has the widest first; what is about a number has the largest.
+    # A picture of gaps has the widest gap first; a picture of changes the largest number.
     is_time = data.kinds[x] == "time"
     is_gap = not (is_time or before.startswith(("previous", "before")))
     negative_gaps = -np.abs(data.values(now) - data.values(before))
@@ -332,7 +314,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
                  at=float(np.fmax(old, new))),
         ]  # fmt: skip
     now_name, before_name, headline = humanize(now), humanize(before), ""
-    # The widest gap, or that of the own brand.
+    # The headline is about the widest gap, or about the own brand.
     own_rows = [row for row, name in enumerate(names) if name.is_own]
     for row in [0] if is_gap else own_rows[:1]:
         if np.isfinite(later[row] - earlier[row]):
@@ -350,9 +332,9 @@ def gap(data: PlotData, options: Options) -> Spec | None:
 # --- parts of a whole -------------------------------------------------------------------------
 
 _LACKING = (NOT_MEASURED, NOT_GIVEN)
-"""The levels of rows without a value."""
+"""The names of segments for rows without a value."""
 _FEW_ROWS = 20
-"""Up to this number rows are read more easily in a table than counted by a picture."""
+"""With at most this many rows, a table is easier to read than a picture of counts."""
 
 
 def shares(data: PlotData, options: Options) -> Spec | None:
@@ -390,7 +372,7 @@ def _stacked_bars(
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of stacked bars: a row of boxes for each row of the frame ``parts``.
 
-    ``totals`` are written beside the rows; ``reasons`` say why a row has no boxes.
+    ``reasons`` say why a row has no boxes.
     """
     levels, sizes = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
     styles = styles_for(levels) | {p: missing_style(p) for p in levels if p in _LACKING}
@@ -416,7 +398,7 @@ def _stacked_bars(
 
 
 def counts(data: PlotData, options: Options) -> Spec | None:
-    """Return bars that count rows by a column, in segments by another; None if no column fits."""
+    """Return bars that count rows by a column, split by another; None if no column fits."""
     x = options.x or _grouping_column(data)
     if options.y or x is None or data.kinds[x] in ("list", "number"):
         return None
@@ -426,21 +408,21 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     if is_small and not (is_chosen or by):
         return None
     columns = [*data.varying_context(x, by), x, *filter(None, [by])]
-    # Rows that a join repeated are no number of the things that they were rows of.
+    # Rows that a merge repeated must not be counted.
     if any(map(data.is_repeated, columns)):
         return None
     labels = data.row_labels(x, by, texts=_levels(data, x))
     rows = pd.DataFrame({"x": labels, "by": labels})
-    if by or not data.has_engines(x):  # whose bars have each a colour of its own
+    if by or not data.has_engines(x):  # each engine has a bar of its own colour
         rows["by"] = _levels(data, by) if by else "rows"
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
-    # Bars of one length, and each of one colour, say nothing.
+    # Bars of equal length and without segments say nothing.
     totals = table.sum(axis=1)
     is_flat = totals.nunique() == 1 and (table > 0).sum(axis=1).eq(1).all() and len(table) > 1
     if is_flat and not is_chosen:
         return None
     levels = table.sum().sort_values(ascending=False, kind="stable").index.to_list()
-    # What is comes before what is not, and rows without a value are last.
+    # Segments such as "own" come before "not own"; rows without a value are last.
     levels.sort(key=lambda level: (level in _LACKING, level == NOT_GIVEN, level[:4] == "not "))
     order = np.lexsort([-table[levels[0]], -totals])
     table = table.sort_index() if data.kinds[x] == "time" else table.iloc[order]
@@ -465,7 +447,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
 
 
 def _levels(data: PlotData, name: str) -> list[str]:
-    """Return a column's values in words; a missing one is "not measured" or "no value given"."""
+    """Return a column's values in words, with "not measured" or "no value given" if missing."""
     texts = data.labels(name)
     if data.kinds[name] == "flag":
         noun = humanize(name.removeprefix("is_"))
@@ -478,10 +460,7 @@ def _levels(data: PlotData, name: str) -> list[str]:
 
 
 def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
-    """Return the column to group rows by: the engine or brand, else a category, else None.
-
-    With ``excluded``, the column that rows are already grouped by, return a second one: a category.
-    """
+    """Return the column to group rows by, such as the engine; with ``excluded``, the second."""
     names = [
         name for name, kind in data.kinds.items()
         if kind in ("word", "flag") and name not in ("own", excluded)
@@ -489,8 +468,7 @@ def _grouping_column(data: PlotData, excluded: str = "") -> str | None:
     ]  # fmt: skip
     categories = [n for n in names if data.kinds[n] == "flag" or data.is_category(n)]
     if excluded:
-        # Segments are what is found of each row, not another part of its key; whose a row is,
-        # its mark says.
+        # Segments are by measured categories rather than key columns, and never by "own".
         return next(iter(sorted(categories, key=data.keys.__contains__)), None)
     names = [n for n in ("engine", "brand") if n in names] + categories + names
     return next((name for name in names if data.keys != [name]), None)

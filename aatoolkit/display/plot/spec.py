@@ -1,8 +1,7 @@
 """`Spec`, a picture before it is drawn: marks (bars, dots, lines, cells) on two scales, and texts.
 
-Each kind of picture makes a `Spec`. ``layout`` computes the positions of its parts, in points;
-``draw`` and ``interactive`` draw them with matplotlib and plotly. Tooltips and explanations are
-made from the same `Spec`.
+Each kind of picture makes a `Spec`. ``layout`` computes the positions of its parts, in points.
+``draw`` and ``interactive`` draw them with matplotlib and plotly.
 """
 
 from __future__ import annotations
@@ -41,22 +40,11 @@ class Name(NamedTuple):
 class Scale:
     """A horizontal or vertical scale of a picture: of numbers, times or names.
 
-    Parameters
-    ----------
-    low, high : float
-        The ends; ``high`` is below ``low`` if the scale is reversed, as for ranks.
-    kind : str
-        ``number``, ``time`` in days, ``names`` at 0, 1, 2 …, or ``none`` without ticks.
-    unit : str, optional
-        The unit of numbers.
-    label : str
-        The name of the numbers, if the title does not name them.
-    names : tuple of Name
-        The names of rows or columns.
-    is_whole : bool
-        Whether ticks are whole numbers.
-    days : tuple of float
-        The times, in days, if each has a tick of its own.
+    - ``low``, ``high``: the ends; ``high`` is below ``low`` if the scale is reversed, as for ranks.
+    - ``kind``: ``number``, ``time`` in days, ``names`` at 0, 1, 2 …, or ``none`` without ticks.
+    - ``label``: the name of the numbers, if the title does not name them.
+    - ``is_whole``: whether ticks are integers.
+    - ``days``: the times, in days, if each has its own tick.
     """
 
     low: float = 0.0
@@ -88,28 +76,13 @@ NONE = Scale(kind="none")
 class Mark:
     """Marks of one kind and style, drawn together.
 
-    Parameters
-    ----------
-    kind : str
-        ``boxes`` from ``x`` to ``to``, centred at ``y``; ``line``, with a gap at NaN; ``dots``;
-        ``band`` from ``y`` to ``to``; ``words``, i.e. texts.
-    x, y, to : array of float
-        The positions of the marks; infinite means the end of the scale.
-    style : Style
-        Their colour, symbol, dash and fill.
-    size : float
-        For boxes the height, as a fraction of a row, or infinite for the height of all rows; for
-        dots the size and for lines the width, in points.
-    words : sequence of str
-        The text of each mark.
-    tips : sequence of str
-        The tooltip of each mark.
-    strength : array of float, optional
-        For the cells of a heat map and the texts on them: how strong the colour of each cell is,
-        from 0 to 1.
-    shift : float
-        For texts: how many points to the right of its position a text begins. If 0, the text is
-        centred at its position.
+    - ``kind``: ``boxes`` from ``x`` to ``to``, centred at ``y``; ``line``, with a gap at NaN;
+      ``dots``; ``band`` from ``y`` to ``to``; ``words``, i.e. texts.
+    - ``x``, ``y``, ``to``: the positions; infinite means the end of the scale.
+    - ``size``: for boxes the height as a fraction of a row, for dots and lines the points.
+    - ``words``, ``tips``: the text and the tooltip of each mark.
+    - ``strength``: in heat maps, how strong the colour of each cell is, from 0 to 1.
+    - ``shift``: how many points right of its position a text begins; at 0 it is centred.
     """
 
     kind: str
@@ -127,7 +100,7 @@ class Mark:
         return len(self.x)
 
     def corners(self, spec: Spec, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
-        """Return the starts and ends of boxes along x, their middles along y, and their height.
+        """Return the starts, ends and vertical centres of boxes, and their height.
 
         ``height`` is the height of the area of marks in points.
         """
@@ -135,7 +108,7 @@ class Mark:
         y_range = abs(spec.y.high - spec.y.low)
         if np.isinf(self.size):
             return starts, ends, np.full(len(self), (spec.y.low + spec.y.high) / 2), y_range
-        # Few rows in much room are far apart, not fat.
+        # If few rows have much room, boxes are far apart rather than high.
         max_height = 1.0 if self.size >= 1 else min(1.0, 2 * PITCH * y_range / height)
         return starts, ends, self.y, self.size * max_height
 
@@ -149,10 +122,7 @@ def line_segments(
     x0: npt.ArrayLike, x1: npt.ArrayLike, y0: npt.ArrayLike, y1: npt.ArrayLike, style: Style,
     size: float,
 ) -> Mark:  # fmt: skip
-    """Return a mark of straight lines from (``x0``, ``y0``) to (``x1``, ``y1``).
-
-    Lines with a NaN in ``x0`` or ``x1`` are left out.
-    """
+    """Return a mark of straight lines from (``x0``, ``y0``) to (``x1``, ``y1``), without NaNs."""
     segments = np.transpose(np.broadcast_arrays(*map(floats, (x0, x1, np.nan, y0, y1, np.nan))))
     drawn = segments[~np.isnan(segments[:, :2]).any(axis=1)]
     xs, ys = drawn[:, :3].ravel(), drawn[:, 3:].ravel()
@@ -180,46 +150,21 @@ _MOST_ROWS = 500
 class Spec:
     """A picture before it is drawn: marks on two scales, and texts.
 
-    Parameters
-    ----------
-    kind : str
-        The kind of picture.
-    data : PlotData
-        The rows that are drawn, with their metadata.
-    columns : sequence of str
-        The columns that are drawn, the main one first; in a picture of counts of rows, the columns
-        that the rows are grouped by.
-    title : str
-        The title, which says what the picture shows.
-    x, y : Scale
-        The horizontal and the vertical scale.
-    marks : sequence of Mark
-        The marks (bars, dots, lines, cells), in the order of drawing.
-    headline : str
-        The main result, as short as a title; empty if there is none.
-    how : str
-        A sentence on how to read the picture.
-    window : str
-        The days and filters that the picture is about.
-    extent : str
-        How many of all rows and columns are drawn, if not all; it is written in any case.
-    n : str
-        A part of the caption: the size of the sample, or what is not drawn.
-    caption : sequence of str
-        The parts of the caption: the source, the sample, and what is missing. Parts that do not
-        fit are left out.
-    legend : sequence of (str, Style, str)
-        The entries of the legend: the words, the style, and the kind of mark.
-    beside : sequence of WordColumn
-        The columns of words to the right of the rows.
-    labels : sequence of (float, str, Style)
-        The names of lines at their right ends.
-    height : float
-        The height of the area of marks in points, if there is room.
-    by : sequence of str
-        The columns whose values name a mark, besides the key columns.
-    bounds : pandas.DataFrame, optional
-        The ends of the intervals that are drawn.
+    - ``data``: the rows that are drawn.
+    - ``columns``: the columns that are drawn, the main one first. A picture that counts rows has
+      the columns that rows are grouped by.
+    - ``headline``: the main result, as short as a title; empty if there is none.
+    - ``how``: a sentence on how to read the picture.
+    - ``window``: the days and filters that the picture is about.
+    - ``extent``: how many of all rows and columns are drawn; empty if all are.
+    - ``n``: a part of the caption: the size of the sample, or what is not drawn.
+    - ``caption``: the parts of the caption; parts that do not fit are left out.
+    - ``legend``: the words, the style, and the kind of mark of each entry.
+    - ``beside``: the columns of words to the right of the rows.
+    - ``labels``: the names of lines at their right ends.
+    - ``height``: the height of the area of marks in points, if there is room.
+    - ``by``: the columns whose values name a mark, besides the key columns.
+    - ``bounds``: the ends of the intervals that are drawn.
     """
 
     kind: str
@@ -249,7 +194,7 @@ class Spec:
 
     @property
     def finding(self) -> str:
-        """The picture in words: its title and headline, and the texts of its marks or rows."""
+        """The picture in words: its title, its headline, and the texts of its marks or rows."""
         facts_of: dict[str, list[str]] = {}
         for mark in self.marks:
             for tip in mark.tips:
@@ -277,7 +222,7 @@ class Spec:
             return self._explain_count(row, explainer)
         if bounds is None or column in frame or column not in bounds:
             return explainer.explain(frame, row, column or next(iter(self.columns), None))
-        # The end of an interval stands in another frame: in the same row, or named by its keys.
+        # The end of an interval is in another frame, in the same row or that with the same key.
         if isinstance(row, Mapping):
             matches = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
             if len(matches) != 1:
@@ -308,7 +253,7 @@ class Spec:
         raise ItemNotFound(f"no mark is named {label!r}; there are {examples} …", key=mark)
 
     def _explain_count(self, row: Any, explainer: Explainer) -> Explanation:
-        """Explain the number of rows that a mark counts; each row is a child of the explanation."""
+        """Explain how many rows a mark counts; each row is a child of the explanation."""
         frame, columns = self.data.frame, self.columns
         if not isinstance(row, Mapping):
             message = f"a mark counts rows: name it by {' and '.join(columns)}"

@@ -1,9 +1,9 @@
 """Names and reasons as text; colours, fills and symbols on light and dark backgrounds.
 
-The colours are after M. Okabe and K. Ito, "Color universal design" (2008); colours too pale for a
-white background are darker. Only marks that were not measured are hatched; hollow are dots measured
-in part, and bars of what does not apply. An engine has the same colour in all pictures. Beside an
-own brand, which is blue, other brands are grey.
+The colours are after M. Okabe and K. Ito, "Color universal design" (2008), but darker where they
+are too pale for a white background. Only marks that were not measured are hatched. Dots measured in
+part, and bars of what does not apply, are hollow. An engine has the same colour in all pictures.
+Beside an own brand, which is blue, other brands are grey.
 """
 
 from __future__ import annotations
@@ -25,10 +25,7 @@ BLANK = "(none)"
 """What pictures and reports write where a row has no value, such as a prompt without a topic."""
 
 HATCHED, DOTTED, EMPTY = _LACKING = "hatched", "dotted", "empty"
-"""The looks of what was not measured, has no value, and was measured and has no number.
-
-They are chosen in ``data.py`` and ``rows.py``, and drawn in ``draw.py`` and ``interactive.py``.
-"""
+"""The fills of marks: not measured; without a value; measured, but without a number."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +64,14 @@ SERIES = (
 )
 """The styles of series, in the order in which they are assigned."""
 GREYS = tuple(replace(style, colour="rest") for style in SERIES)
-"""Those of series beside one that has the accent."""
+"""The styles of other series beside an own brand."""
 
 OWN, REST = Style("blue"), Style("rest")
 """The project's own brand, and all others."""
 
 GOOD, WARNING, BAD = Style("green"), Style("amber", "^", (1, 1)), Style("orange", "s")
 UNKNOWN, NOT_APPLICABLE = Style("muted", "D"), Style("muted", look="hollow")
-"""What states mean: good, to be looked at, bad, not known, and not applicable."""
+"""The styles of states: good, a warning, bad, unknown, and not applicable."""
 
 INK, MUTED = Style("ink", ""), Style("muted")
 UNMEASURED, NO_VALUE, NO_NUMBER = (Style("lack", look=look) for look in _LACKING)
@@ -87,7 +84,7 @@ STATUS_WORDS = {
 """What pictures and reports write for each status."""
 
 REST_LEVEL = "all others"
-"""The level of what has no style of its own; services have levels named ``other``."""
+"""The name of the segment for all further values; not ``other``, which services use."""
 
 _STATES = {
     GOOD: "positive passed ok improved allowed available accurate answered strong unique high yes "
@@ -142,10 +139,10 @@ class Palette(dict[str, str]):
         """The colours of cells, from the weakest to the strongest."""
 
     def __missing__(self, name: str) -> str:
-        """Return the colour for a name with two parts, which the palette does not store.
+        """Return a colour of heat maps that is not stored, by its name.
 
-        ``ramp/0.5`` is the background of a cell whose shade is halfway along the ramp, and
-        ``on/0.5`` is the black or white of a text on that background.
+        ``ramp/0.5`` is the background of a cell halfway along the colour ramp; ``on/0.5`` is the
+        colour of text on it.
         """
         name, _, variant = name.partition("/")
         if name == "on":
@@ -157,7 +154,7 @@ class Palette(dict[str, str]):
     ) -> tuple[str | list[str], str, float]:
         """Return the fill colour, edge colour and edge width of boxes.
 
-        With ``strength``, as for cells of a heat map, there is a list of fill colours, one per box.
+        With ``strength``, as for heat maps, there is one fill colour per box.
         """
         if strength is not None:
             return [self[f"ramp/{value}"] for value in strength], self["paper"], 0.5
@@ -196,24 +193,23 @@ def are_states(levels: Iterable[str]) -> bool:
 
 
 def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Style]:
-    """Return a style for each value: states by their meaning, other values by colours in turn.
+    """Return a style for each value: states by their meaning, others by colours in turn.
 
-    States are words such as ``positive``, ``failed`` or ``unknown``. A single state among the
-    values counts as one only if ``states`` is true.
+    With ``states``, even a single state, such as ``failed``, is coloured by its meaning.
 
     Examples
     --------
     >>> styles_for(["negative", "positive"])["positive"] == GOOD
     True
     """
-    # What remains is named last.
+    # "all others" and "(none)" come last.
     ordered = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
     state_levels = [level for level in ordered if _state_name(level) in _STYLE_OF]
     state_levels = state_levels if states or len(state_levels) > 1 else []
     engines = {name: style for name in ordered for style in [engine_style(name)] if style}
     styles = dict(engines)
     for level in state_levels:
-        # Of two states of one meaning the second is hollow.
+        # If two states have the same meaning, the second is hollow.
         style = _STYLE_OF[_state_name(level)]
         styles[level] = replace(style, look="hollow") if style in styles.values() else style
     for level in ordered:
@@ -221,7 +217,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
             styles.setdefault(level, REST)
     used = {style.colour for style in styles.values()}
     unused = [style for style in SERIES if style.colour not in used] or SERIES
-    # An engine without a colour of its own has not that of another.
+    # An engine without its own colour does not get the colour of another engine.
     remaining = cycle([REST] if states else GREYS if engines else unused)
     return {level: styles.get(level) or next(remaining) for level in ordered}
 
@@ -248,7 +244,7 @@ _COLUMN = re.compile(
 
 
 def in_words(text: str) -> str:
-    """Return a text in which names of columns and codes are replaced by words.
+    """Replace names of columns and codes in a text by words.
 
     Examples
     --------
@@ -269,7 +265,7 @@ def source_phrases(sources: tuple[Source, ...]) -> list[str]:
 
 
 def fetch_time(fetched_at: str | None) -> str:
-    """Return an ISO time of a fetch in the form ``2026-11-18 09:30:00``; empty if it is None."""
+    """Return an ISO time in the form ``2026-11-18 09:30:00``, or "" for None."""
     return (fetched_at or "")[:19].replace("T", " ")
 
 
@@ -292,7 +288,7 @@ def describe_scope(query: str | None) -> str:
 
 
 def first_of(count: int, total: int, noun: str = "", *, is_last: bool = False) -> str:
-    """Return how many of all rows, or columns, are drawn; empty if all are.
+    """Return how many of all rows or columns are drawn, or "" if all are.
 
     Examples
     --------

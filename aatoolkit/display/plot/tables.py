@@ -57,7 +57,7 @@ from aatoolkit.stats.interval import Bounds
 # --- key figures ------------------------------------------------------------------------------
 
 _OF_RESULTS = ("low", "high", "p", "n", "clusters", "deff")
-"""Of a result of statistics: what describes its numbers and is none of its own."""
+"""Endings of columns of statistics that are no key figures, but describe one."""
 
 
 class Card(NamedTuple):
@@ -71,16 +71,12 @@ class Card(NamedTuple):
 
     @property
     def measure(self) -> str:
-        """The name of the card's measure, such as ``share_of_voice``, made from ``label``."""
+        """The name of the measure, such as ``share_of_voice``, made from the label."""
         return self.label.partition(" (")[0].lower().replace(" ", "_")
 
 
 def figures(data: PlotData, options: Options) -> Spec | None:
-    """Return a picture with a row per key figure; None if the data are no key figures.
-
-    Key figures are the numbers of a frame with a single row, or the rows of a frame in which each
-    row has its own unit.
-    """
+    """Return a picture with a row per key figure, such as an overview; None if no data fit."""
     is_single = len(data) == 1 and not options.x
     cards, columns = (_row_cards if is_single else key_figures)(data, options)
     if not cards:
@@ -88,7 +84,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     if data.overall_availability.status == Status.UNAVAILABLE:
         return empty(data.first(0), options)
     title, drawn = capitalized(data.table_words or "figures"), cards[: options.max_rows(12)]
-    # A change in points is one of a rate.
+    # Changes in percentage points are changes of rates.
     headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in drawn
                           if change.endswith("pp")][:2])  # fmt: skip
     if is_single:
@@ -100,7 +96,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         headline = capitalized(verdict) or "".join(leads[:1])
     labels, *texts = zip(*drawn, strict=True)
     day_lines, is_measured = [], ~np.isnan(data.values(columns[0]))
-    # The courses by day are those of the whole, and not of one of its parts.
+    # The daily values are those of the whole; parts of it have no line.
     for row, card in enumerate(drawn if data.keys == ["metric"] else ()):
         # A line of a few numbers in the row, which breaks where there is none.
         heights = row + 0.3 - 0.6 * shares_of_range(data.daily_values(card.measure))
@@ -130,10 +126,7 @@ def _cards(
     *,
     intervals: Bounds | None = None,
 ) -> list[Card]:
-    """Return a card for each row: its number in the column ``name``, and its change.
-
-    ``earlier_column`` is the column of earlier numbers; without it there is no change.
-    """
+    """Return a card for each row: the number in the column ``name``, and its change."""
     bounds = intervals or whiskers(data, name)
     return [
         Card(
@@ -158,7 +151,7 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[s
     columns = options.y or [
         n for n in data.numbers if not (is_result and n.rpartition("_")[2] in _OF_RESULTS)
     ]
-    # Of a result, the interval is that of the number before it.
+    # In a result of statistics, the interval belongs to the number before it.
     names = [*data.kinds]
     estimate = names[names.index("low") - 1] if is_result and "low" in names else ""
     cards = []
@@ -171,10 +164,10 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[s
 
 
 def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
-    """Return a card for each row, and the columns drawn; none unless each row has its own unit."""
+    """Return a card for each row, if rows have different units, and the columns that are drawn."""
     x, columns = options.x or data.label_column, options.y
     if not columns:
-        # The number and the one before; of metrics without one, the number alone.
+        # The number and the earlier number; metrics without an earlier number have only theirs.
         alone = tuple(n for n in data.numbers if data.unit_column(n) and "control" not in n)[:1]
         columns = next(pairs_of(data), alone)
     if x is None or len(columns) not in (1, 2) or (options.y and not options.kind):
@@ -196,7 +189,7 @@ _ROWS, _TEXT_ROWS, _COLUMNS = 15, 8, 5
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
-    """Return a table of states, such as ``passed``, as signs and words; None if it does not fit."""
+    """Return a table of states, such as ``passed``, as signs and words; None if no data fit."""
     x = options.x or data.label_column
     if x is None or options.color or options.y or not data.has_one_row_per(x):
         return None
@@ -221,7 +214,7 @@ def states(data: PlotData, options: Options) -> Spec | None:
 
 
 def _state_counts(data: PlotData, name: str) -> str:
-    """Return a text such as "Result: 5 passed, 2 failed": how often each state occurs."""
+    """Return how often each state occurs, such as "Result: 5 passed, 2 failed"."""
     state_counts = Counter(_word_column(data, name).words).most_common(4)
     return capitalized(
         f"{humanize(name)}: {', '.join(f'{count} {state}' for state, count in state_counts)}"
@@ -229,7 +222,7 @@ def _state_counts(data: PlotData, name: str) -> str:
 
 
 def stages(data: PlotData, options: Options) -> Spec | None:
-    """Return a table of the stages of a funnel; None unless the frame is a result of a funnel."""
+    """Return a table of the stages of a funnel; None for other frames."""
     if options.is_chosen or not data.table.startswith("statistics:funnel"):
         return None
     columns, (x, *_) = [name for name in data.numbers if name != "n"], data.keys
@@ -240,10 +233,7 @@ def _table(
     kind: str, data: PlotData, options: Options, columns: Sequence[str], title: str,
     x: str | None = None, headline: str = "",
 ) -> Spec:  # fmt: skip
-    """Return the `Spec` of a table: the first rows of ``columns``, with headings.
-
-    ``x`` is the column that names the rows, if there is one.
-    """
+    """Return the `Spec` of a table: the first rows of ``columns``, with headings."""
     rows = data.first(options.max_rows(_ROWS if x else _TEXT_ROWS))
     names = names_of(rows, rows.row_labels(x) if x else [""] * len(rows))
     return row_panel(
@@ -267,17 +257,14 @@ def _word_column(data: PlotData, name: str) -> WordColumn:
 
 
 def empty(data: PlotData, options: Options) -> Spec:
-    """Return a table of the first rows as text, for frames that no other picture fits.
-
-    For a frame without rows, return a picture of the reason why it is empty.
-    """
+    """Return a table of the first rows as text, or the reason why a frame has no rows."""
     title = capitalized(data.table_words)
     if len(data):
         columns = [
             name for name in data.kinds
             if name not in CONTEXT and data.frame[name].notna().any()
         ] or [*data.kinds]  # fmt: skip
-        # Text first, and identifiers that nothing stands for last.
+        # Text first; identifiers without a title last.
         rows = data.first(_TEXT_ROWS)
         columns.sort(key=rows.is_bare_key)
         columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
@@ -330,10 +317,11 @@ class RowPlot(NamedTuple):
     - ``verb``: the method of ``df.aa`` that computed the result; empty for any method.
     - ``value``, ``low``, ``high``: the columns with the number and the ends of its interval.
     - ``tick``: a column of numbers that are drawn as short strokes; empty for none.
-    - ``title``, ``axis``: templates of the title, and the label of the axis of numbers.
+    - ``title``, ``axis``: the template of the title, and the label of the axis of numbers.
     - ``how``: the caption, which says what the signs in the picture mean.
-    - ``words``: the template of the text beside a row, filled from the columns of the row.
-    - ``names``, ``join``: the columns that name a row, by default the key, and what joins them.
+    - ``words``: the template of the text beside a row; columns of the row fill it.
+    - ``names``, ``join``: the columns that name a row (by default the key), and the text between
+      them.
     - ``nothing``: the name of a row whose columns give it no name.
     - ``colour``: ``all`` rows are coloured, or only the ``certain`` ones (``low`` equals ``high``),
       or each by its ``verdict``.
@@ -364,14 +352,11 @@ RESULTS = {
     verb: RowPlot(**row)
     for verb, row in json.loads(Path(__file__).with_name("results.json").read_bytes()).items()
 }
-"""How the results of verbs are drawn whose rows have a number and an interval."""
+"""For each kind of picture of a statistic, how its rows are drawn."""
 
 
 def result(kind: str, data: PlotData, options: Options) -> Spec | None:
-    """Return the picture of a result of statistics, drawn as `RESULTS` says for ``kind``.
-
-    Return None if the frame is no such result.
-    """
+    """Return the picture of a result of statistics, as `RESULTS` says; None for other frames."""
     plot = RESULTS[kind]
     needed = {plot.value, plot.low, plot.high, plot.tick, *plot.needs} - {""}
     is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")
@@ -399,7 +384,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     keys = [n for n in rows.metadata.key or rows.keys[:2] if n in rows.kinds and n != "verdict"]
     naming_columns = [*filter(rows.varies, keys)] or keys
     columns = zip(*(texts[name] for name in plot.names or naming_columns), strict=True)
-    # Without a name are all prompts, and the group without a topic: only that one is (none).
+    # A row without a name is about all prompts, or is the group without a topic, "(none)".
     labels = [plot.join.join(word for word in dict.fromkeys(row)
                              if word != BLANK or not (plot.names or "all prompts" in row))
               or plot.nothing for row in columns]  # fmt: skip

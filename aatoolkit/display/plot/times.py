@@ -42,16 +42,14 @@ _MOST_LINES = 4
 
 PART = "part of the period"
 _NOISY, _DAYS = 10, 21
-"""Days with fewer answers than the first are drawn by week, if there are this many days."""
+"""A rate is drawn by week if days have fewer answers than this, and there are this many days."""
 
 
 class _Table(NamedTuple):
     """A pivot table of numbers.
 
-    ``rows`` has for each cell the position of its row in the data, or -1 if the data have no such
-    row. ``values`` has the numbers, ``keys`` and ``columns`` the labels of rows and columns. If the
-    columns are regular times, such as days, those that the data leave out are columns, too.
-    ``total`` is the shape of the table before it was cut to the best rows and columns.
+    ``rows`` has the position of each cell's row in the data, or -1 where the data have no row.
+    ``total`` is the shape before rows and columns were cut.
     """
 
     rows: np.ndarray
@@ -64,11 +62,7 @@ class _Table(NamedTuple):
 def _pivot(
     data: PlotData, x: str, y: str, by: str | None, max_rows: int, max_columns: int
 ) -> _Table:
-    """Return a pivot table of ``y``, with rows by ``by`` and columns by ``x``, the best ones first.
-
-    ``max_rows`` and ``max_columns`` limit the rows and the columns. If ``x`` holds times or
-    categories, its columns are in their own order, and all are kept.
-    """
+    """Return a pivot table of ``y``, with rows by ``by`` and columns by ``x``, the best first."""
     is_time, is_rank = data.kinds[x] == "time", data.unit(y) == RANK
     x_values = data.moments(x) if is_time else pd.Series(data.texts(x))
     labels = data.row_labels(by, x, texts=data.texts(by)) if by else ""
@@ -78,13 +72,13 @@ def _pivot(
     y_values = np.append(data.values(y), np.nan)
 
     def ranked(rows: pd.DataFrame) -> list[Any]:
-        # Of counts all are compared: a mean is of the listed cells alone.
+        # Counts are compared by sums, because a mean leaves out cells without a row.
         values = pd.DataFrame(y_values[rows.fillna(-1).to_numpy(np.int64)], rows.index)
         scores = values.sum(axis=1, min_count=1) if data.is_additive(y) else values.mean(axis=1)
         return [*scores.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
 
     keys, columns = ranked(table)[:max_rows], [*table.columns]
-    if by and data.varying_context(by, x):  # those of one host, or of one window, stand together
+    if by and data.varying_context(by, x):  # rows of one host or window stand together
         keys.sort(key=lambda key: key.partition(" · ")[0])
     if is_time:
         columns = [*filled_times(x_values)]
@@ -100,11 +94,8 @@ def _pivot(
 def _key_names(
     data: PlotData, name: str | None, keys: Sequence[Any], *excluded: str | None
 ) -> list[Name]:
-    """Return a `Name` for each of ``keys``: its label, and whether it is an own brand or site.
-
-    ``name`` is the column that ``keys`` are from.
-    """
-    if name is None or data.kinds[name] == "time":  # which has ticks
+    """Return a `Name` for each of ``keys``, which are values of the column ``name``."""
+    if name is None or data.kinds[name] == "time":  # times have ticks instead of names
         return [Name("")] * len(keys)
     keys_of_rows = data.row_labels(name, *excluded, texts=data.texts(name))
     labels = dict(zip(keys_of_rows, data.row_labels(name, *excluded), strict=True))
@@ -118,13 +109,9 @@ def _time_text(moment: pd.Timestamp) -> str:
 
 
 def _years_text(moments: Sequence[pd.Timestamp]) -> str:
-    """Return the label of a time axis: the first and the last year, such as ``2025–2026``.
-
-    If some of ``moments`` are not at midnight, the label has the first and the last day instead. It
-    is empty if ``moments`` span more than 300 days, because the ticks then show the years.
-    """
+    """Return the first and last year, such as ``2025–2026``, as the label of a time axis."""
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
-        return ""
+        return ""  # the ticks show the years
     pattern = "%Y" if all(moment == moment.normalize() for moment in moments) else "%d %b %Y"
     return "–".join(dict.fromkeys(f"{moment:{pattern}}" for moment in (moments[0], moments[-1])))
 
@@ -162,7 +149,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     max_lines = min(options.top or limit, limit)
     if data.varying_context(by):
         return None  # hosts and windows are never added up
-    # Rows of one time are never drawn as one of them.
+    # Rows with the same time are aggregated; never is one of them drawn for all.
     freq = "W" * (not options.x and _is_noisy(data, x, y, mark_columns))
     # Of many days not even three lines can be told apart.
     max_names = 2 if data.frame[x].nunique() > _DAYS else max_lines
@@ -197,7 +184,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
                           to=x_days[gaps] + step / 2, size=np.inf))  # fmt: skip
         legend.append((reason, missing_style(reason), "boxes"))
     measured = [line for line in series if not np.isnan(line.values).all()]
-    # One band at a time: the first one's, which is the own one's.
+    # Only the first line has a band: that of the own brand.
     banded = next((line for line in measured[:1] if line.ends.method), None)
     for line in series:
         low, high = (np.where(line.rows >= 0, end[line.rows], np.nan)
@@ -216,7 +203,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
                       label=data.axis_label(y) * (len(columns) == 1))  # fmt: skip
     if unit == RANK:
         scale = replace(scale, low=scale.high / 1.08 + 0.5, high=0.5)
-    # Not what was measured before the last point.
+    # Only series with a number at the last time.
     sign = 1 if unit == RANK else -1
     last_values = sorted((sign * line.values[-1], line.name.text)
                          for line in measured if line.values[-1] == line.values[-1])  # fmt: skip
@@ -252,7 +239,7 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bo
 
 
 def _set_styles(series: Sequence[_Line]) -> list[_Line]:
-    """Return the series with a style each; if one is about the own brand, the others are grey."""
+    """Return the series, each with a style; beside an own brand, the others are grey."""
     styles = styles_for(line.name.text for line in series)
     if any(line.name.is_own for line in series):
         styles = dict(zip(styles, GREYS, strict=False))
@@ -264,14 +251,14 @@ def _set_styles(series: Sequence[_Line]) -> list[_Line]:
 def _part_marks(
     data: PlotData, name: str, x: str, rows: np.ndarray, at: Numbers, y: Numbers, style: Style
 ) -> list[Mark]:
-    """Return hollow dots where a number is of a part of its period; none if all are whole."""
+    """Return hollow dots where a number covers only a part of its period, such as a week."""
     mask = np.append(data.is_part(name, x), False)[rows]
     dots = Mark("dots", at[mask], y[mask], replace(style, look="hollow"), size=4.5)
     return [dots] * bool(mask.any())
 
 
 def _sample_text(data: PlotData, y: str, rows: Any) -> str:
-    """Return the sample sizes of a rate in ``rows`` as a text: ``n=20–30``; "" if none is known."""
+    """Return the sample sizes of a rate in ``rows`` as text, such as ``n=20–30``."""
     size_column = data.sample_column(y) if data.unit(y) == FRACTION else None
     sizes = np.append(data.values(size_column), 0.0)[rows] if size_column else np.empty(0)
     extremes = [sizes[sizes > 0].min(initial=np.inf), sizes.max(initial=0.0)]
@@ -285,14 +272,13 @@ _MOST_COLUMNS, _WRITTEN = 12, 200
 
 
 def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | None:
-    """Return a heat map of the most informative number by two key columns; None if none fits.
+    """Return a heat map of the most informative number by two columns; None if they do not fit.
 
-    ``is_last`` is true if other pictures were tried in vain, because rows that share a bar or a
-    point cannot be aggregated. Then more frames are drawn as heat maps.
+    ``is_last`` says that all other kinds of pictures failed.
     """
     if options.x and not options.color and not options.kind:
         return None
-    # Metrics by name, and positions, do not fit bars but fit cells.
+    # Named metrics and positions fit cells, but not bars.
     ranks_and_metrics = [n for n in data.numbers if data.unit(n) == RANK or data.unit_column(n)]
     with_unit_column = [*filter(data.unit_column, ranks_and_metrics)]
     y = next(iter(options.y or [*with_unit_column, *data.measures, *ranks_and_metrics]), None)
@@ -302,18 +288,18 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
     x = options.x or next((name for name in reversed(keys) if name != options.color), None)
     by = options.color or next((name for name in keys if name != x), None)
     if by in APART and not times and not options.is_chosen:
-        x, by = by, x  # the many with long names are rows
+        x, by = by, x  # the longer names are rows
     if x is None or y is None or len({x, by, y}) < 3 or data.kinds.get(by or "") == "time":
         return None
     if not options.kind:
         if by is None:
             return None
-        # What each x has only one of tells bars apart; it makes no rows of cells.
+        # If each x has only one value of by, bars show it better.
         is_flat = data.frame.groupby(x, observed=True)[by].nunique().le(1).all()
         is_pair = len(data.keys) == 2 + len(data.varying_context(x, by))
         is_complete = is_pair and (is_last or y in ranks_and_metrics or data.column(y) is None)
         fits = options.x or (len(data.keys) > 1 if data.is_additive(y) else is_complete)
-        # Rows of one name cannot be told apart.
+        # Rows with the same name cannot be told apart.
         is_nameless = any(data.is_bare_key(n) or len({*data.labels(n)}) < len({*data.texts(n)})
                           for n in (x, by))  # fmt: skip
         if is_nameless or is_flat or not data.varies(x) or not fits:
@@ -328,12 +314,12 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
 
 
 def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends: Bounds) -> Spec:
-    """Return the `Spec` of a heat map, whose cells are darker for larger values or better ranks."""
+    """Return the `Spec` of a heat map; its cells are darker for larger numbers or better ranks."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
     columns, is_rank, what = table.columns, unit == RANK, data.measure(y)
     if data.unit_column(y) == "metric" and not data.varies("metric"):
         what = data.labels("metric")[0]
-    # At a time that no row has, nothing was measured.
+    # At a time without any row, nothing was measured.
     absent = np.where((rows < 0).all(axis=0) & is_time, NOT_MEASURED, NOT_LISTED)
     reasons = np.where(rows < 0, absent, np.array([*missing_reasons(data, y), ""], object)[rows])
     legend_reasons = sorted(

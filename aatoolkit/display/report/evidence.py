@@ -1,4 +1,4 @@
-"""The evidence of numbers: explanations of where they come from. Each number links to its own."""
+"""The evidence of a report: for each number, the explanation that its link leads to."""
 
 from __future__ import annotations
 
@@ -17,20 +17,9 @@ from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, Value
 
 @dataclass
 class TableEvidence:
-    """The evidence of the numbers of one table, row by row.
+    """The explanations of the numbers of one table, row by row.
 
-    Parameters
-    ----------
-    title : str
-        The title of the table.
-    frame : pandas.DataFrame
-        The rows of the table.
-    number : str
-        The number of the table on the page, such as ``2-1``, which is part of its HTML ids.
-    explainer : Explainer
-        Explains the numbers of the table.
-    data : PlotData
-        The rows that the page shows, with the roles of columns.
+    ``number`` is the table's number on the page, such as ``2-1``. ``data`` has only the rows shown.
     """
 
     title: str
@@ -41,10 +30,7 @@ class TableEvidence:
     rows: dict[int, tuple[str, dict[str, Explanation]]] = field(default_factory=dict)
 
     def add_link(self, row: int, column: str, label: str, link_text: str) -> str:
-        """Explain a number, keep the explanation as evidence, and return an HTML link to it.
-
-        ``row`` is the position of the row, ``label`` its name.
-        """
+        """Explain a number, store the explanation, and return an HTML link to it."""
         explanation = self.explainer.explain(self.frame, self.frame.index[row], column)
         if row not in self.rows:
             keys = [name for name in explanation.row if name in self.data.kinds and name != "_row"]
@@ -55,11 +41,11 @@ class TableEvidence:
         return f'<a href="#{self.evidence_of(row, column)}"{aria_label}>{escape(link_text)}</a>'
 
     def anchor(self, row: int) -> str:
-        """Return the HTML id of a row, for links back from its evidence; "" without evidence."""
+        """Return the HTML id of a row, or "" if none of its numbers is explained."""
         return f"r{self.number}-{row}" if row in self.rows else ""
 
     def evidence_of(self, row: int, column: str) -> str:
-        """Return the HTML id of the evidence of a number in a row; "" without evidence."""
+        """Return the HTML id of the explanation of a number, or "" if there is none."""
         _, numbers = self.rows.get(row, ("", {}))
         return f"e{self.number}-{row}-{[*numbers].index(column)}" if column in numbers else ""
 
@@ -72,7 +58,7 @@ def readable_texts(data: PlotData, name: str) -> list[str]:
 
 
 class SectionEvidence:
-    """The evidence of the numbers of one section, collected while its tables are written."""
+    """The explanations of the numbers of one section, collected while its tables are written."""
 
     def __init__(self, number: int, explainer: Explainer) -> None:
         self._number, self._explainer = number, explainer
@@ -82,13 +68,13 @@ class SectionEvidence:
     def add_table(
         self, name: str, title: str, frame: pd.DataFrame, data: PlotData
     ) -> TableEvidence:
-        """Add a `TableEvidence` for a table, and return it; it makes the links of the numbers."""
+        """Add an empty `TableEvidence` for a table, and return it."""
         number = f"{self._number}-{len(self.tables) + 1}"
         self.tables[name] = TableEvidence(title, frame, number, self._explainer, data)
         return self.tables[name]
 
     def html(self) -> str:
-        """Return the evidence as an HTML fold: the responses, then each table row by row."""
+        """Return the explanations as foldable HTML: the responses, then each table row by row."""
         tables = [table for table in self.tables.values() if table.rows]
         if not tables:
             return ""
@@ -100,7 +86,7 @@ class SectionEvidence:
         return fold("Where these numbers come from", f"\n{responses}\n{folds}", "why")
 
     def _table_html(self, table: TableEvidence) -> str:
-        """Return the evidence of one table as HTML: what its columns mean, then its rows."""
+        """Return the explanations of one table as HTML: what its columns mean, then its rows."""
         meanings = {
             name: (explanation.meaning, f" Unit: {unit}." if unit else "")
             for _, explanations in table.rows.values()
@@ -116,7 +102,7 @@ class SectionEvidence:
         return fold(escape(table.title), f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
 
     def _row_html(self, table: TableEvidence, row: int) -> str:
-        """Return the evidence of one row as HTML: links to its responses, then each number."""
+        """Return the explanations of one row as HTML: links to its responses, then each number."""
         label, explanations = table.rows[row]
         sources = dict.fromkeys(
             response for explanation in explanations.values() for response in explanation.sources
@@ -160,10 +146,7 @@ def explanation_html(explanation: Explanation) -> str:
 
 
 def _place_text(place: ValuePlace, exact: str) -> str:
-    """Return a text that says where a value is in its response: its JSON path and its bytes.
-
-    ``exact`` is the value as text; if the response spells it differently, the text says so.
-    """
+    """Return where a value is in its response, in words: its JSON path and its bytes."""
     where = path_words(place.path)
     if place.start is None:
         return f"looked for at {where}"

@@ -1,4 +1,4 @@
-"""HTML: elements, tables whose numbers link to their evidence, small line charts and pictures."""
+"""HTML: elements, tables whose numbers link to their explanations, line charts and pictures."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _PAPER = ("ink", "muted", "grid", "paper", "lack", "hatch")
 """The colours that follow the theme of the page."""
 _DASH = '<td class="missing"><span aria-label="missing">–</span></td>'
 _MANY, _MOST = 4, 7
-"""The columns that fit a phone, and a page."""
+"""How many columns fit a phone, and a page."""
 _WIDE, _HIGH = 120, 28
-"""The size of a line on a card."""
+"""The width and height of a line chart on a card."""
 _FAMILY = re.compile(r"(?<=px;) font-family:[^;\"]*;")
 _FONT = "font-family:DejaVu Sans,Verdana,sans-serif"
-"""The font of each text of a picture, and how it is written once: fonts of measured widths."""
+"""Matches the font of each text of a picture; and the font that the picture has instead, once."""
 
 
 def escape(text: object, max_length: int = 160) -> str:
@@ -60,16 +60,12 @@ def fold(head: str, inside: str, css_class: str = "") -> str:
 
 
 def bullets(items: Sequence[str]) -> str:
-    """Return a bullet list of HTML items; empty without items."""
+    """Return HTML items as a bullet list, or "" if there are none."""
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""
 
 
 def grid(caption: str, name: str, header_cells: Sequence[str], rows: Iterable[str]) -> str:
-    """Return an HTML table; if it is wide, it can be scrolled, also by keyboard.
-
-    ``caption`` is HTML; ``name`` is text for screen readers. ``header_cells`` are the ``<th>``
-    elements of the columns, ``rows`` the ``<tr>`` elements.
-    """
+    """Return an HTML table that can be scrolled sideways; ``name`` is read by screen readers."""
     body = "\n".join(rows)
     table = (
         f"<table><caption>{caption}</caption><thead><tr>{''.join(header_cells)}</tr></thead>\n"
@@ -81,16 +77,9 @@ def grid(caption: str, name: str, header_cells: Sequence[str], rows: Iterable[st
 
 
 def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) -> str:
-    """Return an HTML table of the first rows, with readable heads; numbers link to their evidence.
+    """Return an HTML table of the first rows; its numbers link to their explanations.
 
-    Parameters
-    ----------
-    evidence
-        The rows to show. The evidence of their numbers is added to it.
-    data
-        All rows of the table.
-    columns
-        The columns to show. If at most half of them exist, other columns are chosen.
+    ``data`` has all rows, ``evidence`` the rows to show.
     """
     shown, title = evidence.data, evidence.title
     shown_columns = _columns_to_show(data, columns)
@@ -157,10 +146,7 @@ def sparkline(values: Numbers) -> str:
 
 
 def image(svg: str, alt: str) -> str:
-    """Return an SVG picture as an HTML image with the alternative text ``alt``.
-
-    Its colours follow the light or dark theme of the reader's screen.
-    """
+    """Return an SVG picture as an HTML image, with colours for light and dark screens."""
     for name in _PAPER:
         svg = svg.replace(LIGHT[name], f"var(--{name})")
     light, dark = (

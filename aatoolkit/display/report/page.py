@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from aatoolkit.normalizer.tables import Tables
 
 _WIDE = 280.0
-"""The width of pictures in points: that of a phone, for which letters are not made smaller."""
+"""The width of pictures in points; it fits a phone without making letters smaller."""
 
 _PAGE = """\
 <!DOCTYPE html>
@@ -81,26 +81,9 @@ style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 
 
 def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None) -> str:
-    """Return the report of a dataset as an HTML page.
+    """Return the report of a dataset, compared with ``before``, as an HTML page.
 
-    Parameters
-    ----------
-    dataset
-        The dataset.
-    rows
-        The maximum number of rows of an unfolded table; folded tables show half as many.
-    before
-        An earlier dataset to compare with; None compares with the previous window, if the responses
-        have it.
-    title
-        The title of the page; by default the hosts.
-
-    Raises
-    ------
-    ArgumentError
-        If ``rows`` is no whole number from 1.
-    PackageMissing
-        If matplotlib is not installed; the message names what to install.
+    Tables have at most ``rows`` rows.
     """
     if rows < 1:
         raise ArgumentError(f"rows={rows!r} is no whole number from 1", argument="rows")
@@ -176,16 +159,16 @@ class _Page:
             elif table in unfolded and status != availability:
                 body.append(f'<p class="note">{escape(titles[table])}: {escape(status, 600)}</p>')
         more = fold(f"Further tables ({len(folded)})", "".join(folded), "more") if folded else ""
-        # The folds before the evidence, which is of their numbers too.
+        # The folds were made before the evidence, because it also explains their numbers.
         return "\n".join(filter(None, [*body, evidence.html(), more, "</section>"]))
 
     def _picture_html(self, tables: Tables, chapter: Chapter) -> str:
-        """Return the picture of a section as HTML; empty if there is nothing to draw."""
+        """Return the picture of a section as HTML, or "" if there is nothing to draw."""
         from aatoolkit.display.plot.draw import picture_of
 
         candidates = [chapter.picture]
         if chapter.picture not in tables:
-            # Of what nobody described, a course over time says most, and the main table next.
+            # For an unknown section, a table over time says most, then the main table.
             timed = (n for n in tables if tables.rows[n] > 1 and self._data(tables[n]).time_keys)
             candidates = [*timed, next(iter(tables))]
         for name in candidates:
@@ -195,7 +178,7 @@ class _Page:
         return ""
 
     def _availability_html(self) -> str:
-        """Return an HTML list of what was measured: each availability, with its sections."""
+        """Return an HTML list of what was measured: each status with its sections."""
         sections: dict[str, list[str]] = {}
         for name in self._names:
             tables = self._dataset[name]
@@ -248,10 +231,9 @@ class _Page:
     def _cards_html(
         self, comparisons: Sequence[dict[Any, Any]], has_previous: bool, since: str
     ) -> str:
-        """Return the key figures as HTML cards, each with value, trend line, change and verdict.
+        """Return the key figures as HTML cards, each with value, line chart, change and verdict.
 
-        Changes are since the previous window if ``has_previous``, else since an earlier dataset.
-        ``since`` names this window or dataset in words.
+        ``since`` says in words what the change is since.
         """
         cards = []
         for name in self._names:
@@ -302,7 +284,6 @@ def _points(change: str) -> str:
 
 
 def _number_texts(row: Mapping[Any, Any]) -> list[str]:
-    """Return the numbers of a comparison as texts: before, now, change, interval and p-value."""
     unit = None if pd.isna(row["unit"]) else str(row["unit"])
     before, after, change, low, high, p = pd.to_numeric(
         [row[name] for name in ("before", "after", "change", "low", "high", "p_adjusted")]
@@ -314,14 +295,11 @@ def _number_texts(row: Mapping[Any, Any]) -> list[str]:
 
 
 def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> str:
-    """Return an HTML table of all comparisons, with verdicts, sample sizes and methods.
-
-    ``since`` names in words what the numbers are compared with.
-    """
+    """Return an HTML table of all comparisons, with verdicts, sample sizes and methods."""
     table_rows = []
     for i, row in enumerate(comparisons, 1):
         reasons, verdict = str(row["why"]).split("; "), str(row["verdict"])
-        if verdict != "cannot say":  # what comes first is in other columns
+        if verdict != "cannot say":  # the first two reasons are in other columns
             del reasons[:2]
         if not pd.isna(row["n"]):
             n_before, n = map(number, pd.to_numeric([row["n_before"], row["n"]]))
@@ -362,7 +340,7 @@ def _figure_name(row: Mapping[Any, Any]) -> str:
 
 
 def _source_sentences(sources: Sequence[Source]) -> Iterator[str]:
-    """Yield sentences on the sources: their windows and filters, and when they were fetched."""
+    """Yield sentences on the sources: their days and filters, and when they were fetched."""
     for scope, start, end in dict.fromkeys(
         (source.scope or "", source.window_start, source.window_end) for source in sources
     ):

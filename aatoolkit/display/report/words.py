@@ -1,7 +1,7 @@
 """The words of a report, for readers who know neither Python nor JSON.
 
-This module has the order and titles of the sections, the tables of each that are shown, and
-functions that put names, units and values into words.
+This module has the order and titles of the sections, and the tables that each section shows. Its
+functions put names, units and values into words.
 """
 
 from __future__ import annotations
@@ -19,18 +19,9 @@ from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 
 class Chapter(NamedTuple):
-    """How a report shows one section: its title, its unfolded tables, and its picture.
+    """How a report shows one section: its title, its unfolded tables, and the table that is drawn.
 
-    Parameters
-    ----------
-    title : str
-        The title of the section, in plain words.
-    tables : mapping of str to list of str
-        The columns to show of each table that is not folded. Without any, this is the main table,
-        with its most informative columns.
-    picture : str
-        The table that is drawn. If the section lacks it, a table over time is drawn, else the main
-        table.
+    ``tables`` maps each unfolded table to the columns to show.
     """
 
     title: str
@@ -80,7 +71,7 @@ crawlability crawlability_checks   Technical state of the site
     crawlability_bot_access bot operator access server_status
     crawlability_pages      url http_status indexable visible_text_ratio ttfb_ms
 """
-"""Each section with its picture and title; below it the open tables with their columns."""
+"""Each section, the table that is drawn, and the title; below it, unfolded tables with columns."""
 
 
 def _chapters() -> Iterator[tuple[str, Chapter]]:
@@ -96,7 +87,7 @@ CHAPTERS: Mapping[str, Chapter] = dict(_chapters())
 
 
 def in_reading_order(sections: Iterable[str]) -> list[str]:
-    """Return sections in the order of a report: those in `CHAPTERS` first, then all others.
+    """Return sections in the order of a report; sections that are not in `CHAPTERS` come last.
 
     Examples
     --------
@@ -107,7 +98,7 @@ def in_reading_order(sections: Iterable[str]) -> list[str]:
 
 
 def chapter_of(section: str) -> Chapter:
-    """Return the `Chapter` of a section; that of an unknown section shows the main table.
+    """Return the `Chapter` of a section, or a default one for an unknown section.
 
     Examples
     --------
@@ -118,11 +109,11 @@ def chapter_of(section: str) -> Chapter:
 
 
 _ROWS = re.compile(r"One row per (id\b|[^:.,]+?)(?:(?<!and) id)?(?=[:.,])(?:: ([^.]*))?")
-"""What the documentation of a table says of its rows, and of what they are."""
+"""Finds in the docs of a table what its rows are: the words after "One row per"."""
 
 
 def title_of(table: str, doc: str = "") -> str:
-    """Return the title of a table in plain words, from the documentation of its rows.
+    """Return the title of a table in plain words, made from what its docs say about rows.
 
     Examples
     --------
@@ -146,14 +137,14 @@ _PATH = re.compile(
     r"\$(?:\.\w+|\[\d*\]|\{\})+|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*"
 )
 _CALL = re.compile(r"; df\.aa\.[^;]*")
-"""What a reader of code could call."""
+"""Matches advice to call a method of ``df.aa``."""
 _COUNTED = re.compile(r"((?:\d|\bset of) \w+)_id\b")
-"""A count of what a column identifies."""
+"""Matches a count of identifiers, such as ``4 prompt_id``."""
 _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
 
 
 def unit_words(unit: str | None) -> str:
-    """Return a unit in words; "" if numbers are written with their unit, or it differs by row.
+    """Return a unit in words, or "" if a column needs none.
 
     Examples
     --------
@@ -167,7 +158,7 @@ def unit_words(unit: str | None) -> str:
 
 
 def plain_words(text: str) -> str:
-    """Return a text in which code, names of columns and JSON paths are replaced by plain words.
+    """Replace code, names of columns and JSON paths in a text by plain words.
 
     Examples
     --------
@@ -186,7 +177,7 @@ def plain_words(text: str) -> str:
 
 
 def path_words(path: str) -> str:
-    """Return a JSON path in words: its fields, and the positions of list entries from 1.
+    """Return a JSON path in words, with list entries counted from 1.
 
     Examples
     --------
@@ -205,7 +196,7 @@ def path_words(path: str) -> str:
 
 
 def state_words(state: str) -> str:
-    """Return the availability of a table in plain words; ``state`` is how `Tables` shows it.
+    """Return the availability of a table, as its repr shows it, in plain words.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Pickers: choose filters and sections in a notebook; see ``picker``."""
+"""Pickers, widgets to choose filters and sections in a notebook; see ``picker``."""

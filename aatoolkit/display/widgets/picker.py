@@ -1,9 +1,8 @@
-"""Pickers: choose filters and sections in a notebook.
+"""Pickers, widgets to choose filters and sections in a notebook.
 
-A picker only edits a value, `ScopePicker.scope` or `SectionPicker.sections`, and shows the Python
-code of that value; the next cell reads the data. A picker is a single widget (of the package
-anywidget), which ``picker.js`` draws from groups of options. There is not one widget per option, so
-50,000 options are drawn as fast as five. No network is needed.
+A picker only edits a value, `ScopePicker.scope` or `SectionPicker.sections`, and shows it as Python
+code. The next cell reads the data. ``picker.js`` draws each picker as a single widget, so 50,000
+options are drawn as fast as five. No network is needed.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from aatoolkit.sections.declared import PROFILE
 _HERE = Path(__file__).parent
 
 _BOLD, _DIMMED, _DISABLED = 1, 2, 4
-"""Flags of options, as in ``picker.js``: own brands; what gives no data; what is no filter."""
+"""Flags of options, as in ``picker.js``: an own brand; gives no data; cannot be a filter."""
 
 Choice = Mapping[str, Sequence[Any]]
 """The values that are chosen, by the name of their group."""
@@ -45,7 +44,7 @@ class _Option(NamedTuple):
 
 
 class _Group:
-    """A group of options, such as windows, of which one is chosen, or engines, of which several."""
+    """A group of options, such as engines, of which the user chooses one or several."""
 
     def __init__(
         self,
@@ -77,7 +76,7 @@ class _Group:
         }
 
     def bits(self, values: Iterable[Any]) -> bytes:
-        """Return the chosen values as one bit per option; the first option has the lowest bit."""
+        """Return the chosen values as one bit per option, lowest bit first."""
         flags = np.zeros(len(self._options), np.uint8)
         flags[[self._positions[value] for value in values if value in self._positions]] = 1
         return np.packbits(flags, bitorder="little").tobytes()
@@ -90,15 +89,11 @@ class _Group:
 
 
 class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
-    """The metaclass of pickers: that of widgets, extended so that ``help()`` shows a short text."""
+    """The metaclass of pickers, which gives ``help()`` a short text."""
 
 
 class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType):  # type: ignore[misc]
-    """A widget that chooses among groups of options.
-
-    The options are sent to the browser once; a choice is sent as one bit per option. The kernel
-    confirms each choice made in the browser by its number, so that the page notices when no kernel
-    is running any more.
+    """A widget to choose from groups of options.
 
     Like every widget with a ``value``, a picker can be passed to ``ipywidgets.interact`` and
     ``interactive_output``.
@@ -106,13 +101,13 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
     Attributes
     ----------
     value : object
-        The choice. It can be set, and observed: ``picker.observe(function, "value")``.
+        The choice. You can set it, and observe it: ``picker.observe(function, "value")``.
     compact : bool
-        Whether the options are folded away below the line that says what is chosen, so that the
-        output below the picker can be seen; ``show`` sets it to True.
+        Whether the options are folded away, so that only one line shows the choice. ``show`` sets
+        it to True.
     """
 
-    # Of the plainest type, which does not let None past the check below.
+    # The plainest type: other types accept None without the check below.
     value: traitlets.TraitType[Any, Any] = traitlets.TraitType(
         default_value=None, help="The choice."
     )
@@ -127,8 +122,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
     _call = ""
 
-    # What a picker defines: the value that is set, if it can be chosen; the choice by the name of
-    # the group; the value of a choice made in the browser; the choice in Python.
+    # Each picker defines four methods: to check a value that is set; to give the current choice by
+    # the name of the group; to make a value of a choice in the browser; to write it in Python.
     _check_value: Callable[..., Any]
     _current_choice: Callable[..., Choice]
     _value_of: Callable[..., Any]
@@ -158,13 +153,14 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         choice = self._current_choice()
         bits = [group.bits(choice[group.name]) for group in self._option_groups]
         if bits != [*map(bytes, self._choice.get("bits", ()))]:
-            # What the browser chose is not sent back: it may have chosen anew since.
+            # A choice from the browser is not sent back, because it may have changed since.
             self._choice = {"bits": bits}
 
     @traitlets.observe("_choice")
     def _take_choice(self, change: Any) -> None:
         choice = change["new"]
-        if "number" in choice:  # it is the browser's
+        if "number" in choice:  # the choice was made in the browser
+            # This confirms it: without a kernel, the page sees no confirmation.
             self._received = choice["number"]
             pairs = zip(self._option_groups, choice["bits"], strict=True)
             self.value = self._value_of({group.name: group.values(bits) for group, bits in pairs})
@@ -178,8 +174,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         Parameters
         ----------
         function : callable
-            Called with the choice. Its result is displayed, and so is what it displays or prints.
-            An error is displayed in a notebook, and raised in a script.
+            It is called with the choice. What it returns, displays or prints is shown. An error is
+            displayed in a notebook, and raised in a script.
 
         Returns
         -------
@@ -222,18 +218,17 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
 
 class ScopePicker(Picker):
-    """Choose a `Scope` from the allowed filter values of a project.
+    """Choose a `Scope`, i.e. the days and filters of a request, in a notebook.
 
-    If nothing is chosen in a list, there is no such filter. Choosing fetches no data; the next cell
-    does, with ``picker.scope``.
+    If you choose nothing in a list, there is no such filter. Choosing fetches no data; the next
+    cell does, with ``picker.scope``.
 
     Parameters
     ----------
     options : ScopeOptions or Project
-        The allowed filter values. If a project is given, its scope options are read once, as by
-        ``project.scope_options()``.
+        The allowed filter values. For a project, its ``project.scope_options()`` are read once.
     scope : Scope, optional
-        The initial choice; the last 30 days without filters by default.
+        The initial choice; by default the last 30 days without filters.
 
     Attributes
     ----------
@@ -243,7 +238,8 @@ class ScopePicker(Picker):
     Raises
     ------
     ScopeError
-        If a scope is set with a value that is not allowed; ``.suggestions`` has near matches.
+        If you set a scope with a value that is not allowed. The error's ``.suggestions`` has near
+        matches.
     FetchError
         If a project is given and its scope options cannot be read.
 
@@ -271,7 +267,7 @@ class ScopePicker(Picker):
 
     @property
     def scope(self) -> Scope:
-        """The chosen scope, the same as ``value``; it can be set."""
+        """The chosen scope, the same as ``value``; you can set it."""
         return self.value  # type: ignore[no-any-return]
 
     @scope.setter
@@ -299,7 +295,7 @@ class ScopePicker(Picker):
 
 
 def _groups(options: ScopeOptions) -> Iterator[_Group]:
-    """Yield the groups of options: the windows, then one for each filter."""
+    """Yield the groups of options: the windows (days), then one group for each filter."""
     windows = (
         _Option(days, counted(days, "day"), mark=_DISABLED * (days not in DAYS))
         for days in options.days
@@ -317,7 +313,7 @@ _NOTED = ("label", "own", "tracked", "configured", "prompt_count", "last_run_day
 
 
 def _options(frame: pd.DataFrame, name: str, unrecorded: str) -> Iterator[_Option]:
-    """Yield an option for each value of a filter, with what its row in ``frame`` says of it.
+    """Yield an option for each value of a filter, with notes from its row in ``frame``.
 
     ``unrecorded`` is the note of an engine without a last run.
     """
@@ -338,7 +334,7 @@ def _options(frame: pd.DataFrame, name: str, unrecorded: str) -> Iterator[_Optio
 
 
 def _disabled_if_unusable(name: str, option: _Option) -> _Option:
-    """Return the option, disabled if its value cannot be a filter: the API would not accept it."""
+    """Return the option, disabled if its value cannot be a filter."""
     try:
         Scope(**{name: option.value})
     except ScopeError:
@@ -356,15 +352,15 @@ class SectionPicker(Picker):
     Parameters
     ----------
     project : Project, optional
-        The project, whose profile says which sections there are; by default the profile that is
+        The project, whose profile says which sections there are. By default the profile that is
         part of aatoolkit.
     chosen : str or iterable of str, optional
-        The initial choice; all sections by default.
+        The initial choice; by default all sections.
 
     Raises
     ------
     ScopeError
-        If there is no such section; ``.suggestions`` has near matches.
+        If there is no such section. The error's ``.suggestions`` has near matches.
 
     Examples
     --------
@@ -385,7 +381,7 @@ class SectionPicker(Picker):
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The chosen sections in alphabetical order, the same as ``value``; they can be set."""
+        """The chosen sections in alphabetical order, the same as ``value``; you can set them."""
         return self.value  # type: ignore[no-any-return]
 
     @sections.setter
