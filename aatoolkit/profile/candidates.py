@@ -1110,7 +1110,7 @@ class _WordEvidence:
         if lacks and " " in text and not engines:
             is_vague = self._is_note and word is None and "{engine}" not in text
             if (is_vague and words_of("negation").isdisjoint(tokens(text))) or (
-                is_mixed and self._is_everywhere and self._is_note
+                is_mixed and self._is_everywhere
             ):
                 return SILENT  # a sentence about the method, or there whatever was measured
         if word and not is_flag and not (lacks and not engines and word.canonical == "available"):
