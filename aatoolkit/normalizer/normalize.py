@@ -5,7 +5,6 @@ If no declaration fits, one is drafted from the response itself.
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -243,14 +242,11 @@ class _Reader:
             report.ignore_absences(declaration.optional)
             report.raise_or_warn(declaration, self.strict)
         else:  # once a process, as Python's filters have it
-            warnings.warn_explicit(
+            warn(
                 "this service is new to aatoolkit: its tables and columns have the names that they "
                 "have in its responses, and few numbers have a unit or can be summed; draft a "
                 "profile and read with it: aa.profile.draft(project), or aatoolkit profile draft",
                 SchemaDriftWarning,
-                __file__,
-                1,
-                __name__,
                 _warning_registry,
             )
         read_again = partial(replace(self, strict=False).read, declaration=declaration, owner=owner)
