@@ -148,7 +148,11 @@ class Replay:
         request = request.at(self._base_url)
         record = self._records.get(request.key)
         if record is None:
-            nearest = self._nearest_record(request)
+            nearest = min(
+                self._records.values(),
+                key=lambda record: request.distance(record.request),
+                default=None,
+            )
             hint = f"; the nearest recorded request is {nearest.name}" if nearest else ""
             raise NotCached(
                 f"this request was not recorded in {self._study.path}{hint}",
@@ -161,23 +165,6 @@ class Replay:
 
     def close(self) -> None:
         """Do nothing: no connection is open."""
-
-    def _nearest_record(self, request: Request) -> Record | None:
-        """Return the record with the most similar request; None if there are no records."""
-
-        def distance(record: Record) -> tuple[int, ...]:
-            recorded_request = record.request
-            names = {*request.params, *recorded_request.params} - {"refresh"}
-            return (
-                recorded_request.host != request.host,
-                recorded_request.resource != request.resource,
-                recorded_request.section != request.section,
-                sum(
-                    request.params.get(name) != recorded_request.params.get(name) for name in names
-                ),
-            )
-
-        return min(self._records.values(), key=distance, default=None)
 
 
 def replaying_client(
