@@ -219,14 +219,17 @@ def _options_lines(options: ScopeOptions) -> Iterator[str]:
     app,
     "report HOST",
     option("-o --out FILE", "The HTML file to write.", Output(".html", ".htm"), required=True),
-    option("--title TEXT", "The title of the page (default: the host)."),
+    option(
+        "--title TEXT", "The title of the page (default: the host), which still names the host."
+    ),
+    option("--alias NAME", "A name to show instead of the host."),
     SECTIONS_OPTION,
     *READING_OPTIONS,
 )
 def report(args: Args) -> int:
     """Write a report on a host: one HTML page with pictures and tables."""
     scope = scope_of(args)
-    with project_of(args) as project:
+    with client_of(args).project(args.host, alias=args.alias) as project:
         dataset = project.read_all(args.section or None, scope)
     path, errors = str(dataset.report(args.out, title=args.title)), _print_errors(dataset)
     show(args, {"file": path, "sections": [*dataset], "errors": errors}, [path])

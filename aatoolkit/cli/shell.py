@@ -72,6 +72,8 @@ def usage_message(error: click.UsageError) -> str:
         return "name a command"
     if isinstance(error, click.NoSuchOption):
         name = error.option_name
+        if name in _FLAGS and isinstance(command, click.Group):
+            return f"option {name!r} belongs after the command, as in aatoolkit read HOST {name} …"
         flags = [flag for parameter in command.params for flag in parameter.opts]
         suggestion = did_you_mean(near_matches(name, flags))
         # A word that resembles no option may be a token.
