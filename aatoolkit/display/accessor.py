@@ -756,13 +756,15 @@ class Accessor(NamesNear, Described):
         Returns
         -------
         pandas.DataFrame
-            One row per measure and group: ``measure``, the key, ``before``, ``after``, ``change``
-            (this frame less the baseline), ``low`` and ``high`` (its interval), ``p``,
-            ``p_adjusted``, ``n_before``, ``n``, ``clusters``, ``detectable``, ``verdict``
-            ("up", "down", "no evidence" or "cannot say"), ``why`` and ``method``. If two hosts are
-            compared, two members such as brands, or two values of a filter such as ``engine``, the
-            columns of values are named after these instead of ``before`` and ``after``, and there
-            are columns ``host``, ``brand`` or ``engine``, ``baseline_…`` and ``n_baseline``.
+            One row per measure and group: ``measure``, the key, ``before``, ``after`` (of pairs:
+            over the prompts on both sides alone), ``change`` (this frame less the baseline),
+            ``low`` and ``high`` (its interval), ``p``, ``p_adjusted``, ``n_before``, ``n``,
+            ``clusters``, ``detectable``, ``verdict`` ("up", "down", "no evidence" or "cannot say"),
+            ``why`` and ``method``. If two hosts are compared, two members such as brands, or two
+            values of a filter such as ``engine``, the columns of values are named after these
+            instead of ``before`` and ``after``, and there are columns ``host``, ``brand`` or
+            ``engine``, ``baseline_…`` and ``n_baseline``; "up" and "down" then mean higher and
+            lower than the baseline.
 
         Raises
         ------

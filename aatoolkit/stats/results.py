@@ -360,7 +360,8 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return marks (none) and remarks below a result: the reasons for verdicts "cannot say"."""
+    """Return marks (none) and remarks below a result: the reasons for verdicts "cannot say", and
+    which rows were paired."""
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
         is_unanswered = equals_text(frame["verdict"], "cannot say")
@@ -372,6 +373,8 @@ def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks
             )
         if len(reasons) > _MAX_REASONS:
             remarks.append(f"cannot say: {len(reasons) - _MAX_REASONS} more reasons, in .why")
+        pairings = frame["why"][~is_unanswered].str.extract("(the set of [^;]*)")[0].dropna()
+        remarks += map(visible, pairings.unique()[:_MAX_REASONS])
     return {}, remarks
 
 
