@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -153,24 +153,19 @@ def flattened(frame: pd.DataFrame) -> pd.DataFrame:
 def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
     """Raise `ItemNotFound` unless exactly one column of the frame has each of the names."""
     text_names = [name for name in frame.columns if isinstance(name, str)]
-    problems = {
-        name: f"several columns are called {name!r}"
-        if name in text_names
-        else unknown("column", name, text_names) + _way_to_filter(name, text_names)
-        for name in names
-        if text_names.count(name) != 1
-    }
+    problems = {}
+    for name in names:
+        if text_names.count(name) > 1:
+            problems[name] = f"several columns are called {name!r}"
+        elif name not in text_names:
+            problems[name] = unknown("column", name, text_names)
+            if name in ("topic", "category") and "prompt_id" in text_names:
+                advice = f"join it: df.aa.merge(prompts[['prompt_id', {name!r}]], on='prompt_id')"
+                problems[name] += f"; to have it, {advice}"
+            elif name in FILTERS:
+                problems[name] += f"; to have it, read the section with split={name!r}"
     if problems:
         raise ItemNotFound("; ".join(problems.values()), columns=problems)
-
-
-def _way_to_filter(name: str, names: Collection[str]) -> str:
-    """Return advice on how to get a missing column such as ``topic``; empty for other names."""
-    if name in ("topic", "category") and "prompt_id" in names:
-        return (
-            f"; to have it, join it: df.aa.merge(prompts[['prompt_id', {name!r}]], on='prompt_id')"
-        )
-    return f"; to have it, read the section with split={name!r}" * (name in FILTERS)
 
 
 def as_floats(values: pd.Series) -> Floats:
