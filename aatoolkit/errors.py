@@ -225,7 +225,7 @@ class NotCached(FetchError):
     """The response is not in the cache or study, and the client must not ask the service."""
 
     nearest: str | None
-    """The most similar request in the study."""
+    """The most similar request in the study, or of this host in the cache."""
 
 
 class DecodeError(FetchError):
@@ -313,13 +313,22 @@ class StaleDataWarning(AAToolkitWarning):
     """An expired response was used because the service failed."""
 
 
-def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
-    """Issue a warning that shows the line of the user's code."""
-    stack_level, frame = 1, sys._getframe()
+def warn(
+    message: str,
+    category: type[Warning] = AAToolkitWarning,
+    registry: dict[Any, Any] | None = None,
+) -> None:
+    """Issue a warning that shows the line of the user's code; once for each ``registry``."""
+    frame = sys._getframe()
     inner_packages = ("aatoolkit", "contextlib")  # whose decorators are between
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inner_packages:
-        stack_level, frame = stack_level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=stack_level)
+        frame = frame.f_back
+    # Python shows a warning once for each line, so that later lines stand for the first.
+    line = next((key[2] for key in registry or () if message in key), frame.f_lineno)
+    if registry is None:
+        registry = frame.f_globals.setdefault("__warningregistry__", {})
+    path, module = frame.f_code.co_filename, frame.f_globals.get("__name__", "")
+    warnings.warn_explicit(message, category, path, line, module, registry)
 
 
 def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:

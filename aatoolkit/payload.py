@@ -119,6 +119,20 @@ class Request:
         )
         return self.base_url, self.host, self.resource, *parameters
 
+    def __str__(self) -> str:
+        name = f"{self.section or self.resource} of {self.host}"
+        return visible(f"{name}, {self.scope}" if self.scope else name)
+
+    def distance(self, other: Request) -> tuple[int, ...]:
+        """Return how little another request resembles this one, as a tuple to compare."""
+        names = {*self.params, *other.params} - {"refresh"}
+        return (
+            other.host != self.host,
+            other.resource != self.resource,
+            other.section != self.section,
+            sum(self.params.get(name) != other.params.get(name) for name in names),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the request as a dict of JSON values, to store it."""
         origin = "/".join(self.base_url.split("/", 3)[:3])

@@ -267,7 +267,10 @@ class ScopeOptions(NamesNear):
         return tuple(frame[filter].dropna().tolist())
 
     def __repr__(self) -> str:
-        sizes = [f"{self._count_text(name)} {plural}" for name, plural in FILTERS.items()]
+        sizes = [
+            f"{'unknown' if name in self.unknown else len(self.values(name))} {plural}"
+            for name, plural in FILTERS.items()
+        ]
         engines = self.engines
         if engines.filter(["configured", "last_run_day"]).notna().any(axis=None):
             count = int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
@@ -277,10 +280,6 @@ class ScopeOptions(NamesNear):
             f"{len(self.own_terms)} terms for the own brand, "
             f"days {', '.join(map(str, self.days))}>"
         )
-
-    def _count_text(self, filter_name: str) -> str:
-        """Return the number of values of a filter, or "unknown"."""
-        return "unknown" if filter_name in self.unknown else str(len(self.values(filter_name)))
 
     _repr_pretty_ = wrapped_in_ipython
 

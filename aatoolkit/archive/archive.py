@@ -230,7 +230,7 @@ class Archive(metaclass=Chaptered):
 
     def _snapshot(self) -> Snapshot:
         snapshot = Snapshot(self._store)
-        if not snapshot.exists:
+        if not snapshot.runs.exists:
             raise ArchiveError(
                 f"there is no archive at {self._store.root} yet; adding responses begins one",
                 path=self._store.root,
@@ -691,10 +691,10 @@ class Archive(metaclass=Chaptered):
 
     @typed
     def _summary(self) -> str:
-        runs, exists = read_runs(self._store)
+        runs = read_runs(self._store)
         rows = [row for row in runs.rows if row["state"] == "committed"]
         if not rows:
-            return "no run is committed yet" if exists else "empty"
+            return "no run is committed yet" if runs.exists else "empty"
         response_count = sum(row["responses"] or 0 for row in rows)
         last_moment = max(row["at"] for row in rows)
         return (

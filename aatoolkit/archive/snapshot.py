@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
-from aatoolkit.archive.schema import CHANGES, CONTEXT_FIELDS, OWN_SCHEMAS, path_of
+from aatoolkit.archive.schema import CHANGES, CONTEXT_FIELDS, OWN_SCHEMAS
 from aatoolkit.archive.store import (
     EXTENDED,
     REMEDY,
@@ -208,7 +208,7 @@ class Snapshot:
         tables: Mapping[str, Any] | None = None,
     ) -> None:
         self.store, self._tables = store, tables or {}
-        self.runs, self.exists = read_runs(store)
+        self.runs = read_runs(store)
         self.committed = self.runs.committed if committed is None else frozenset(committed)
         self._files: dict[str, VisibleFiles] = {}
 
@@ -233,16 +233,14 @@ class Snapshot:
                 raise ArchiveError("it is no regular file; take it away", path=path)
         # The log is read again after the table was opened: newer runs are hidden too.
         has_runs = name not in (RUNS, CHANGES)
-        hidden_runs = (
-            read_runs(self.store)[0].begun - self.committed if has_runs else frozenset[str]()
-        )
+        hidden_runs = read_runs(self.store).begun - self.committed if has_runs else frozenset[str]()
         size = sum(row["size_bytes"] for row in self.store.actions(name, table))
         fields, own_schema = [*pa.schema(table.schema().to_arrow())], OWN_SCHEMAS.get(name)
         field_names = {field.name for field in fields}
         new_fields = [
             field for field in own_schema or CONTEXT_FIELDS if field.name not in field_names
         ]
-        is_extended = EXTENDED in table.metadata().configuration or name in self._extended_tables
+        is_extended = EXTENDED in table.metadata().configuration
         schema = pa.schema([*fields, *new_fields])
         return VisibleFiles(
             table, paths, hidden_runs, size, schema, is_extended or bool(new_fields)
@@ -311,16 +309,6 @@ class Snapshot:
             raise ArchiveError(
                 f"{path} cannot be read: {problem}; {REMEDY}", path=self.store.root
             ) from None
-
-    @cached_property
-    def _extended_tables(self) -> frozenset[str]:
-        """The paths of tables that got new columns, from the table ``changes``."""
-        # Older versions of the package did not set the property `EXTENDED`.
-        return frozenset(
-            path_of(row["section"], row["table"])
-            for row in self.store.rows_of(CHANGES) or []
-            if row["change"] == "new column"
-        )
 
     # -- queries of users ----------------------------------------------------------------------
 

@@ -346,9 +346,10 @@ def new_run() -> str:
 
 @dataclass(frozen=True)
 class RunLog:
-    """The rows of the table ``runs`` at one moment."""
+    """The rows of the table ``runs`` at one moment; the table exists if the archive does."""
 
     rows: list[dict[str, Any]]
+    exists: bool = True
 
     def _runs_in(self, *states: str) -> frozenset[str]:
         return frozenset(row["run"] for row in self.rows if row["state"] in states)
@@ -386,10 +387,10 @@ class RunLog:
         return frozenset(run for run in self.unfinished if now - last_log_times[run] > DEAD_AFTER)
 
 
-def read_runs(store: ArchiveStore) -> tuple[RunLog, bool]:
-    """Return the log of runs, and whether the archive exists."""
+def read_runs(store: ArchiveStore) -> RunLog:
+    """Return the log of runs."""
     rows = store.rows_of(RUNS)
-    return RunLog(rows or []), rows is not None
+    return RunLog(rows or [], rows is not None)
 
 
 def log(
@@ -525,7 +526,7 @@ def replace_checksums(
 
     Checksums of ``new_tables`` are computed again.
     """
-    committed_runs = read_runs(store)[0].committed
+    committed_runs = read_runs(store).committed
     old_checksums = Checksums(store)
     digests = {
         name: dict(

@@ -124,7 +124,7 @@ def compact(store: ArchiveStore, *, keep_hours: float, removed_rows: int = 0) ->
 
 def _remove_dead_runs(store: ArchiveStore) -> None:
     """Remove the rows of unfinished runs that have logged nothing for a day."""
-    runs, _ = read_runs(store)
+    runs = read_runs(store)
     dead_runs = sorted(runs.dead(datetime.now(UTC)))
     for run in dead_runs:
         if run not in runs.removing:
@@ -208,9 +208,10 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     new_rows = schema.empty_table()
     # Equal bodies are stored once: later rows may need the body of a deleted row.
     if name == RESPONSES and before is not None:
-        begun_runs = read_runs(store)[0].begun
+        begun_runs = read_runs(store).begun
         snapshot = Snapshot(store, begun_runs, {RESPONSES: table})
-        new_rows = _moved_bodies(snapshot, literal(before)).select(schema.names).cast(schema)
+        moved_rows = snapshot.query(_MOVED_BODIES_SQL.format(before=literal(before)), RESPONSES)
+        new_rows = moved_rows.select(schema.names).cast(schema)
         if new_rows.num_rows:
             same_body = sql_in("sha256", {*new_rows["sha256"].to_pylist()})
             condition = f"(({condition}) OR ({same_body} AND fetched_at >= {_cast_moment(before)}))"
@@ -232,29 +233,25 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     return count_before - count_rows()
 
 
-def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
-    """Return responses since a moment whose bodies only older rows store, with these bodies."""
-    return snapshot.query(
-        f"""
-        WITH lost AS (
-            SELECT host, section, scope, sha256, any_value(body) FILTER (has_body) AS moved
-            FROM responses WHERE sha256 IS NOT NULL GROUP BY ALL
-            HAVING bool_or(has_body AND fetched_at < {before}) AND bool_or(fetched_at >= {before})
-            AND NOT bool_or(has_body AND fetched_at >= {before})
-        ), later AS (
-            SELECT *, row_number() OVER (
-                PARTITION BY host, section, scope, sha256 ORDER BY fetched_at) = 1 AS is_first
-            FROM responses WHERE fetched_at >= {before} AND sha256 IN (SELECT sha256 FROM lost)
-        ), heirs AS (
-            SELECT later.* REPLACE (
-                has_body OR (is_first AND moved IS NOT NULL) AS has_body,
-                coalesce(body, CASE WHEN is_first THEN moved END) AS body)
-            FROM later LEFT JOIN lost USING (host, section, scope, sha256)
-        )
-        SELECT * FROM heirs
-        """,
-        RESPONSES,
-    )
+_MOVED_BODIES_SQL = """
+WITH lost AS (
+    SELECT host, section, scope, sha256, any_value(body) FILTER (has_body) AS moved
+    FROM responses WHERE sha256 IS NOT NULL GROUP BY ALL
+    HAVING bool_or(has_body AND fetched_at < {before}) AND bool_or(fetched_at >= {before})
+    AND NOT bool_or(has_body AND fetched_at >= {before})
+), later AS (
+    SELECT *, row_number() OVER (
+        PARTITION BY host, section, scope, sha256 ORDER BY fetched_at) = 1 AS is_first
+    FROM responses WHERE fetched_at >= {before} AND sha256 IN (SELECT sha256 FROM lost)
+), heirs AS (
+    SELECT later.* REPLACE (
+        has_body OR (is_first AND moved IS NOT NULL) AS has_body,
+        coalesce(body, CASE WHEN is_first THEN moved END) AS body)
+    FROM later LEFT JOIN lost USING (host, section, scope, sha256)
+)
+SELECT * FROM heirs
+"""
+"""Selects responses since a moment whose bodies only older rows store, with these bodies."""
 
 
 def _count_files(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
@@ -326,7 +323,7 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
     response_count = 0
     if not problems:
         snapshot = Snapshot(store)
-        if not snapshot.exists:
+        if not snapshot.runs.exists:
             raise ArchiveError(
                 f"there is no archive at {store.root} yet; add responses first", path=store.root
             )
@@ -453,7 +450,7 @@ def rebuild(
 
     The result has the errors of responses that give no tables, by response.
     """
-    runs_before = read_runs(store)[0]
+    runs_before = read_runs(store)
     name = new_run()
     log(store, name, "rebuilding")
     problems: dict[str, AAToolkitError] = {}
@@ -484,7 +481,7 @@ def rebuild(
                 spool()
                 buffer = TableBuffer()
         spool()
-        if name not in read_runs(store)[0].rebuilding:
+        if name not in read_runs(store).rebuilding:
             raise ArchiveConflict(
                 "the tables were made anew by another process meanwhile; nothing is left to do",
                 path=store.root,

@@ -177,7 +177,16 @@ def read(args: Args) -> int:
                     "--csv, --table, --out and --require are of a SECTION; name it too"
                 )
             options = project.scope_options(refresh=args.refresh)
-            show(args, _options_as_json(options) if args.json else None, _options_lines(options))
+            body = None
+            if args.json:
+                body = {
+                    "host": options.host,
+                    **{name: json_rows(getattr(options, name)) for name in FILTERS.values()},
+                    "untagged": options.untagged,
+                    "own_terms": [*options.own_terms],
+                    "days": [*options.days],
+                }
+            show(args, body, _options_lines(options))
             return 0
         tables = project.read(args.section, scope, refresh=args.refresh)
     name = args.table or next(iter(tables))
@@ -190,18 +199,6 @@ def read(args: Args) -> int:
         print_note(f"{counted(len(frame), 'row')} of {name}: {args.out}")
     print_note(f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables._words[name])}")
     return 0
-
-
-def _options_as_json(options: ScopeOptions) -> dict[str, Any]:
-    """Return the scope options (the values of each filter) as JSON values."""
-    tables = {name: json_rows(getattr(options, name)) for name in FILTERS.values()}
-    return {
-        "host": options.host,
-        **tables,
-        "untagged": options.untagged,
-        "own_terms": [*options.own_terms],
-        "days": [*options.days],
-    }
 
 
 def _options_lines(options: ScopeOptions) -> Iterator[str]:
@@ -219,14 +216,17 @@ def _options_lines(options: ScopeOptions) -> Iterator[str]:
     app,
     "report HOST",
     option("-o --out FILE", "The HTML file to write.", Output(".html", ".htm"), required=True),
-    option("--title TEXT", "The title of the page (default: the host)."),
+    option(
+        "--title TEXT", "The title of the page (default: the host), which still names the host."
+    ),
+    option("--alias NAME", "A name to show instead of the host."),
     SECTIONS_OPTION,
     *READING_OPTIONS,
 )
 def report(args: Args) -> int:
     """Write a report on a host: one HTML page with pictures and tables."""
     scope = scope_of(args)
-    with project_of(args) as project:
+    with client_of(args).project(args.host, alias=args.alias) as project:
         dataset = project.read_all(args.section or None, scope)
     path, errors = str(dataset.report(args.out, title=args.title)), _print_errors(dataset)
     show(args, {"file": path, "sections": [*dataset], "errors": errors}, [path])
@@ -732,7 +732,10 @@ def _study_as_json(study: aa.Study) -> dict[str, Any]:
 )
 def add(args: Args) -> int:
     """Fetch today's responses of hosts into an archive; exits with 1 if any request failed."""
-    scope, hosts = scope_of(args), [*args.host, *_hosts_in(args.hosts)]
+    scope, hosts = scope_of(args), args.host
+    if args.hosts is not None:
+        lines = args.hosts.read_text("utf-8", errors="replace").splitlines()
+        hosts = [*hosts, *filter(None, (line.partition("#")[0].strip() for line in lines))]
     if not hosts:
         raise ArgumentError("name hosts, or give a file of them with --hosts")
     with client_of(args) as client:
@@ -749,15 +752,6 @@ def add(args: Args) -> int:
         print_note(f"aatoolkit: {visible(request)} failed: {row['message']}")
     print_note(_first_line(report))
     return 0 if report else 1
-
-
-def _hosts_in(file: Path | None) -> list[str]:
-    """Return the hosts in a file, one per line."""
-    if file is None:
-        return []
-    lines = file.read_text("utf-8", errors="replace").splitlines()
-    hosts = (line.partition("#")[0].strip() for line in lines)
-    return [host for host in hosts if host]
 
 
 def _first_line(report: object) -> str:

@@ -72,6 +72,8 @@ def usage_message(error: click.UsageError) -> str:
         return "name a command"
     if isinstance(error, click.NoSuchOption):
         name = error.option_name
+        if name in _FLAGS and isinstance(command, click.Group):
+            return f"option {name!r} belongs after the command, as in aatoolkit read HOST {name} …"
         flags = [flag for parameter in command.params for flag in parameter.opts]
         suggestion = did_you_mean(near_matches(name, flags))
         # A word that resembles no option may be a token.
@@ -449,11 +451,6 @@ def _json_bytes(frame: pd.DataFrame, name: str) -> bytes:
     return f"{json_text(document, indent=2)}\n".encode()
 
 
-def _ndjson_bytes(frame: pd.DataFrame, _: str) -> bytes:
-    """Return a table as lines of JSON, one per row."""
-    return "".join(f"{json_text(row)}\n" for row in json_rows(frame)).encode()
-
-
 def _write_feather(frame: pd.DataFrame, out: Path) -> None:
     """Write a table to a Feather file, atomically."""
     import pyarrow as pa
@@ -465,7 +462,11 @@ def _write_feather(frame: pd.DataFrame, out: Path) -> None:
         feather.write_feather(pa.table(frame.aa), temporary_path)
 
 
-_SERIALIZERS = {"csv": _csv_bytes, "json": _json_bytes, "ndjson": _ndjson_bytes}
+_SERIALIZERS: dict[str, Callable[[pd.DataFrame, str], bytes]] = {
+    "csv": _csv_bytes,
+    "json": _json_bytes,
+    "ndjson": lambda frame, _: "".join(f"{json_text(row)}\n" for row in json_rows(frame)).encode(),
+}
 _FILE_WRITERS: dict[str, Callable[[Any, Any], Any]] = {
     "parquet": lambda frame, out: frame.aa.to_parquet(out),
     "xlsx": lambda frame, out: frame.aa.to_excel(out),

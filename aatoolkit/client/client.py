@@ -44,6 +44,7 @@ from aatoolkit.client.reading import (
 from aatoolkit.errors import (
     ArgumentError,
     NotAuthorized,
+    NotCached,
     NotVisible,
     ScopeError,
     unknown,
@@ -76,6 +77,9 @@ class ResponseSource(Protocol):
 @final
 class Client(NamesNear):
     """A connection to one service with one account.
+
+    The API does not list the hosts that the account may see: name each, as in
+    ``client.project("acme.example")``.
 
     Parameters
     ----------
@@ -294,6 +298,10 @@ class Client(NamesNear):
         """Close the connections; later calls open new ones."""
         self._source.close()
 
+    def _item_named(self, name: str) -> str:
+        is_list = name in ("hosts", "projects")
+        return "the API lists no hosts: write client.project(host) for each" if is_list else ""
+
     def __repr__(self) -> str:
         return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
 
@@ -367,9 +375,14 @@ class Project(NamesNear):
 
     def _get(self, request: Request) -> Payload:
         """Return the response to a request, with the alias instead of the host."""
-        payload = self.client._source.get(request)
         if self.alias is None:
-            return payload
+            return self.client._source.get(request)
+        try:
+            payload = self.client._source.get(request)
+        except NotCached as error:
+            error.message = error.message.replace(self.host, self.alias)
+            error.args = (error.message,)
+            raise
         path, quoted_alias = f"/api/domains/{self.host}/", quote(self.alias, safe="")
         url = payload.url.replace(path, f"/api/domains/{quoted_alias}/")
         return replace(payload, host=self.alias, url=url)
@@ -574,6 +587,8 @@ class Project(NamesNear):
         return section_names(self.client._profile)
 
     def _item_named(self, name: str) -> str:
+        if name == "sections":
+            return "aa.sections.names() lists them"
         is_section = name in self._section_names()
         return f"it is a section: write project.read({name!r})" if is_section else ""
 

@@ -216,10 +216,9 @@ class Dataset(Keyed[str, Tables]):
         >>> dataset.to_parquet(tempfile.mkdtemp())[0].name
         'gap_domains.parquet'
         """
-        from aatoolkit.frame.parquet import check_folder, write_tables
+        from aatoolkit.frame.parquet import write_tables
 
-        check_folder(folder)
-        return FileList(path for tables in self.values() for path in write_tables(tables, folder))
+        return write_tables(self.values(), folder)
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write all tables to one Excel workbook, with one sheet per table.
@@ -331,7 +330,8 @@ class Dataset(Keyed[str, Tables]):
         blocks = [
             fold(
                 f"<code>{markup(name)}</code> {len(tables)} tables, "
-                f"{sum(tables.rows.values()):,} rows {tables._symbols}",
+                f"{sum(tables.rows.values()):,} rows "
+                + "".join(tables._state(table)[0] for table in tables),
                 tables._repr_html_(),
             )
             for name, tables in self.items()

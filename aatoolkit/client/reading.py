@@ -378,7 +378,13 @@ def read_dataset(
     """
     from aatoolkit.frame.parquet import read_section
 
-    section_folders = [*_section_folders(Path(folder))]
+    path = Path(folder)
+    section_folders = [
+        place.resolve()
+        # A name may be too long for the functions of `Path`.
+        for place in (path, *(sorted(path.glob("*")) if os.path.isdir(path) else ()))
+        if os.path.isfile(place / "_extra.parquet")
+    ]
     if not section_folders:
         raise FileMissing(
             f"{os.fspath(folder)!r} holds no tables that to_parquet wrote; give the folder that "
@@ -391,14 +397,6 @@ def read_dataset(
         for section_folder in section_folders
     )
     return normalize_all(loaders, partial(_tables_of_files, options))
-
-
-def _section_folders(folder: Path) -> Iterator[Path]:
-    """Yield ``folder`` or its subfolders, if they have files of a section."""
-    subfolders = sorted(folder.glob("*")) if os.path.isdir(folder) else ()  # names may be too long
-    for section_folder in (folder, *subfolders):
-        if os.path.isfile(section_folder / "_extra.parquet"):
-            yield section_folder.resolve()
 
 
 def _tables_of_files(
@@ -447,7 +445,13 @@ def in_order(
         If the next result is not there at ``deadline``, a time of `time.monotonic`.
     """
     if sys.platform == "emscripten":  # Python in a browser has no threads
-        yield from ((argument, _call_now(call, argument)) for argument in arguments)
+        for argument in arguments:
+            future: Future[R] = Future()
+            try:
+                future.set_result(call(argument))
+            except Exception as error:
+                future.set_exception(error)
+            yield argument, future
         return
     call_group, queue = CallGroup(), deque[tuple[Q, Future[R]]]()
     pool = ThreadPoolExecutor(workers, "aatoolkit")
@@ -462,16 +466,6 @@ def in_order(
         # Not waited for, so that an interrupt ends the call at once.
         call_group.cancel()
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _call_now(call: Callable[[Q], R], argument: Q) -> Future[R]:
-    """Return the result or error of ``call(argument)`` as a finished future."""
-    future: Future[R] = Future()
-    try:
-        future.set_result(call(argument))
-    except Exception as error:
-        future.set_exception(error)
-    return future
 
 
 def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tuple[Q, Future[R]]:

@@ -773,12 +773,14 @@ class Accessor(NamesNear, Described):
         pandas.DataFrame
             One row per measure and group: ``measure``, the key, ``before``, ``after``, ``change``
             (this frame less the baseline), ``low`` and ``high`` (its interval), ``p``,
-            ``p_adjusted``, ``n_before``, ``n``, ``clusters``, ``detectable``, ``verdict``, ``why``
-            and ``method``.
+            ``p_adjusted``, ``n_before``, ``n``, ``clusters``, ``detectable``, ``verdict``
+            ("up", "down", "no evidence" or "cannot say"), ``why`` and ``method``.
+
+            With pairs, ``before`` and ``after`` cover only the prompts on both sides.
 
             If two hosts, brands or engines are compared, their names replace ``before`` and
             ``after`` as column names. There are then columns ``host``, ``brand`` or ``engine``,
-            ``baseline_…`` and ``n_baseline``.
+            ``baseline_…`` and ``n_baseline``; "up" means higher than the baseline, "down" lower.
 
         Raises
         ------

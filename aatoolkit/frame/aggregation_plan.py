@@ -183,14 +183,11 @@ class _Planner:
             self._check_across(column_plan)
         if rules.get(name) == "sum" and not self.metadata.columns[name].table:
             check_repeats(self.frame, self.groups, name)
-        return self._without_repeats(column_plan)
-
-    def _without_repeats(self, plan: Plan) -> Plan:
-        """Add to a plan a mask of the rows that repeat other rows and must not count."""
-        table, rule = self.metadata.columns[plan.column].table, plan.rule.rule
-        if rule not in (*_NUMBER_RULES, "count") or not table:
-            return plan
-        return replace(plan, repeats=self.duplicates.repeats_of(table, plan.parts))
+        # A mask of the rows that repeat other rows and must not count.
+        table = self.metadata.columns[column_plan.column].table
+        if column_plan.rule.rule not in (*_NUMBER_RULES, "count") or not table:
+            return column_plan
+        return replace(column_plan, repeats=self.duplicates.repeats_of(table, column_plan.parts))
 
     def _check(self, plan: Plan) -> None:
         """Raise `Refused` if rows cannot be combined, e.g. because a group mixes units."""

@@ -163,7 +163,15 @@ class _Book:
             header, number_formats = _fit_text(headers[column]), formats.get(column, [])
             usual_format = max({*number_formats}, key=number_formats.count, default=None)
             sheet.write_string(0, index, header, self._right if number_formats else self._bold)
-            widths.append(_width([header, *values[:200]]))
+            texts = (
+                f"{cell:,.2f}"
+                if isinstance(cell, int | float)
+                else f"{cell} UTC"
+                if isinstance(cell, datetime)
+                else str(cell)
+                for cell in (header, *values[:200])
+            )
+            widths.append(max(8, min(2 + max(map(len, texts)), _TEXT_WIDTH)))
             sheet.set_column(index, index, widths[-1], self._format(usual_format))
             for row, (value, number_format) in enumerate(
                 zip(values, number_formats, strict=False), 1
@@ -366,19 +374,6 @@ def _as_excel_time(value: pd.Timestamp) -> Any:
     if local_time < _FIRST_DAY or value.microsecond or value.nanosecond or is_local:
         return value.isoformat().replace("+00:00", "Z")
     return local_time.date() if is_day else local_time.to_pydatetime()
-
-
-def _width(cells: Sequence[Any]) -> int:
-    """Return the width of a column in characters, by its longest cell."""
-    texts = (
-        f"{cell:,.2f}"
-        if isinstance(cell, int | float)
-        else f"{cell} UTC"
-        if isinstance(cell, datetime)
-        else str(cell)
-        for cell in cells
-    )
-    return max(8, min(2 + max(map(len, texts)), _TEXT_WIDTH))
 
 
 def plain_names(frame: pd.DataFrame) -> dict[str, str]:

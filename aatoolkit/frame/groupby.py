@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,7 +70,7 @@ class Groups:
 
 def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     """Group the rows of a frame, as ``DataFrame.groupby`` does with ``dropna=False``."""
-    groupers = _as_list(by)
+    groupers = keys_of(by)
     names = [key for key in groupers if isinstance(key, str)]
     check_columns(frame, names)
     if not groupers:
@@ -110,14 +110,22 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     return Groups(group_numbers[ranks], keys, frozenset(names))
 
 
-def _as_list(by: By) -> list[str | pd.Grouper]:
-    return [by] if isinstance(by, str | pd.Grouper) else [*(by or ())]
+def keys_of(by: By) -> list[str | pd.Grouper]:
+    """Return ``by`` as a list."""
+    keys = [by] if isinstance(by, str | pd.Grouper | pd.Series) else [*(by or ())]
+    if any(isinstance(key, pd.Series) for key in keys):
+        raise ArgumentError(
+            "by= takes names of columns, not their values; put these into a column first, as in "
+            "frame.assign(week=…), and name it",
+            argument="by",
+        )
+    return keys
 
 
 def _binned_columns(by: By) -> list[str]:
     """Return the names of the time columns that are binned into periods, such as weeks."""
     return [
-        str(key.key) for key in _as_list(by) if isinstance(key, pd.Grouper) and key.freq is not None
+        str(key.key) for key in keys_of(by) if isinstance(key, pd.Grouper) and key.freq is not None
     ]
 
 
@@ -145,24 +153,19 @@ def flattened(frame: pd.DataFrame) -> pd.DataFrame:
 def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
     """Raise `ItemNotFound` unless exactly one column of the frame has each of the names."""
     text_names = [name for name in frame.columns if isinstance(name, str)]
-    problems = {
-        name: f"several columns are called {name!r}"
-        if name in text_names
-        else unknown("column", name, text_names) + _way_to_filter(name, text_names)
-        for name in names
-        if text_names.count(name) != 1
-    }
+    problems = {}
+    for name in names:
+        if text_names.count(name) > 1:
+            problems[name] = f"several columns are called {name!r}"
+        elif name not in text_names:
+            problems[name] = unknown("column", name, text_names)
+            if name in ("topic", "category") and "prompt_id" in text_names:
+                advice = f"join it: df.aa.merge(prompts[['prompt_id', {name!r}]], on='prompt_id')"
+                problems[name] += f"; to have it, {advice}"
+            elif name in FILTERS:
+                problems[name] += f"; to have it, read the section with split={name!r}"
     if problems:
         raise ItemNotFound("; ".join(problems.values()), columns=problems)
-
-
-def _way_to_filter(name: str, names: Collection[str]) -> str:
-    """Return advice on how to get a missing column such as ``topic``; empty for other names."""
-    if name in ("topic", "category") and "prompt_id" in names:
-        return (
-            f"; to have it, join it: df.aa.merge(prompts[['prompt_id', {name!r}]], on='prompt_id')"
-        )
-    return f"; to have it, read the section with split={name!r}" * (name in FILTERS)
 
 
 def as_floats(values: pd.Series) -> Floats:
@@ -228,7 +231,7 @@ def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
 
 def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     """Return the keys to group by: a `pandas.Grouper` of the time column, then those in ``by``."""
-    flat_frame, keys = flattened(frame), _as_list(by)
+    flat_frame, keys = flattened(frame), keys_of(by)
     metadata = metadata_of(flat_frame)
     if not all(isinstance(key, str) for key in keys):
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
@@ -276,7 +279,7 @@ def part_periods(
     time_columns, partial_periods = _binned_columns(by), dict[int, tuple[float, str]]()
     if len(time_columns) != 1 or not len(frame):
         return partial_periods
-    (grouper,) = (key for key in _as_list(by) if isinstance(key, pd.Grouper))
+    (grouper,) = (key for key in keys_of(by) if isinstance(key, pd.Grouper))
     days, labels = _as_days(frame[time_columns[0]]), _as_days(groups.keys[time_columns[0]])
     if days is None or labels is None or days.isna().any():
         return partial_periods
@@ -284,7 +287,7 @@ def part_periods(
     # No two rows of neighbouring days: the rows stand for whole weeks or months.
     if first_day != last_day and not (days.drop_duplicates().sort_values().diff() == day).any():
         return partial_periods
-    key_names = {*time_columns, *(key for key in _as_list(by) if isinstance(key, str))}
+    key_names = {*time_columns, *(key for key in keys_of(by) if isinstance(key, str))}
     day_counts = pd.Series(days.to_numpy()).groupby(groups.ids).nunique()
     # If days are no part of the key, rows are events, and days between events are not missing.
     if is_series := time_columns[0] in metadata.key:

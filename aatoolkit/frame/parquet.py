@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aatoolkit._util.files import writing
+from aatoolkit._util.files import FileList, writing
 from aatoolkit.errors import AAToolkitError, FileMissing, NotRead, NotWritten, PayloadError
 from aatoolkit.metadata.arrow_schema import (
     ARROW,
@@ -219,13 +219,22 @@ def _key_values(file: pq.ParquetFile) -> dict[bytes, bytes]:
     return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
 
 
-def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write every table of a section to ``folder/section/table.parquet``; yield each path."""
-    yield from write_section(tables, Path(folder) / tables.section)
+def write_tables(sections: Iterable[Tables], folder: str | os.PathLike[str]) -> FileList:
+    """Write every table of sections to ``folder/section/table.parquet``."""
+    path = Path(folder)
+    if path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
+        raise NotWritten(
+            f"{path.name} is the name of a file, and many tables are written to a folder; give "
+            "its name, such as 'tables'",
+            path=path,
+        )
+    return FileList(
+        file for tables in sections for file in write_section(tables, path / tables.section)
+    )
 
 
 def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
-    """Write the same files as `write_tables`, but into ``folder`` itself; yield each path."""
+    """Write the tables of a section into ``folder`` itself; yield each path."""
     frames = {
         **tables,
         "_extra": tables.extra,
@@ -338,14 +347,3 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
     except Exception as problem:  # a damaged file raises whatever its readers happen to
         message = f"{path_text!r} is no Parquet file that can be read: {problem}"
         raise NotRead(message, path=path) from None
-
-
-def check_folder(folder: str | os.PathLike[str]) -> None:
-    """Raise `NotWritten` if a folder is named like a file, such as ``tables.csv``."""
-    path = Path(folder)
-    if path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
-        raise NotWritten(
-            f"{path.name} is the name of a file, and many tables are written to a folder; give "
-            "its name, such as 'tables'",
-            path=path,
-        )

@@ -66,7 +66,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         reasons = ", ".join(f"{name} {reason}" for name, reason in not_numbers.items())
         raise AvailabilityError(f"only numbers have a long form: {reasons}", columns=not_numbers)
     is_whole = all(flat_frame[name].dtype.kind in "iu" for name in number_columns)
-    value_dtype = "Int64" if number_columns and is_whole else "Float64"
+    value_dtype: Any = "Int64" if number_columns and is_whole else "Float64"
     new_names = {
         name: f"{name}_" if name in _NEW_COLUMNS else name
         for name in flat_frame.columns
@@ -83,9 +83,15 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         if units is None:
             unit = declaration.unit if declaration else None
             units = pd.Series(unit, index=rows.index, dtype="string")
+        values = flat_frame[name]
+        if not is_whole and values.dtype.kind in "iu" and (values.abs() > EXACT_FLOAT).any():
+            raise NotWritten(
+                f"{name} holds whole numbers beyond 2**53, which do not fit beside "
+                "fractions; name whole-number columns alone"
+            )
         block = rows.assign(
             variable=pd.Series(name, index=rows.index, dtype="string"),
-            value=_cast_exactly(flat_frame[name], value_dtype).array,
+            value=values.astype(value_dtype).array,
             unit=units.array,
         )
         blocks.append(pd.concat([block, status_columns(cells.states, cells.codes)], axis=1))
@@ -96,17 +102,6 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     key = (*(new_names[name] for name in metadata.key if name in new_names), "variable")
     long_frame = pd.concat(blocks, ignore_index=True)
     return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
-
-
-def _cast_exactly(values: pd.Series, dtype: Any) -> pd.Series:
-    """Cast numbers to a 64-bit dtype; raise `NotWritten` if a number would change."""
-    is_whole = values.dtype.kind in "iu"
-    if dtype == "Float64" and is_whole and (values.abs() > EXACT_FLOAT).any():
-        raise NotWritten(
-            f"{values.name} holds whole numbers beyond 2**53, which do not fit beside "
-            "fractions; name whole-number columns alone"
-        )
-    return values.astype(dtype)
 
 
 @recorded("with_context", "frame")

@@ -151,6 +151,13 @@ class ResponseCache:
             warn("a cached response is damaged and is not used; it is requested again")
             return None
 
+    def requests_like(self, request: Request) -> list[Request]:
+        """Return the requests of any account for the same host whose responses are cached."""
+        query = f"SELECT substr(value, 1, {_HEAD_SIZE}) FROM {_TABLE} WHERE instr(key, ?)"
+        host_key = self._key(request).rpartition("|")[0] + "|"
+        rows = self._use(lambda connection: connection.execute(query, (host_key,)).fetchall())
+        return [Request.from_dict(_parse_header(head)[0]["request"]) for (head,) in rows or ()]
+
     def put(self, response: Response) -> None:
         """Store a response."""
         key = self._key(response.request)

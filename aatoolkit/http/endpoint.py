@@ -54,7 +54,10 @@ class BaseUrl:
         is_dotted = "." in segments or ".." in segments or any(set(s) & {*"/\\"} for s in segments)
         if is_dotted or any(separator in text for separator in "@?#"):
             raise _url_error("has a user, a query, a fragment or . or .. in its path; leave it out")
-        host = _canonical_address(host_name)
+        try:
+            host = None if "%" in host_name else str(ipaddress.ip_address(host_name))
+        except ValueError:
+            host = canonical_name(host_name)
         if host is None or port == 0:
             raise _url_error("names no valid host")
         base_url = cls(parts.scheme, host, port or _PORTS[parts.scheme], parts.path.rstrip("/"))
@@ -81,14 +84,6 @@ class BaseUrl:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return self.host == "localhost"
-
-
-def _canonical_address(text: str) -> str | None:
-    """Return an IP address or host name in canonical spelling, or None."""
-    try:
-        return None if "%" in text else str(ipaddress.ip_address(text))
-    except ValueError:
-        return canonical_name(text)
 
 
 def _url_error(reason: str) -> ArgumentError:

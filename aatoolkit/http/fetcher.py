@@ -78,15 +78,22 @@ class Fetcher:
         is_stale = cached_response is None or not is_fresh(cached_response, max_age)
         if cached_response is not None and (self.offline or not is_stale):
             return Payload._of(cached_response, from_cache=True, stale=is_stale)
-        if self.offline:
+        if self._cache and self.offline:
+            cached_requests = self._cache.requests_like(request)
+            nearest = min(cached_requests, key=request.distance, default=None)
             account = "this token" if self.has_token else "requests without a token (none is set)"
             problem = (
-                f"this response was never cached for {account}; set the token with which it was "
-                "cached, or ask for it once online"
+                f"{request} was never cached for {account}; the nearest in the cache, of any "
+                f"token: {nearest or 'none'}; ask for it once online, or set the token with which "
+                "it was cached"
             )
             problem = "refresh needs a connection; leave it out" if request.refresh else problem
             raise errors.NotCached(
-                f"offline: {problem}", url=request.url, section=request.section, scope=request.scope
+                f"offline: {problem}",
+                url=request.url,
+                section=request.section,
+                scope=request.scope,
+                nearest=nearest and str(nearest),
             )
         outcome = self._send(request)
         if isinstance(outcome, Payload):

@@ -108,7 +108,17 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
         "columns": {
             # The most frequent state, 0, is left out.
             name: ({"state": position} if (position := states.index(states_by_name[name])) else {})
-            | _drop_empty(_describe_declaration(column))
+            | (
+                _drop_empty(
+                    {
+                        "unit": declaration.unit,
+                        "aggregation": str(declaration.aggregate).removeprefix("none"),
+                        "description": declaration.doc,
+                    }
+                )
+                if (declaration := declared(column))
+                else {}
+            )
             for name, column in column_items
         },
     }
@@ -116,19 +126,6 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
     tables = {name: find_table(name) for name in sorted(tables_of(metadata)) if ":" in name}
     declarations = {name: dump_table(table) for name, table in tables.items() if table}
     return body | ({"declarations": declarations} if declarations else {})
-
-
-def _describe_declaration(column: ColumnMetadata) -> dict[str, str | None]:
-    """Return the unit, aggregation rule and description of a column, as declared."""
-    declaration = declared(column)
-    if declaration is None:
-        return {}
-    rule = str(declaration.aggregate)
-    return {
-        "unit": declaration.unit,
-        "aggregation": rule if rule != "none" else None,
-        "description": declaration.doc,
-    }
 
 
 def _drop_empty(fields: Mapping[str, str | None]) -> dict[str, str]:

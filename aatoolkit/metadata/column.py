@@ -214,16 +214,17 @@ def _dump(value: Any) -> Any:
 
 def load_statements(body: Mapping[str, Any]) -> dict[str, StatementFields]:
     """Parse the result of `dump_statements`."""
-
-    def load_condition(body: Sequence[Any]) -> Condition:
-        column, operator, values = body
-        return Condition(column, operator, tuple(values))
-
     return {
         name: (
             tuple(
-                Statement(load_state(state), tuple(map(load_condition, condition_items)))
-                for state, condition_items in statements
+                Statement(
+                    load_state(state),
+                    tuple(
+                        Condition(column, operator, tuple(values))
+                        for column, operator, values in conditions
+                    ),
+                )
+                for state, conditions in statements
             ),
             load_state(elsewhere),
             tuple(map(load_state, absent)),

@@ -185,7 +185,11 @@ def fingerprint_of(
     """Return hashes of the rows of a frame, or of a sample of them."""
     index, arrays = frame.index, arrays_of(frame)
     names = [name for name in names if name in arrays]
-    positions = _choose_sample_positions(len(frame)) if sample else slice(None)
+    positions: Any = slice(None)
+    if sample and len(frame) > SAMPLE_SIZE:  # the first rows, then some at equal distances
+        half = SAMPLE_SIZE // 2
+        late_positions = np.linspace(half, len(frame) - 1, half, dtype=np.intp)
+        positions = np.append(np.arange(half), late_positions)
     sampled_arrays = {name: arrays[name][positions] for name in (*names, *key) if name in arrays}
     label_hashes = _hash_labels(index[positions])
     cell_hashes = {name: hash_cells(array) for name, array in sampled_arrays.items()}
@@ -226,13 +230,6 @@ def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
     arrays |= {name: column.array for name, (_, column) in zip(names, frame.items(), strict=True)}
     # A name of several columns is ambiguous.
     return {name: array for name, array in arrays.items() if name not in repeated_names}
-
-
-def _choose_sample_positions(size: int) -> Positions:
-    """Return the positions of the rows to sample: the first rows, then some at equal distances."""
-    half = SAMPLE_SIZE // 2
-    late_positions = np.linspace(half, size - 1, half, dtype=np.intp)
-    return np.arange(size) if size <= SAMPLE_SIZE else np.append(np.arange(half), late_positions)
 
 
 def index_names(index: pd.Index) -> tuple[str | None, ...]:

@@ -38,6 +38,8 @@ R = TypeVar("R")
 
 FOREIGN_REASON = "it is a frame of other origin: nothing is known of where it comes from"
 
+_find_signature = cache(inspect.signature)
+
 VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
 """Maps each method of ``df.aa`` to its function and the names of the parameters that are frames."""
 
@@ -78,11 +80,6 @@ def checked_once() -> Iterator[None]:
         yield
     finally:
         CHECKS.reset(reset_token)
-
-
-@cache
-def _find_signature(function: Callable[..., Any]) -> inspect.Signature:
-    return inspect.signature(function)
 
 
 def record(

@@ -7,7 +7,7 @@ converted one by one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache, cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -346,7 +346,7 @@ def _convert_block(
         return np.array(values.cast(pa.timestamp("us")))
     if is_numpy and dtype == "list<string>":
         return as_tuples(values)
-    pandas_dtype: Any = _find_pandas_dtype(dtype) if is_numpy else None
+    pandas_dtype: Any = _PANDAS_DTYPES.get(dtype) if is_numpy else None
     if pandas_dtype is None:
         values = values.cast(_FILE_TYPES.get(values.type, values.type))
         pandas_dtype = pd.ArrowDtype(values.type)
@@ -378,12 +378,10 @@ def _unpack_bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
     return np.unpackbits(buffer_bytes, count=end, bitorder="little")[array.offset :].view(bool)
 
 
-@cache
-def _find_pandas_dtype(dtype: str) -> Any:
-    """Return the pandas dtype for ``string`` or ``timestamp``; None for other dtypes."""
-    if dtype == "timestamp":
-        return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
-    return pd.StringDtype() if dtype == "string" else None
+_PANDAS_DTYPES = {
+    "string": pd.StringDtype(),
+    "timestamp": pd.DatetimeTZDtype("us", ZoneInfo("UTC")),
+}
 
 
 @lru_cache(maxsize=256)

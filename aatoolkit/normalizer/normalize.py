@@ -5,13 +5,12 @@ If no declaration fits, one is drafted from the response itself.
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aatoolkit import sections
 from aatoolkit.availability.detect import Hint, Signal, detect, raw
@@ -49,9 +48,6 @@ from aatoolkit.sections.inference.analysis import analyse_responses
 from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.sections.registry import qualifier
 from aatoolkit.sections.section import ENVELOPE
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OWNER = "draft"
 """The name of the profile in the metadata of tables with a drafted declaration."""
@@ -243,14 +239,11 @@ class _Reader:
             report.ignore_absences(declaration.optional)
             report.raise_or_warn(declaration, self.strict)
         else:  # once a process, as Python's filters have it
-            warnings.warn_explicit(
+            warn(
                 "this service is new to aatoolkit: its tables and columns have the names that they "
                 "have in its responses, and few numbers have a unit or can be summed; draft a "
                 "profile and read with it: aa.profile.draft(project), or aatoolkit profile draft",
                 SchemaDriftWarning,
-                __file__,
-                1,
-                __name__,
                 _warning_registry,
             )
         read_again = partial(replace(self, strict=False).read, declaration=declaration, owner=owner)
@@ -276,8 +269,12 @@ class _Reader:
                 for name, built_table in built_tables.items()
             },
             availability=lambda: make_signal_frame(signals),
-            hints=lambda: _make_hint_frame(
-                [*_find_hints(declaration, response, signals), *detection.hints]
+            hints=lambda: listing(
+                ("path", "value", "why"),
+                {
+                    hint.path: [*vars(hint).values()]
+                    for hint in [*_find_hints(declaration, response, signals), *detection.hints]
+                }.values(),
             ),
             drift=report.drift_frame,
             extra=report.extra_frame,
@@ -347,11 +344,6 @@ def _keep_frequent_keys(value: Any) -> Any:
 
 
 # --- hints -----------------------------------------------------------------------------------
-
-
-def _make_hint_frame(hints: list[Hint]) -> pd.DataFrame:
-    rows_by_path = {hint.path: [*vars(hint).values()] for hint in hints}
-    return listing(("path", "value", "why"), rows_by_path.values())
 
 
 def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:

@@ -300,10 +300,9 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         >>> aa.demo().read("gaps").to_parquet(tempfile.mkdtemp())[0].name
         'gap_domains.parquet'
         """
-        from aatoolkit.frame.parquet import check_folder, write_tables
+        from aatoolkit.frame.parquet import write_tables
 
-        check_folder(folder)
-        return FileList(write_tables(self, folder))
+        return write_tables([self], folder)
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write every table to a sheet of one Excel workbook.
@@ -365,11 +364,6 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         state = joined(self._words[name])
         symbols = (symbol for status, symbol in _SYMBOLS.items() if state.startswith(status))
         return f"{next(symbols, '?')} {state if self.rows[name] else _EMPTY.get(state, state)}"
-
-    @property
-    def _symbols(self) -> str:
-        """The symbols for the availability of all tables, one character each."""
-        return "".join(self._state(name)[0] for name in self)
 
     def _notes(self) -> str:
         """Return the notes in the first line of the repr, such as the number of differences."""

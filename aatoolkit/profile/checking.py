@@ -20,13 +20,14 @@ from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
-from aatoolkit.sections import COUNT, FRACTION, Rule
+from aatoolkit.sections import COUNT, FRACTION, Profile, Rule
+from aatoolkit.sections.profile import ProfileSource
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from aatoolkit.client.client import Project
-    from aatoolkit.sections import Profile, Section
+    from aatoolkit.sections import Section
     from aatoolkit.sections.inference.analysis import Analysis
 
 MEANINGS = (
@@ -77,14 +78,14 @@ def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[s
 
 
 def check(
-    profile: Profile, project: Project, sections: Iterable[str] | None = None
+    profile: ProfileSource, project: Project, sections: Iterable[str] | None = None
 ) -> pd.DataFrame:
     """Request sections of a service, and return how the responses differ from its profile.
 
     Parameters
     ----------
-    profile : Profile
-        The profile of the service.
+    profile : Profile, module, str or path
+        The profile of the service. A Python file is run.
     project : Project
         A project of the service.
     sections : iterable of str, optional
@@ -98,6 +99,7 @@ def check(
     """
     import pandas as pd
 
+    profile = Profile.load(profile)
     rows = [
         (name, *change)
         for name in sections or profile.names

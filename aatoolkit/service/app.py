@@ -423,15 +423,11 @@ def _answer_section(
 ) -> dict[str, Any]:
     """Return availability and fields of a section as JSON."""
     answer = section.ask(obs)
-    notes = (answer.availability.reason, _describe_ignored_filters(section, question))
-    reason = " ".join(note for note in notes if note) or None
+    reason = answer.availability.reason
+    if ignored := [name for name in question.filters if name not in section.filters]:
+        note = f"Filters that do not apply to this section: {', '.join(ignored)}."
+        reason = f"{reason} {note}" if reason else note
     return {"availability": replace(answer.availability, reason=reason).to_dict(), **answer.body}
-
-
-def _describe_ignored_filters(section: ServiceSection, question: Question) -> str | None:
-    """Return a sentence about the requested filters that a section ignores."""
-    ignored = [name for name in question.filters if name not in section.filters]
-    return f"Filters that do not apply to this section: {', '.join(ignored)}." if ignored else None
 
 
 async def _refuse_route(_request: Request, error: Exception) -> Response:

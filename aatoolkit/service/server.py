@@ -29,7 +29,8 @@ class RunningServer:
     """
 
     def __init__(self, service: Service, listener: socket.socket) -> None:
-        self.base_url = _base_url(listener)
+        host, port = listener.getsockname()[:2]
+        self.base_url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         self._server = uvicorn.Server(
             uvicorn.Config(
                 service.asgi,
@@ -99,7 +100,14 @@ def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> Ru
     RuntimeError
         If the server does not start within ten seconds.
     """
-    return RunningServer(service, _listen(host, port))
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, port), family=family)
+    # asyncio turns Nagle's algorithm off for sockets that say they are TCP. create_server
+    # makes one of protocol 0, with which each answer on a kept connection waits 40 ms.
+    tcp_listener = socket.socket(
+        listener.family, listener.type, socket.IPPROTO_TCP, fileno=listener.detach()
+    )
+    return RunningServer(service, tcp_listener)
 
 
 def run_server(
@@ -131,19 +139,3 @@ def run_server(
                 time.sleep(0.1)
     finally:
         signal.signal(signal.SIGTERM, old_handler)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family)
-    # asyncio turns Nagle's algorithm off for sockets that say they are TCP. create_server
-    # makes one of protocol 0, with which each answer on a kept connection waits 40 ms.
-    return socket.socket(
-        listener.family, listener.type, socket.IPPROTO_TCP, fileno=listener.detach()
-    )
-
-
-def _base_url(listener: socket.socket) -> str:
-    """Return the base URL of a listening socket."""
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

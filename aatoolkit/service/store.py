@@ -302,7 +302,13 @@ def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConn
         source, args = ("read_parquet($1)", [str(rows_or_file)]) if is_file else ("incoming", [])
         connection.execute(f"CREATE TABLE store.{name} AS SELECT {select_list} FROM {source}", args)
         if name in tables and not is_file:
-            problems += _find_problems(connection, declared_table)
+            for column_names, sql, message in _list_checks(declared_table):
+                for row in connection.execute(f"{sql} LIMIT 1").fetchall():
+                    cell_texts = ", ".join(
+                        f"{column}={value!r}"
+                        for column, value in zip(column_names, row, strict=True)
+                    )
+                    problems.append(f"{name}.{'+'.join(column_names)}: {cell_texts} {message}")
     if problems:
         connection.close()
         raise StoreError(problems)
@@ -317,16 +323,6 @@ SELECT host, engine, CAST(min(ran_at) AS DATE) AS first_run_day,
 FROM store.answers GROUP BY host, engine
 """
 """The first and last day on which a host sent a prompt to an engine."""
-
-
-def _find_problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Iterator[str]:
-    """Yield a sentence for each failed check of a table."""
-    for column_names, sql, message in _list_checks(table):
-        for row in connection.execute(f"{sql} LIMIT 1").fetchall():
-            cell_texts = ", ".join(
-                f"{name}={value!r}" for name, value in zip(column_names, row, strict=True)
-            )
-            yield f"{table.name}.{'+'.join(column_names)}: {cell_texts} {message}"
 
 
 def _list_checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:

@@ -109,14 +109,13 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
     >>> low.round(4).item(), high.round(4).item()
     (0.4038, 0.5962)
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inverse = quantile**2 / size
-        centre, divisor = rate + inverse / 2, 1 + inverse
-        half_width = np.sqrt(rate * (1 - rate) * inverse + inverse**2 / 4)
-        return (
-            np.maximum(centre / divisor - half_width / divisor, 0.0),
-            np.minimum(centre / divisor + half_width / divisor, 1.0),
-        )
+    inverse = quantile**2 / size
+    centre, divisor = rate + inverse / 2, 1 + inverse
+    half_width = np.sqrt(rate * (1 - rate) * inverse + inverse**2 / 4)
+    return (
+        np.maximum(centre / divisor - half_width / divisor, 0.0),
+        np.minimum(centre / divisor + half_width / divisor, 1.0),
+    )
 
 
 def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
@@ -397,7 +396,7 @@ def long_run_factor(residual: Numbers) -> Numbers:
 # --- what a change is worth -------------------------------------------------------------------
 
 
-def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity: Any = 0.0) -> Any:
+def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity: Any) -> Any:
     """Return the smallest change that a test finds in 80 % of samples of this size.
 
     ``error`` is the change's standard error by the jackknife, ``tests`` the number of tests.

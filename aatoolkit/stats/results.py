@@ -300,7 +300,11 @@ def result(
             continue
         cells = values[name] if _is_column(values[name]) else [values[name]] * row_count
         if name not in declarations:
-            frame[name] = _to_key_column(cells)
+            if isinstance(cells, list):
+                is_text = all(isinstance(cell, str) or cell is None for cell in cells)
+                cells = pd.Series(cells, dtype=object)
+                cells = cells.astype("string") if is_text else cells.infer_objects()
+            frame[name] = cells
             continue
         dtype, unit_template, doc_template = declarations[name]
         frame[name] = column_of(cells, dtype)
@@ -360,7 +364,8 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return marks (none) and remarks below a result: the reasons for verdicts "cannot say"."""
+    """Return marks (none) and remarks below a result: the reasons for verdicts "cannot say", and
+    which rows were paired."""
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
         is_unanswered = equals_text(frame["verdict"], "cannot say")
@@ -372,6 +377,8 @@ def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks
             )
         if len(reasons) > _MAX_REASONS:
             remarks.append(f"cannot say: {len(reasons) - _MAX_REASONS} more reasons, in .why")
+        pairings = frame["why"][~is_unanswered].str.extract("(the set of [^;]*)")[0].dropna()
+        remarks += map(visible, pairings.unique()[:_MAX_REASONS])
     return {}, remarks
 
 
@@ -382,15 +389,6 @@ def equals_text(values: pd.Series, text: str) -> np.ndarray:
 
 def _is_column(values: object) -> bool:
     return isinstance(values, Iterable) and not isinstance(values, str)
-
-
-def _to_key_column(values: Any) -> Any:
-    """Return a list as a column with an inferred dtype; return any other value unchanged."""
-    if not isinstance(values, list):
-        return values
-    column = pd.Series(values, dtype=object)
-    is_text = all(isinstance(value, str) or value is None for value in values)
-    return column.astype("string") if is_text else column.infer_objects()
 
 
 def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:

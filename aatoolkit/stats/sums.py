@@ -20,7 +20,7 @@ from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, plan
 from aatoolkit.frame.duplicates import response_scope
-from aatoolkit.frame.groupby import By, Groups, as_floats, check_columns, flattened, group
+from aatoolkit.frame.groupby import By, Groups, as_floats, check_columns, flattened, group, keys_of
 from aatoolkit.frame.merge import rename
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
@@ -357,7 +357,7 @@ def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[s
 
 def grouping_columns(by: By) -> list[str]:
     """Return ``by`` as a list of column names."""
-    groupers = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
+    groupers = keys_of(by)
     names = [name for name in groupers if isinstance(name, str)]
     if len(names) < len(groupers):
         raise ArgumentError("by= takes names of columns here; put bins into a column first")

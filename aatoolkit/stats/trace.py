@@ -271,7 +271,7 @@ class GroupSums:
         return Traced(sums, op, (values,), index=self.group, cells=self.key_of)
 
 
-def named_parts(node: Traced, position: int | None = None) -> Iterator[tuple[Traced, int | None]]:
+def named_parts(node: Traced, position: int | None) -> Iterator[tuple[Traced, int | None]]:
     """Yield the named numbers in a formula, each once, with the positions of used elements."""
     seen_keys = set()
     pending_operands = [*reversed(_operands(node, position))]
@@ -310,7 +310,7 @@ def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
     return (node.args[1] if np.all(is_met) else node.args[2],)
 
 
-def formula_text(node: Traced, position: int | None = None, *, in_numbers: bool = False) -> str:
+def formula_text(node: Traced, position: int | None, *, in_numbers: bool = False) -> str:
     """Return the formula of a number as text, e.g.
 
     ``sum(y) / sum(n)`` or, in numbers, ``4 / 8``.

@@ -179,7 +179,12 @@ def effect(
     [['effect', 'up'], ['pre-trend', 'no evidence']]
     """
     check_level(level)
-    flat_frame, action_day = flattened(series), _day_of_action(since)
+    day = parse_moment(since) if isinstance(since, str) else since
+    if not isinstance(day, calendar_date | np.datetime64) or pd.isna(day):
+        raise ArgumentError(
+            f"since={since!r} is no day in ISO 8601; write it as 2026-11-05", argument="since"
+        )
+    flat_frame, action_day = flattened(series), pd.Timestamp(day).tz_localize(None).normalize()
     check_columns(flat_frame, [column, cluster, date])
     prompts_of_groups = [_selected_prompts(flat_frame, cluster, treated, "treated")]
     prompts_of_groups.append({*flat_frame[cluster].dropna()} - prompts_of_groups[0])
@@ -281,16 +286,6 @@ def _selected_prompts(
     if not prompts:
         raise ArgumentError(f"{group}={selection!r} names no {cluster} that is in the frame")
     return prompts
-
-
-def _day_of_action(since: object) -> pd.Timestamp:
-    """Return ``since`` as a timestamp at midnight without a time zone."""
-    day = parse_moment(since) if isinstance(since, str) else since
-    if not isinstance(day, calendar_date | np.datetime64) or pd.isna(day):
-        raise ArgumentError(
-            f"since={since!r} is no day in ISO 8601; write it as 2026-11-05", argument="since"
-        )
-    return pd.Timestamp(day).tz_localize(None).normalize()
 
 
 # --- differences in differences ---------------------------------------------------------------

@@ -184,11 +184,11 @@ def _as_comparable(column: pd.Series) -> pd.Series:
 def concat_differences(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Concatenate frames of differences into one like `StudyDiff.changes`."""
     dtypes = dict.fromkeys(_DIFF_COLUMNS, "string") | {"change": "Float64"}
-    converted_frames = [
-        frame.reindex(columns=[*_DIFF_COLUMNS]).astype(dtypes) for frame in frames if len(frame)
-    ]
-    empty_frame = pd.DataFrame(columns=[*_DIFF_COLUMNS]).astype(dtypes)
-    return pd.concat(converted_frames, ignore_index=True) if converted_frames else empty_frame
+    all_frames = (pd.DataFrame(), *(frame for frame in frames if len(frame)))
+    return pd.concat(
+        [frame.reindex(columns=[*_DIFF_COLUMNS]).astype(dtypes) for frame in all_frames],
+        ignore_index=True,
+    )
 
 
 # -- two studies -------------------------------------------------------------------------------
@@ -249,20 +249,20 @@ def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd
     yield drift_changes.assign(kind="drift")
     for name in [name for name in first_tables if name in second_tables]:
         frames = first_tables[name], second_tables[name]
-        columns = [metadata_of(frame).columns for frame in frames]
         states = [
-            pd.Series(
-                {column: str(metadata.availability) for column, metadata in frame_columns.items()}
-            )
-            for frame_columns in columns
+            {
+                column: str(metadata.availability)
+                for column, metadata in metadata_of(frame).columns.items()
+            }
+            for frame in frames
         ]
-        changed_states = pd.DataFrame({"before": states[0], "after": states[1]}).dropna()
-        changed_states = (
-            changed_states[changed_states["before"] != changed_states["after"]]
-            .rename_axis("column")
-            .reset_index()
-        )
-        yield changed_states.assign(kind="availability", table=name)
+        changed_states = [
+            (column, before, states[1][column])
+            for column, before in states[0].items()
+            if states[1].get(column, before) != before
+        ]
+        state_changes = pd.DataFrame(changed_states, columns=["column", "before", "after"])
+        yield state_changes.assign(kind="availability", table=name)
         yield differences(*frames, key_of(*frames)).assign(table=name)
 
 

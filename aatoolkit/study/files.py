@@ -115,7 +115,8 @@ def parse_json(data: bytes, parse: Callable[[Any], T], kind: str = "") -> T | No
 
 def format_json(kind: str, **content: Any) -> bytes:
     """Return ``content`` as the text of a JSON file of a study, with its format and version."""
-    return canonical_bytes({"format": f"aatoolkit-{kind}", "version": VERSION, **content}) + b"\n"
+    body = {"format": f"aatoolkit-{kind}", "version": VERSION, **content}
+    return f"{canonical_json(body)}\n".encode()
 
 
 def open_files(path: str | os.PathLike[str]) -> StudyFiles:
@@ -185,7 +186,13 @@ class ZipFiles:
             self._zip = zipfile.ZipFile(path)
             members = self._zip.infolist()
             self._names = {member.filename for member in members}
-            problem = next(_member_problems(members), "")
+            problem = ""
+            for member in members:
+                name, size = member.filename, member.file_size
+                if not is_study_file(name):
+                    problem = f"{name!r} does not belong to a study"
+                elif size > min(MAX_FILE, 1000 * max(1, member.compress_size)):
+                    problem = f"{name!r} is too large when unpacked"
         except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
             problem = f"it is not a readable zip file ({error})"
         if problem:
@@ -212,16 +219,6 @@ class ZipFiles:
 
 StudyFiles = FolderFiles | ZipFiles
 """The files of a study, which are read by name."""
-
-
-def _member_problems(members: list[zipfile.ZipInfo]) -> Iterator[str]:
-    """Yield a sentence on each zip member that is too large or no file of a study."""
-    for member in members:
-        name = member.filename
-        if not is_study_file(name):
-            yield f"{name!r} does not belong to a study"
-        if member.file_size > MAX_FILE or member.file_size > 1000 * max(1, member.compress_size):
-            yield f"{name!r} is too large when unpacked"
 
 
 def pack(files: StudyFiles, path: Path) -> Path:
@@ -424,7 +421,7 @@ class Record:
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
         response_fields = {name: getattr(self, name) for name in _RESPONSE_FACTS}
         response_fields |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
-        return canonical_bytes(
+        return canonical_json(
             {
                 "error": self.error,
                 "previous": self.previous,
@@ -432,7 +429,7 @@ class Record:
                 "response": response_fields,
                 "versions": dict(self.versions or {}),
             }
-        )
+        ).encode()
 
     @classmethod
     def loads(cls, line: bytes) -> Record:
@@ -471,14 +468,6 @@ class Record:
         if not is_valid:
             raise StudyError("a line of the manifest is not valid")
         return record
-
-
-def canonical_bytes(body: Any) -> bytes:
-    """Return a value as canonical JSON in UTF-8, with sorted keys and without spaces."""
-    return canonical_json(body).encode()
-
-
-# -- the manifest ------------------------------------------------------------------------------
 
 
 def parse_lines(

@@ -307,19 +307,15 @@ def _published_tables(
     return _redact(published_tables, redacted_names) if redacted_names else published_tables
 
 
-def _sort_key(payload: Payload | None) -> tuple[str, ...]:
-    assert payload is not None
+def _sort_key(payload: Any) -> tuple[str, ...]:
     scope = "" if payload.scope is None else payload.scope._to_query()
     values = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
     return tuple(value or "" for value in values)
 
 
-def _response_row(
-    payload: Payload | None, source: Source, reason: str | None = None
-) -> dict[str, Any]:
+def _response_row(payload: Any, source: Source, reason: str | None = None) -> dict[str, Any]:
     """Return a response as a row of the table ``responses``."""
     # ``reason`` says why the response cannot be used.
-    assert payload is not None
     scope = payload.scope
     filters = {} if scope is None else scope._filters
     return {
@@ -651,7 +647,17 @@ def _table_entry(table: PublishedTable, sha256: str) -> dict[str, Any]:
         "reference": {"resource": "responses", "fields": ["response"]},
     }
     is_referring = "response" in table.frame and table.name != "responses"
-    fields = [_column_entry(table.frame[row["column"]], row) for row in table.codebook_rows]
+    fields = [
+        _fill(
+            _FIELD_TEMPLATE,
+            **row,
+            # Frictionless does not accept a Parquet list as an array.
+            kind="any"
+            if row["dtype"] == "list<string>"
+            else _FIELD_TYPES.get(str(table.frame[row["column"]].dtype), "string"),
+        )
+        for row in table.codebook_rows
+    ]
     return _fill(
         _RESOURCE_TEMPLATE,
         name=re.sub(r"[^a-z0-9._-]", "_", table.name.lower()),
@@ -663,14 +669,6 @@ def _table_entry(table: PublishedTable, sha256: str) -> dict[str, Any]:
             _SCHEMA_TEMPLATE, fields=fields, key=key, refers=[foreign_key] if is_referring else []
         ),
     )
-
-
-def _column_entry(values: pd.Series, codebook_row: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry of a column in ``datapackage.json``."""
-    field_type = _FIELD_TYPES.get(str(values.dtype), "string")
-    if codebook_row["dtype"] == "list<string>":
-        field_type = "any"  # Frictionless does not accept a Parquet list as an array
-    return _fill(_FIELD_TEMPLATE, **codebook_row, kind=field_type)
 
 
 _FIELD_TYPES = {

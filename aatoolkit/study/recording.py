@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.text import canonical_json
 from aatoolkit.client.client import Client
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import ReadingOptions, read_combined
@@ -37,7 +38,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
 from aatoolkit.sections.profile_json import dump_profile, load_profile
-from aatoolkit.study.files import Record, canonical_bytes, format_json, parse_json, request_of
+from aatoolkit.study.files import Record, format_json, parse_json, request_of
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
@@ -148,7 +149,11 @@ class Replay:
         request = request.at(self._base_url)
         record = self._records.get(request.key)
         if record is None:
-            nearest = self._nearest_record(request)
+            nearest = min(
+                self._records.values(),
+                key=lambda record: request.distance(record.request),
+                default=None,
+            )
             hint = f"; the nearest recorded request is {nearest.name}" if nearest else ""
             raise NotCached(
                 f"this request was not recorded in {self._study.path}{hint}",
@@ -161,23 +166,6 @@ class Replay:
 
     def close(self) -> None:
         """Do nothing: no connection is open."""
-
-    def _nearest_record(self, request: Request) -> Record | None:
-        """Return the record with the most similar request; None if there are no records."""
-
-        def distance(record: Record) -> tuple[int, ...]:
-            recorded_request = record.request
-            names = {*request.params, *recorded_request.params} - {"refresh"}
-            return (
-                recorded_request.host != request.host,
-                recorded_request.resource != request.resource,
-                recorded_request.section != request.section,
-                sum(
-                    request.params.get(name) != recorded_request.params.get(name) for name in names
-                ),
-            )
-
-        return min(self._records.values(), key=distance, default=None)
 
 
 def replaying_client(
@@ -254,7 +242,7 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
         for full_name, (rows, digest) in tables.items():
             section, _, name = full_name.partition(".")
             sections.setdefault(section, {})[name] = {"rows": rows, "hash": digest}
-        lines.append(canonical_bytes(sections).decode())
+        lines.append(canonical_json(sections))
     return header[:-2] + (',"records":[\n' + ",\n".join(lines) + "\n]}\n").encode()
 
 
@@ -282,11 +270,16 @@ def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
 
 def parse_profiles(data: bytes) -> Mapping[str, Profile]:
     """Return the profiles in ``profiles.json`` by base URL; empty if the text is damaged."""
-
-    def read_profiles(body: Any) -> dict[str, Profile]:
-        return {str(url): load_profile(profile) for url, profile in body["profiles"].items()}
-
-    return parse_json(data, read_profiles, "profiles") or {}
+    return (
+        parse_json(
+            data,
+            lambda body: {
+                str(url): load_profile(profile) for url, profile in body["profiles"].items()
+            },
+            "profiles",
+        )
+        or {}
+    )
 
 
 # -- responses for explanations ----------------------------------------------------------------

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
-from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, Client, set_stand_in
+from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, set_stand_in
 from aatoolkit.errors import ArgumentError, StudyError
 from aatoolkit.study.comparing import ResultComparison, compare_results, frames_in
 from aatoolkit.study.recording import RERUN_RESULTS, RERUN_STUDY, path_of_rerun, replaying_client
@@ -242,12 +242,12 @@ def _enter() -> None:
 
     study = Study(os.environ[RERUN_STUDY])
     base_urls = {record.base_url for record in study._current}
-
-    def replay_client(base_url: str | None) -> Client:
-        url = (base_url or "").rstrip("/")
-        return replaying_client(study, url if url in base_urls else None)
-
-    set_stand_in(replay_client)
+    # Another base URL is that of the study.
+    set_stand_in(
+        lambda base_url: replaying_client(
+            study, url if (url := (base_url or "").rstrip("/")) in base_urls else None
+        )
+    )
 
 
 def _mask_tokens(text: str) -> str:

@@ -43,6 +43,7 @@ def test_a_column_that_is_not_there_is_named_with_its_near_match(call: Callable[
     [
         (lambda: FRAME.aa.interval("named", level=2.0), "between 0 and 1"),
         (lambda: FRAME.aa.plot(y="n", kind="baar"), "did you mean 'bars'"),
+        (lambda: FRAME.aa.aggregate(FRAME["n"]), "not their values; put these into a column"),
         (lambda: aa.Scope(days=8), "days=8 is not a window of the API"),
         (lambda: aa.Status("partail"), "no Status; did you mean"),
         (lambda: aa.normalize("domains", {}, dtype_backend="arrow"), "use 'numpy_nullable' or"),

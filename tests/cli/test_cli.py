@@ -119,6 +119,8 @@ def test_a_host_that_is_not_there_is_a_wrong_value(capsys: pytest.CaptureFixture
     for command in ("read acne.example", "report acne.example --section urls -o x.html"):
         assert main(split(command)) == 2
         assert "did you mean 'acme.example'?" in capsys.readouterr().err
+    assert main(split("report acme.example --alias A. --section urls -o x.html")) == 0
+    assert "acme.example" not in Path("x.html").read_text().split("</h1>")[0]
 
 
 def test_a_column_that_a_pipeline_requires_was_measured_or_the_exit_code_says_so(

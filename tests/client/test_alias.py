@@ -9,7 +9,7 @@ import pytest
 from serving import shared_client
 
 import aatoolkit as aa
-from aatoolkit.errors import ArgumentError
+from aatoolkit.errors import ArgumentError, NotCached
 
 HOST, ALIAS = "acme.example", "client A"
 
@@ -17,6 +17,10 @@ HOST, ALIAS = "acme.example", "client A"
 def test_the_alias_takes_the_place_of_the_host(tmp_path: Path) -> None:
     project = shared_client().project(HOST, alias=ALIAS)
     assert HOST not in repr(project)
+    offline = aa.Client("https://a.example", cache=tmp_path, offline=True)
+    with pytest.raises(NotCached, match="domains of client A") as caught:
+        offline.project(HOST, alias=ALIAS).read("domains")
+    assert HOST not in str(caught.value)
     assert project.scope_options().host == ALIAS
     tables = project.read("overview", days=7)
     frame = tables["overview_trend"]

@@ -51,6 +51,8 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
     dataset = things[2][0]
     for owner, name, written in [
         (project, "domains", "project.read('domains')"),
+        (project, "sections", "aa.sections.names() lists them"),
+        (project.client, "projects", "write client.project(host) for each"),
         (dataset, "domains", "dataset['domains']"),
         (dataset, "source_domain_types", "dataset['domains']['source_domain_types']"),
         (dataset["domains"], "source_domain_engines", "tables['source_domain_engines']"),

@@ -198,7 +198,8 @@ def test_offline_opens_no_socket(
     assert ask(reader).stale
     error = fails(errors.NotCached, reader, params={"section": "urls"})
     assert error.section == "domains"
-    assert "never cached for this token" in str(error)
+    assert "domains of acme.example" in str(error).split("never cached for this token")[0]
+    assert f"of any token: {error.nearest};" in str(error)
     error = fails(errors.NotCached, fetcher(token=None, offline=True))
     assert "without a token (none is set)" in str(error)
     assert "refresh" in str(fails(errors.NotCached, reader, refresh=True))

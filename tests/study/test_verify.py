@@ -219,13 +219,13 @@ def test_other_tables_are_distinguished_from_altered_bytes(
 def forge(folder: Path, **changes: Any) -> None:
     """Change the first line of a manifest, in a chain that holds."""
     manifest = folder / "manifest.jsonl"
-    from aatoolkit.study.files import canonical_bytes
+    from aatoolkit._util.text import canonical_json
 
     line = json.loads(manifest.read_bytes().split(b"\n")[0])
     for path, value in changes.items():
         place, _, name = path.rpartition("__")
         (line[place] if place else line)[name] = value
-    manifest.write_bytes(canonical_bytes(line) + b"\n")
+    manifest.write_text(canonical_json(line) + "\n", "utf-8", newline="")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from aatoolkit.sections import (
     refused,
     weighted,
 )
+from aatoolkit.sections.inference.evidence import MIN_DISTINCT_ROWS
 from aatoolkit.sections.inference.relations import (
     LIKELY,
     OPEN,
@@ -257,6 +258,8 @@ def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) 
     if candidates and words & words_of("picked"):
         return Finding(None, OPEN, "each row may speak of another: it is that of one picked out")
     if not candidates:
+        if column.relation.kept_mask.sum() < MIN_DISTINCT_ROWS:
+            return Finding(None, OPEN, "too few rows to prove which counts it is made of")
         return Finding(None, OPEN, "the counts that it is made of are not in the response")
     if len(candidates) > 1:
         return Finding(None, OPEN, f"a mean with weights from one of {some_of(sorted(candidates))}")

@@ -26,7 +26,6 @@ from typing import Any
 
 from aatoolkit.service.answer import (
     SectionAnswer,
-    SectionAvailability,
     State,
     answers_availability,
     missing_changes,
@@ -73,7 +72,12 @@ topBrands[].previousAnswerCount
 @section("overview")
 def overview(obs: Observations) -> SectionAnswer:
     """Return the section ``overview``: key figures, figures by day, brands and engines."""
-    reasons = why_no_subject(obs), why_no_own_citations(obs)
+    reasons = no_subject, no_citations = why_no_subject(obs), why_no_own_citations(obs)
+    states = missing_changes(obs, _OVERVIEW_CHANGES)
+    if no_subject:
+        states |= {f"kpis.{name}": State("unavailable", no_subject) for name in _BRAND_FIGURES}
+    if no_citations:
+        states["kpis.citationShare"] = State("unavailable", no_citations)
     return SectionAnswer(
         {
             "kpis": _kpi_objects(obs),
@@ -81,18 +85,8 @@ def overview(obs: Observations) -> SectionAnswer:
             "topBrands": _top_brands(obs),
             "engines": _engine_measures(obs),
         },
-        answers_availability(obs, reasons=reasons, fields=_missing_figure_states(obs)),
+        answers_availability(obs, reasons=reasons, fields=states),
     )
-
-
-def _missing_figure_states(obs: Observations) -> dict[str, State]:
-    """Return the availability of each key figure that cannot be computed."""
-    states = missing_changes(obs, _OVERVIEW_CHANGES)
-    if reason := why_no_subject(obs):
-        states |= {f"kpis.{name}": State("unavailable", reason) for name in _BRAND_FIGURES}
-    if reason := why_no_own_citations(obs):
-        states["kpis.citationShare"] = State("unavailable", reason)
-    return states
 
 
 def _kpi_objects(obs: Observations) -> dict[str, Any]:
@@ -371,47 +365,38 @@ ORDER BY occurrences DESC, claim_id
 @section("perception")
 def perception(obs: Observations) -> SectionAnswer:
     """Return the section ``perception``: sentiment by brand, its trend, attributes and claims."""
-    sentiment = _brand_sentiments(obs)
-    missing_states = _missing_part_states(obs)
-    return SectionAnswer(
-        {
-            "sentiment": sentiment,
-            "sentimentTrend": _daily_sentiment(obs),
-            "attributes": obs.fetch_rows(_ATTRIBUTES_SQL),
-            "claims": obs.fetch_rows(_CLAIMS_SQL),
-        },
-        answers_availability(
-            obs,
-            sum(row["scoredCount"] for row in sentiment if row["scoredCount"] is not None),
-            reasons=dict.fromkeys(state.reason for state in missing_states.values()),
-            fields=missing_states,
-        ),
-    )
-
-
-def _missing_part_states(obs: Observations) -> dict[str, State]:
-    """Return the availability of each part of ``perception`` that cannot be computed."""
+    sentiment = [
+        {"brand": row["brand"], **_sentiment_shares(row), **select_fields(row, "own mentionCount")}
+        for row in measure_brands(obs)
+    ]
+    daily_rows = measure_focus_brands(obs, DAYS).items()
     reasons = {
         "sentiment": None if obs.has_rows("mentions") else why_no_rows("mentions"),
         "sentimentTrend": why_no_subject(obs),
         "attributes": None if obs.has_rows("attributes") else why_no_rows("attributes"),
         "claims": None if obs.has_rows("claim_sightings") else why_no_rows("claims"),
     }
-    return {part: State("unavailable", reason) for part, reason in reasons.items() if reason}
-
-
-def _brand_sentiments(obs: Observations) -> list[dict[str, Any]]:
-    """Return the sentiment of answers about each brand: score, shares and counts."""
-    return [
-        {"brand": row["brand"], **_sentiment_shares(row), **select_fields(row, "own mentionCount")}
-        for row in measure_brands(obs)
-    ]
-
-
-def _daily_sentiment(obs: Observations) -> list[dict[str, Any]]:
-    """Return the sentiment of answers about the focus brands, per day."""
-    rows = measure_focus_brands(obs, DAYS).items()
-    return [{"date": day, **_sentiment_shares(row)} for day, row in rows if row["scored_count"]]
+    missing_states = {
+        part: State("unavailable", reason) for part, reason in reasons.items() if reason
+    }
+    return SectionAnswer(
+        {
+            "sentiment": sentiment,
+            "sentimentTrend": [
+                {"date": day, **_sentiment_shares(row)}
+                for day, row in daily_rows
+                if row["scored_count"]
+            ],
+            "attributes": obs.fetch_rows(_ATTRIBUTES_SQL),
+            "claims": obs.fetch_rows(_CLAIMS_SQL),
+        },
+        answers_availability(
+            obs,
+            sum(row["scoredCount"] for row in sentiment if row["scoredCount"] is not None),
+            reasons=dict.fromkeys(reasons.values()),
+            fields=missing_states,
+        ),
+    )
 
 
 def _sentiment_shares(row: dict[str, Any]) -> dict[str, Any]:
@@ -629,27 +614,17 @@ def chats(obs: Observations) -> SectionAnswer:
             # An engine that hides its query expansions leaves them unknown, not empty.
             row[name] = items_by_chat[row["chatId"]] or (None if row[name] else [])
     sampling = {"returned": len(rows), "matched": matched_count, "method": "most_recent"}
-    return SectionAnswer(
-        {"sampling": sampling, "chats": rows}, _chats_availability(obs, len(rows), matched_count)
-    )
-
-
-def _chats_availability(
-    obs: Observations, returned_count: int, matched_count: int
-) -> SectionAvailability:
-    """Return the availability of ``chats``, partial if runs are left out."""
-    reason = f"Sampled answers: {returned_count} of {matched_count} matching answers returned."
-    fields = {
-        f"chats[].{table}": State("unavailable", why_no_rows(table))
-        for table in ("mentions", "citations", "fanouts")
-        if not obs.has_rows(table)
-    }
+    reason = f"Sampled answers: {len(rows)} of {matched_count} matching answers returned."
     availability = answers_availability(
         obs,
         sample_count=matched_count,
-        reasons=[reason] if returned_count < matched_count else (),
-        fields=fields,
+        reasons=[reason] if len(rows) < matched_count else (),
+        fields={
+            f"chats[].{table}": State("unavailable", why_no_rows(table))
+            for table in _CHAT_PARTS
+            if not obs.has_rows(table)
+        },
     )
     if matched_count and availability.status == "unavailable":
-        return replace(availability, status="partial")
-    return availability
+        availability = replace(availability, status="partial")
+    return SectionAnswer({"sampling": sampling, "chats": rows}, availability)

@@ -336,8 +336,25 @@ def gaps(obs: Observations) -> SectionAnswer:
         "domainGaps": [],
         "topicGaps": [],
     }
-    reason = _why_not_comparable(obs, own_brands, competitors)
-    availability = SectionAvailability("unavailable", reason) if reason else _gaps_availability(obs)
+    reason = None
+    if tables := [table for table in ("citations", "mentions") if not obs.has_rows(table)]:
+        reason = why_no_rows(*tables)
+    elif not own_brands:
+        reason = NO_SUBJECT
+    elif not competitors:
+        reason = "No competitor is tracked."
+    if reason:
+        return SectionAnswer(body, SectionAvailability("unavailable", reason))
+    untagged_row = obs.fetch_row(
+        "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
+    )
+    note = (
+        f"Answers to prompts without a topic, {untagged_row['n']} of {untagged_row['answers']},"
+        " are in none of the topics."
+    )
+    availability = answers_availability(
+        obs, fields={"topicGaps": State("partial", note)} if untagged_row["n"] else {}
+    )
     if availability.status == "unavailable":
         return SectionAnswer(body, availability)
     rows = obs.fetch_rows(_GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=TOLERANCE)
@@ -345,32 +362,6 @@ def gaps(obs: Observations) -> SectionAnswer:
     body["domainGaps"] = rows
     body["topicGaps"] = obs.fetch_rows(_TOPICS_SQL, own=body["ownBrand"])
     return SectionAnswer(body, availability)
-
-
-def _why_not_comparable(
-    obs: Observations, own_brands: list[str], competitors: list[str]
-) -> str | None:
-    """Return why own brands and competitors cannot be compared, or None."""
-    tables = [table for table in ("citations", "mentions") if not obs.has_rows(table)]
-    if tables:
-        return why_no_rows(*tables)
-    if not own_brands:
-        return NO_SUBJECT
-    return None if competitors else "No competitor is tracked."
-
-
-def _gaps_availability(obs: Observations) -> SectionAvailability:
-    """Return the availability of ``gaps``."""
-    untagged_row = obs.fetch_row(
-        "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
-    )
-    reason = (
-        f"Answers to prompts without a topic, {untagged_row['n']} of {untagged_row['answers']},"
-        " are in none of the topics."
-    )
-    return answers_availability(
-        obs, fields={"topicGaps": State("partial", reason)} if untagged_row["n"] else {}
-    )
 
 
 # --- fanouts -----------------------------------------------------------------------------------

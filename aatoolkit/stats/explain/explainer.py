@@ -232,7 +232,7 @@ class Explainer:
     def _try_replay(self, frame: pd.DataFrame) -> Replayed | str:
         """Return the frame made again from its responses, or a text that says why that fails."""
         stored_metadata, responses = stored_of(frame)
-        self.finder.add_responses_in_memory(responses)
+        self.finder.responses_in_memory |= dict.fromkeys(responses)
         if stored_metadata.recipe is None:
             if stored_metadata.columns or stored_metadata.sources:
                 return "the frame does not say how it was made"
@@ -346,8 +346,10 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     inputs = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
     function, frame_arguments = VERBS[verb]
     options = {
-        name: _select_input_frames(value, inputs)
-        if name in frame_arguments
+        name: [inputs[position].frame for position in value]
+        if name in frame_arguments and isinstance(value, list)
+        else inputs[value].frame
+        if name in frame_arguments and value is not None
         else _restore_argument(value)
         for name, value in arguments.items()
     }
@@ -362,13 +364,6 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     if verb in EXPLAIN_CELL_BY_VERB:
         return Result(verb, frame, inputs, options)
     return StatisticCells(verb, frame, inputs, options, tracer=tracer)
-
-
-def _select_input_frames(positions: Any, inputs: Sequence[Replayed]) -> Any:
-    """Return the input frame, or the list of input frames, at recorded positions."""
-    if isinstance(positions, list):
-        return [inputs[position].frame for position in positions]
-    return None if positions is None else inputs[positions].frame
 
 
 def _restore_argument(json_value: Any) -> Any:

@@ -96,12 +96,8 @@ class ResponseFinder:
 
     def __init__(self, within: Any = None) -> None:
         self._stores = [*_stores(within)]
-        self._responses_in_memory: dict[HeldResponse, None] = {}
+        self.responses_in_memory: dict[HeldResponse, None] = {}
         self._response_by_source: dict[Source, ReadResponse] = {}
-
-    def add_responses_in_memory(self, responses: Iterable[HeldResponse]) -> None:
-        """Let `find` also search ``responses``, which a frame holds in memory."""
-        self._responses_in_memory |= dict.fromkeys(responses)
 
     def find(self, source: Source) -> ReadResponse:
         """Return the response of a `Source`, read again; raise `TrailEnd` if it is not found."""
@@ -112,7 +108,7 @@ class ResponseFinder:
     def _find_in_stores(self, source: Source) -> ReadResponse:
         """Search all stores for the response of a source, and return it, read again."""
         reason, fallback = "", None
-        for store in (*self._stores, self._responses_in_memory):
+        for store in (*self._stores, self.responses_in_memory):
             try:
                 for place, response in _find_candidates(store, source):
                     body = response.body
@@ -330,7 +326,17 @@ class TableCells:
         return tuple(
             _convert_to_statement(signal)
             for signal, extent in cells.signals
-            if (extent == "all" or _is_about_place(signal, place))
+            if (
+                extent == "all"
+                or (
+                    place is not None
+                    # Whether the statement on some cells covers the value at the place.
+                    and narrowest_path(
+                        place.path,
+                        {format_json_path(target_steps(signal.target or "")): signal.availability},
+                    )
+                )
+            )
             and (
                 position is None
                 or all(
@@ -372,12 +378,6 @@ class TableCells:
         if cells.count_columns and self.value_at(position, cells.count_columns[1]) == 0:
             reason += f"; {cells.count_columns[1]} is 0, and there is no rate of nothing"
         return reason
-
-
-def _is_about_place(signal: Signal, place: ValuePlace | None) -> bool:
-    """Return whether a statement about some cells covers the value at ``place``."""
-    target = format_json_path(target_steps(signal.target or ""))
-    return place is not None and bool(narrowest_path(place.path, {target: signal.availability}))
 
 
 def _convert_to_statement(signal: Signal) -> StatedAvailability:

@@ -59,13 +59,13 @@ class Tracer:
     ) -> None:
         """Record that the cells of ``frame`` come from ``source``."""
         explain = self._frames[id(source)][1]
-
-        def explain_derived(position: int, column: str) -> Explanation:
-            row = position if rows is None else int(rows[position])
-            return explain(row, names.get(column, column))
-
         if frame is not source:
-            self._frames[id(frame)] = frame, explain_derived
+            self._frames[id(frame)] = (
+                frame,
+                lambda position, column: explain(
+                    position if rows is None else int(rows[position]), names.get(column, column)
+                ),
+            )
 
     def keep(self, values: Mapping[str, Any], order: Any) -> dict[str, Any]:
         """Keep the columns of a result for explanations, and return them as plain numbers."""
