@@ -33,7 +33,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_p
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import WINDOW, as_count, extent_word, to_word
-from aatoolkit.sections.inference.relations import Relation
+from aatoolkit.sections.inference.findings import Relation
 from aatoolkit.sections.inference.words import meaning_of
 from aatoolkit.sections.section import is_on_path_of_rule
 

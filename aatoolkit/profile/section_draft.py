@@ -21,7 +21,7 @@ from aatoolkit.sections.aggregation import rule_of
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import PARSES
 from aatoolkit.sections.inference.analysis import Analysis, declare_column, rename_column
-from aatoolkit.sections.inference.relations import (
+from aatoolkit.sections.inference.findings import (
     LIKELY,
     OPEN,
     PROVED,

@@ -6,8 +6,10 @@ A wrong guess costs more than an open question, so a doubtful guess is applied o
     Finds the structure: objects whose keys are data, and the values of each table.
 ``words``
     What the names of fields mean.
-``shapes``, ``relations``
-    Make the tables.
+``shapes``
+    Makes the tables.
+``findings``
+    The tables and columns of a draft, each with its evidence and confidence.
 ``readings``
     Finds how values are parsed.
 ``masks``

@@ -25,8 +25,8 @@ from aatoolkit.sections import (
     Table,
 )
 from aatoolkit.sections.inference.evidence import gather_evidence
+from aatoolkit.sections.inference.findings import OPEN, PROVED, ColumnFinding, Relation
 from aatoolkit.sections.inference.keys import find_year_path, set_keys
-from aatoolkit.sections.inference.relations import OPEN, PROVED, ColumnFinding, Relation
 from aatoolkit.sections.inference.shapes import find_relations
 from aatoolkit.sections.inference.units import POSITION, set_rule, set_units
 from aatoolkit.sections.inference.words import (

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from aatoolkit.sections.inference.findings import ColumnFinding, Relation, RowPositions
 from aatoolkit.sections.inference.readings import Numbers
-from aatoolkit.sections.inference.relations import ColumnFinding, Relation, RowPositions
 from aatoolkit.sections.inference.words import singular
 
 MIN_DISTINCT_ROWS = 5

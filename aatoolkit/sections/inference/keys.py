@@ -16,8 +16,8 @@ from aatoolkit.jsontree.coerce import currency
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bind_to_row
+from aatoolkit.sections.inference.findings import ColumnFinding, Relation, RowPositions
 from aatoolkit.sections.inference.readings import FieldReading, read_as_month_days, read_values
-from aatoolkit.sections.inference.relations import ColumnFinding, Relation, RowPositions
 from aatoolkit.sections.inference.words import (
     is_id_name,
     is_measure_name,

@@ -14,7 +14,7 @@ from aatoolkit.sections import COUNT, FRACTION, Aggregation, Rule, Section
 from aatoolkit.sections import column as columns
 from aatoolkit.sections.column import camel, snake
 from aatoolkit.sections.inference.analysis import Analysis, declare_column, declare_table
-from aatoolkit.sections.inference.relations import PROVED, ColumnFinding, Relation
+from aatoolkit.sections.inference.findings import PROVED, ColumnFinding, Relation
 
 _WIDTH, _MAX_LITERAL, _MAX_UNBROKEN = 120, 80, 40
 _CONSTANTS = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]

@@ -15,8 +15,8 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.sections import Rows
 from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.axes import RawColumn, RowSet, Structure
+from aatoolkit.sections.inference.findings import ColumnFinding, Relation
 from aatoolkit.sections.inference.masks import apply_masks
-from aatoolkit.sections.inference.relations import ColumnFinding, Relation
 from aatoolkit.sections.inference.words import Vocabulary, singular
 
 

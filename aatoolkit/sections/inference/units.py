@@ -24,7 +24,7 @@ from aatoolkit.sections import (
     weighted,
 )
 from aatoolkit.sections.inference.evidence import MIN_DISTINCT_ROWS
-from aatoolkit.sections.inference.relations import (
+from aatoolkit.sections.inference.findings import (
     LIKELY,
     OPEN,
     PROVED,
