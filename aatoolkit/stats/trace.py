@@ -54,7 +54,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     --------
     >>> y, n = Traced(np.array([3.0, 1.0]), name="y"), Traced(np.array([4.0, 4.0]), name="n")
     >>> rate = total_of(y) / total_of(n)
-    >>> float(rate.value), formula_text(rate), formula_text(rate, in_numbers=True)
+    >>> float(rate.value), formula_text(rate, 0), formula_text(rate, 0, in_numbers=True)
     (0.5, 'sum(y) / sum(n)', '4 / 8')
     """
 
@@ -311,10 +311,7 @@ def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
 
 
 def formula_text(node: Traced, position: int | None, *, in_numbers: bool = False) -> str:
-    """Return the formula of a number as text, e.g.
-
-    ``sum(y) / sum(n)`` or, in numbers, ``4 / 8``.
-    """
+    """Return the formula of a number: ``sum(y) / sum(n)`` or, in numbers, ``4 / 8``."""
     return _write_formula(node, position, in_numbers=in_numbers, is_outermost=True)[0]
 
 
