@@ -33,6 +33,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_p
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import WINDOW, as_count, extent_word, to_word
+from aatoolkit.sections.inference.axes import count_shared_steps
 from aatoolkit.sections.inference.findings import Relation
 from aatoolkit.sections.inference.words import meaning_of
 from aatoolkit.sections.section import is_on_path_of_rule
@@ -240,7 +241,7 @@ def find_candidates(
         total = search.totals.get(path, "")
         legend = _find_legend(occurrences, legends)
         # The names of what contains the whole section, such as `site`, say nothing about the path.
-        own_path = path[_count_shared_steps(path, container_path) :]
+        own_path = path[count_shared_steps(path[:-1], container_path) :]
         score, why = _score_path(own_path, occurrences, evidence, legend, is_count=bool(total))
         other_hosts = [host for host, value in value_by_host.items() if value != current_value]
         if score > 0 and unmeasured_value not in (None, current_value):
@@ -605,8 +606,8 @@ class _Search:
                     ((Field(key),), "*") for key in text_keys[:is_of_gaps]
                 ]
                 for steps, code in steps_and_codes:
-                    is_engine = engine and steps == (Field(engine_keys[0]),) and code != "*"
-                    if is_engine or (engine and " " in code):
+                    is_name = engine and steps == (Field(engine_keys[0]),) and code != "*"
+                    if is_name or (engine and " " in code):
                         continue
                     code_path = (*path, Each(), *steps)
                     has_number = self._measured.get(engine, self._has_numbers)
@@ -974,12 +975,6 @@ def _join_words(words: Collection[object]) -> str:
     return ", ".join(sorted(map(to_word, words))[:3])
 
 
-def _count_shared_steps(path: Path, other_path: Path) -> int:
-    """Return with how many equal steps two paths begin."""
-    pairs = zip(path[:-1], other_path, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
 def _is_in_rows(path: Path) -> bool:
     """Return whether a path leads into a list or a map."""
     return any(isinstance(step, Each | Entries) for step in path)
@@ -1016,8 +1011,7 @@ def _denies(text: str, is_named: bool = True) -> bool:
     """
     word = find_word(text) if is_code(text) else find_word_in_text(text)
     lacks = word is not None and word.canonical != "available"
-    has_negation = not words_of("negation").isdisjoint(tokens(text))
-    return lacks or (has_negation and (is_named or is_code(text)))
+    return lacks or (has_word_of(text, "negation") and (is_named or is_code(text)))
 
 
 class _WordEvidence:
@@ -1109,7 +1103,7 @@ class _WordEvidence:
             return "available" if self._is_named else SILENT
         if lacks and " " in text and not engines:
             is_vague = self._is_note and word is None and "{engine}" not in text
-            if (is_vague and words_of("negation").isdisjoint(tokens(text))) or (
+            if (is_vague and not has_word_of(text, "negation")) or (
                 is_mixed and self._is_everywhere
             ):
                 return SILENT  # a sentence about the method, or there whatever was measured
@@ -1146,8 +1140,7 @@ def _find_word_in(text: str) -> Word | None:
     """Return the standard term that a sentence or code means, if any."""
     if not is_code(text):
         return find_word_in_text(text)
-    has_negation = not words_of("negation").isdisjoint(tokens(text))
-    last_parts = () if has_negation else tokens(text)[-1:]
+    last_parts = () if has_word_of(text, "negation") else tokens(text)[-1:]
     return find_word_in_text(spaced(text)) or find_word_of_parts(last_parts)
 
 

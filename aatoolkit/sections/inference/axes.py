@@ -422,7 +422,7 @@ class Structure:
                 (label_array.steps, [label_array.lists[row] for row in label_rows])
             )
         paths = [path for path, _ in containers_and_label]
-        holder = paths[0][: min(_count_shared_steps(paths[0], path) for path in paths)]
+        holder = paths[0][: min(count_shared_steps(paths[0], path) for path in paths)]
         new_set = RowSet(
             steps, row_set, parent_rows, keys, holder, first_position, label is not None, only or {}
         )
@@ -484,9 +484,9 @@ class Structure:
         header = self._find_header(row_set, array, is_mixed=is_mixed)
         label = None if is_mixed or array.is_of_lists else self._find_label(row_set, array)
         if header is not None and label is not None:
-            is_label_nearer = _count_shared_steps(
-                label[0].steps, array.steps
-            ) > _count_shared_steps(header[0], array.steps)
+            is_label_nearer = count_shared_steps(label[0].steps, array.steps) > count_shared_steps(
+                header[0], array.steps
+            )
             header = None if is_label_nearer else header
         if header is not None or (
             is_mixed and (array.is_of_lists or _are_tuples(row_set, array, 2))
@@ -545,7 +545,7 @@ class Structure:
             # ``index_names`` is that of ``index``.
             has_same_name = _last_name(array.steps) in _last_name(neighbour.steps)
             closeness = (
-                _count_shared_steps(neighbour.steps, array.steps),
+                count_shared_steps(neighbour.steps, array.steps),
                 has_same_name,
                 has_header_name,
             )
@@ -596,7 +596,7 @@ class Structure:
                 candidates.append((neighbour, list_positions))
         return max(
             candidates,
-            key=lambda candidate: _count_shared_steps(candidate[0].steps, array.steps),
+            key=lambda candidate: count_shared_steps(candidate[0].steps, array.steps),
             default=None,
         )
 
@@ -655,7 +655,7 @@ def bind_to_row(steps: Iterable[Step]) -> Path:
     return tuple(path)
 
 
-def _count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
+def count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
     """Return how many steps at the beginning of two paths are equal."""
     return sum(takewhile(bool, map(eq, steps, other_steps)))
 
