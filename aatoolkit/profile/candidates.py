@@ -32,7 +32,7 @@ from aatoolkit.availability.status import EMPTY, Availability
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
-from aatoolkit.sections.availability_rule import WINDOW, as_count, extent_word, to_word
+from aatoolkit.sections.availability_rule import WINDOW, as_count, as_text, extent_word, to_word
 from aatoolkit.sections.inference.axes import count_shared_steps
 from aatoolkit.sections.inference.findings import Relation
 from aatoolkit.sections.inference.words import meaning_of
@@ -47,6 +47,7 @@ _MIN_SCORE, _MAX_NOTICES, _MAX_WORDS, _MAX_LENGTH, _MAX_DEPTH = 3, 12, 6, 200, 1
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d.*")
+_NAME = re.compile(r"[A-Z][a-z]+[ A-Z]|[A-Z][a-z]+$")
 _FLAGS = {"true", "false"}
 _NUMBER_IN_TEXT = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
@@ -431,7 +432,8 @@ class _Search:
         number_keys = [
             key
             for key, item in record.items()
-            if as_count(item) is not None and not is_word_of(key, "listed")
+            if as_count(item) is not None
+            and not (is_word_of(key, "listed") or has_word_of(key, "bound") or find_word(key))
         ]
         is_sample = any(
             has_word_of(step.name, "sample") for step in path[-2:] if isinstance(step, Field)
@@ -483,7 +485,8 @@ class _Search:
         if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
             return
         are_texts = all(isinstance(word, str) for word in words)
-        if not (are_texts or is_named or engine_field):
+        are_names = are_texts and all(map(_NAME.match, words)) and not any(map(_denies, words))
+        if not (are_texts or is_named or engine_field) or (are_names and not is_named):
             return
         number_field = next(
             (name for name in field_names if _marks_missing_number(row_lists, key, name)), None
@@ -563,7 +566,8 @@ class _Search:
                 elif not self._add_map(value, field_path):
                     self._add_fields(value, field_path)
             elif isinstance(value, list):
-                self._add_items(value, field_path)
+                if (*field_path, Each()) not in self._shapes.headers.values():
+                    self._add_items(value, field_path)
             elif _is_word(value) and not _TIMESTAMP.fullmatch(str(value)):
                 self._add_occurrence(field_path, value, self._has_numbers)
             elif word_by_count_key.get(key) is not None:
@@ -584,8 +588,10 @@ class _Search:
 
     def _add_items(self, items: list[Any], path: Path) -> None:
         """Add the items of a list, which are words, notices or rows."""
-        records = [item for item in items if isinstance(item, dict)]
         header = self._shapes.headers.get((*path, Each()))
+        if header is None and (len(items) <= _MAX_NOTICES or _is_in_gaps((*path, Each()))):
+            items = [*map(as_text, items)]
+        records = [item for item in items if isinstance(item, dict)]
         is_of_gaps = _is_in_gaps((*path, Each())) and not has_numbers(records, is_id_time_or_lack)
         if header is not None:
             column_names = self._response.descend(header).values
@@ -1036,7 +1042,10 @@ class _WordEvidence:
         )
         self._is_list = any(isinstance(occurrence.value, list) for occurrence in occurrences)
         names_lack = _is_in_gaps(path) or any(has_word_of(key, "place_lack") for key in keys)
-        self._lacks, self._is_note = is_notice or self._is_list or names_lack, not names_lack
+        texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
+        names_states = "available" in {word and word.canonical for word in map(find_word, texts)}
+        lists_lacks = self._is_list and not names_states
+        self._lacks, self._is_note = is_notice or lists_lacks or names_lack, not names_lack
         self._number_flags_by_word: dict[str, list[bool | None]] = defaultdict(list)
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
@@ -1164,7 +1173,7 @@ def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
                 "",
             )
             text = _name_pattern(name).sub("{engine}", item, count=1) if name else item
-            text = _NUMBER_IN_TEXT.sub("*", text) if " " in text else text
+            text = _NUMBER_IN_TEXT.sub("*", text) if " " in text or _TIMESTAMP.match(text) else text
         yield Occurrence(text, measured.get(name, has_number), measured, idle, name or engine)
 
 

@@ -21,8 +21,8 @@ class Rule:
     Availability says whether data could be measured, and why not. It may be stated in an object, in
     a map (an object whose keys are engines or fields), in a field of each row, or in a header.
 
-    If a response has the object of a rule, availability is read only there. Other rules add to the
-    general search for availability in the whole response.
+    If a response has the object of a rule, availability is read only there. A rule for a text, a
+    boolean, a map or rows adds to the general search for availability in the whole response.
 
     Parameters
     ----------
@@ -237,6 +237,20 @@ def to_word(value: object) -> str:
     return (
         "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     )
+
+
+def as_text(value: Any) -> Any:
+    """Return a list of texts and numbers as one text; other values as they are.
+
+    Examples
+    --------
+    >>> as_text(["gemini", "late", 3]), as_text([1, 2])
+    ('gemini late 3', [1, 2])
+    """
+    is_tuple = isinstance(value, list) and any(isinstance(item, str) for item in value)
+    if not is_tuple or any(isinstance(item, list | dict) for item in value):
+        return value
+    return " ".join("*" if "/" in to_word(item) else to_word(item) for item in value)
 
 
 REFERENCE = Rule("reference")

@@ -97,11 +97,12 @@ def test_the_keys_of_a_map_may_be_engines_that_only_this_service_has() -> None:
 
 
 def test_such_a_rule_adds_to_the_general_ones_and_an_object_replaces_them() -> None:
-    answer = {"hasData": False, "light": "red", "rows": [{"path": "/a", "q": "amber"}]}
+    answer = {"hasData": False, "all": {"light": "red"}, "rows": [{"path": "/a", "q": "amber"}]}
     words = {"amber": "pending", "red": "not_connected"}
-    added = detect(answer, Rule(at="rows[].q", words=words)).signals
-    assert {signal.rule for signal in added} == {"declared", "flag"}
-    replaced = detect(answer, Rule(at="light", words=words)).signals
+    for place in ("rows[].q", "all.light"):
+        added = detect(answer, Rule(at=place, words=words)).signals
+        assert {signal.rule for signal in added} == {"declared", "flag"}
+    replaced = detect(answer, Rule(at="all", status="light", words=words)).signals
     assert {signal.rule for signal in replaced} == {"declared"}
 
 
@@ -123,7 +124,7 @@ def test_a_rule_replaces_what_is_detected_at_its_place(at: str, answer: Any) -> 
 
 def test_what_says_that_nothing_is_there_covers_what_says_that_a_part_is_missing() -> None:
     rule = Rule(at="notes[]", of="section", words={"few": "partial", "none": "unavailable"})
-    for rows, statuses in (([], ["unavailable"]), ([{"n": 3}], ["partial", "unavailable"])):
+    for rows, statuses in (([], ["unavailable"]), ([{"n": 3}], ["partial", "partial"])):
         read = detect({"notes": ["few", "none"], "rows": rows}, rule).signals
         assert [signal.availability.status for signal in read] == statuses
 

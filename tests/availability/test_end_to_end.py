@@ -280,7 +280,8 @@ def test_what_only_a_section_can_state_is_an_error_elsewhere(
 
 
 def test_a_declared_rule_wins_over_recognition() -> None:
-    rule = Rule("theirs", at="meta.light", words={"green": "available", "red": "not_connected"})
+    words = {"green": "available", "red": "not_connected"}
+    rule = Rule("theirs", at="meta", status="light", words=words)
     read = partial(aa.normalize, Section("probe", "Synthetic.", *PROBE, availability=rule))
     with pytest.warns(errors.SchemaDriftWarning):
         tables = read({"meta": {"light": "green"}, "hasData": False, "bots": [bot("a", 0)]})
@@ -288,7 +289,7 @@ def test_a_declared_rule_wins_over_recognition() -> None:
     assert tables.main.aa.availability.loc["requests", "status"] == "available"
     tables = read({"meta": {"light": "red"}, "bots": [bot("a", 0)]})
     assert tables.main["requests"].isna().all()
-    assert tables.availability.loc[0, ["rule", "evidence"]].tolist() == ["theirs", "$.meta.light"]
+    assert tables.availability.loc[0, ["rule", "evidence"]].tolist() == ["theirs", "$.meta"]
 
 
 def test_what_was_not_understood_is_pointed_out(read: Read) -> None:

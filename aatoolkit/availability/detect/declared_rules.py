@@ -28,7 +28,14 @@ from aatoolkit.availability.detect.words import (
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, key_step, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.availability_rule import REFERENCE, WINDOW, Rule, extent_word, to_word
+from aatoolkit.sections.availability_rule import (
+    REFERENCE,
+    WINDOW,
+    Rule,
+    as_text,
+    extent_word,
+    to_word,
+)
 
 FieldNames = tuple[str, ...]
 
@@ -63,14 +70,19 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
     covers_response, joint_statements = False, []
     signal_count_before = len(facts.signals)
     for rule in rules or (REFERENCE,):
+        rule_values: list[RuleValue] = []
         if rule.kind == "object":
             statement = rule.find(facts.document)
             if statement is not None and (rules or rule.is_whole(statement)):
                 object_signal_count = len(facts.signals)
                 _read_object(facts, rule, statement)
-                covers_response |= len(facts.signals) > object_signal_count
-            continue
-        rule_values = [*_find_rule_values(facts, rule, headers)]
+                if not rule.is_bare(facts.document):
+                    covers_response |= len(facts.signals) > object_signal_count
+                    continue
+            elif not rules:
+                continue
+        else:
+            rule_values = [*_find_rule_values(facts, rule, headers)]
         if rule.kind != "header":  # what states is no measurement
             steps = parse_pattern(rule.at)
             facts.document = _remove_path(facts.document, steps)
@@ -104,14 +116,6 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
             signal
             for signal in facts.signals
             if signal.scope != "section" or signal.availability.status != Status.AVAILABLE
-        ]
-    section_signals = [signal for signal in facts.signals if signal.scope == "section"]
-    if not has_counts and any(signal.availability.status in EMPTY for signal in section_signals):
-        # Nothing was counted: what else is stated about the whole is about parts that lack it.
-        facts.signals[:] = [
-            signal
-            for signal in facts.signals
-            if signal not in section_signals or signal.availability.status in EMPTY
         ]
     return covers_response
 
@@ -234,6 +238,7 @@ def _find_rule_values(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> I
     for index, (item, record) in enumerate(zip(values, records, strict=True)):
         target = rows.path(index).removeprefix("$").removeprefix(".")
         path = value_vector.path(index) + index_suffix
+        item = as_text(item)
         if isinstance(last_step, Entries) and isinstance(item, dict):
             for name, entry in item.items():
                 yield RuleValue("part", target.rpartition(".")[0], entry, (), path + key_step(name))
@@ -281,7 +286,9 @@ def _read_rule_values(
         for item in rule_values
         if (state := state_by_key[type(item.value), repr(item.value)]) is not None
     ]
-    has_data = rule.of == "section" and AVAILABLE in (state for _, state in values_and_states)
+    has_data = rule.of == "section" and (
+        True in facts.number_kinds or AVAILABLE in (state for _, state in values_and_states)
+    )
     for item, state in values_and_states:
         if has_data and state.status in EMPTY:  # the parts of a section, of which one has data
             state = replace(state, status=Status.PARTIAL)

@@ -175,7 +175,7 @@ def _add_signals(
             general_rules.read_envelope(facts, Member("", facts.document, "$", {}))
         general_rules.read_rows(facts)
     if declared_rules or not covers_response:
-        _add_signal_if_nothing_has_data(facts, has_rules=bool(declared_rules))
+        _conclude_about_section(facts, has_rules=bool(declared_rules))
     if not covers_response:
         general_rules.read_prose(facts)
     return covers_response and not declared_rules
@@ -184,11 +184,23 @@ def _add_signals(
 # --- the whole -------------------------------------------------------------------------------
 
 
-def _add_signal_if_nothing_has_data(facts: Facts, *, has_rules: bool) -> None:
-    """Add a signal about the whole section if all that is stated says that data are missing."""
+def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
+    """Add a signal about the whole section if all that is stated says the same of its data."""
     signals = facts.signals
+    has_data = True in facts.number_kinds
+    if has_rules and not has_data:  # what else is stated about the whole is about parts of it
+        empty_signals = [signal for signal in signals if signal.availability.status in EMPTY]
+        if "section" in {signal.scope for signal in empty_signals}:
+            signals[:] = [
+                signal for signal in signals if signal.scope != "section" or signal in empty_signals
+            ]
+    if not signals or facts.has_section:
+        return
     states = [signal.availability for signal in signals]
-    empty_states = [state for state in states if state.status in EMPTY]
+    statuses = {state.status for state in states}
+    if has_rules and not has_data:  # without any number, partly measured is not measured
+        statuses.discard(Status.PARTIAL)
+        states = [state for state in states if state.status != Status.PARTIAL]
     has_nulls = any(type(None) in fact.values.kinds for fact in facts.facts)
     # A map of only the engines that lack data says nothing about the others.
     covers_engines = len(signals) > 1 and (
@@ -199,11 +211,13 @@ def _add_signal_if_nothing_has_data(facts: Facts, *, has_rules: bool) -> None:
             and not facts.number_kinds
         )
     )
-    if has_rules:  # without any number, partly measured is not measured
-        states = [state for state in states if state.status != Status.PARTIAL]
-    has_no_data = (has_rules or covers_engines) and True not in facts.number_kinds
     is_only_pending = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
-    if (has_no_data or is_only_pending) and empty_states == states != [] and not facts.has_section:
+    is_empty = statuses <= {*EMPTY} and (
+        is_only_pending or ((has_rules or covers_engines) and not has_data)
+    )
+    is_measured = has_rules and has_data and Status.AVAILABLE in statuses
+    lacks_nothing = is_measured and statuses <= {Status.AVAILABLE, Status.NOT_APPLICABLE}
+    if states and (is_empty or lacks_nothing):
         first = signals[0]
         facts.add("section", None, combine(states), first.path, first.rule, first.raw)
 
@@ -235,7 +249,7 @@ def _describe_failure(error: Exception) -> str:
 # 423, 424, 425, 428, 451, 501,  plan does not include it, a source is not connected, the first run
 # 503                            is still to come, …); else an error
 # 206, 400, 401, 429, others     an error: it is about the call, the account or the service
-_EXPLAINING = {422, *STATUSES} - {202, 204, 205, 206, 401, 429}
+_EXPLAINING = {400, 422, *STATUSES} - {202, 204, 205, 206, 401, 429}
 """The HTTP error statuses whose body may explain why a section could not be measured."""
 
 _HOST = re.compile(
@@ -309,6 +323,8 @@ def explains_absence(status: int, body: Any) -> bool:
     word = find_error_word(texts)
     is_about_call = _CALL.search(sentence) or _HOST.search(sentence)
     if is_about_call or word is None or word.strength < STRONG:
+        return False
+    if status == 400 and not is_about_source:
         return False
     if word.canonical == "forbidden":
         return _PLAN.search(sentence) is not None

@@ -249,7 +249,8 @@ def read_statement(facts: Facts, member: Member, *, is_about_all: bool = True) -
     """Add signals for the value of a key about availability; return whether anything was read."""
     key, value = member.key, member.value
     signal_count_before = len(facts.signals)
-    strength = WEAK if rate_key(key) == STATED else STRONG
+    is_stated = rate_key(key) == STATED or (isinstance(value, dict) and has_word_of(key, "extent"))
+    strength = WEAK if is_stated else STRONG
     state, text = None, value
     if isinstance(value, str):
         word = find_word(value)
@@ -340,8 +341,12 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
         state = state_of_sibling(kind, value, members[name])
         if state is not None:
             read_keys.add(key)
-            target, path = holder.child(name, None).pattern, holder.child(key, None).path
-            facts.add("field", target, state, path, "sibling", value)
+            explanation = holder.child(key, value)
+            if is_word_of(name, "wrapper"):
+                facts.add_about_section(state, explanation, "sibling")
+            else:
+                target = holder.child(name, None).pattern
+                facts.add("field", target, state, explanation.path, "sibling", value)
     return read_keys
 
 
@@ -399,6 +404,7 @@ def apply_rule(facts: Facts, general_rule: GeneralRule, member: Member) -> bool:
 def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
     """Add signals for the keys of an object about the whole response: its body or its metadata."""
     read_keys = read_siblings(facts, envelope)
+    containers = [item for item in envelope.value.values() if isinstance(item, dict | list)]
     for name, value in envelope.value.items():
         # The key of an annotation is what follows its namespace: ``partial`` of ``@odata.partial``.
         key = name.rpartition(".")[2] if name.startswith("@") else name
@@ -407,7 +413,12 @@ def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
         member = envelope.child(name, value)._replace(key=key)
         if any(apply_rule(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
             continue
-        is_wrapper = is_word_of(key, "wrapper")
+        is_whole_body = (
+            containers == [value]
+            and any(isinstance(item, dict | list) for item in value.values())
+            and not has_word_of(key, "business")
+        )
+        is_wrapper = is_whole_body or is_word_of(key, "wrapper")
         if depth < _MAX_DEPTH and (is_wrapper or ends_with_word_of(key, "holder")):
             read_envelope(facts, member if is_wrapper else member._replace(pattern=""), depth + 1)
         else:
@@ -537,7 +548,8 @@ def iter_error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
         if isinstance(value, str) and key != "type":
             yield key, value
     for key, value in body.items():  # an object with a reason says less than the texts beside it
-        if is_word_of(key, "reason") and not is_word_of(key, "error"):
+        is_reason = is_word_of(key, "reason") and not is_word_of(key, "error")
+        if is_reason or ends_with_word_of(key, "holder"):
             nested_texts = iter_error_texts(value, depth + 1)
             yield from ((name, text) for name, text in nested_texts if name not in body)
 
@@ -559,8 +571,11 @@ def _read_error(facts: Facts, member: Member) -> RuleResult:
     ]
     if member.path.count(".") > 2 or {*section_states} - {Status.AVAILABLE}:
         return None
-    if key == "errors" and any(isinstance(item, dict) and "path" in item for item in value):
-        return None  # each is about a field, or a page
+    paths = (
+        [item.get("path") for item in value if isinstance(item, dict)] if key == "errors" else []
+    )
+    if any(isinstance(path, str) or (path and facts.number_kinds) for path in paths):
+        return None  # each is about a page, or a field
     error: Any = None
     if is_word_of(key, "error"):
         error = value if _is_error(value) else None

@@ -129,6 +129,9 @@ def find_word_of_parts(parts: tuple[str, ...]) -> Word | None:
         for word, pattern in _compile_words():
             if (start == 0 or word.canonical in _AFTER_SOURCE) and pattern.fullmatch(text):
                 return word
+    kinds = [index for index, part in enumerate(parts[:-1]) if part in words_of("kind")]
+    if kinds:  # what follows the type of an enum, as in ``COLUMN_STATE_POPULATED``
+        return find_word_of_parts(parts[kinds[-1] + 1 :])
     inner_parts = " ".join(meaningful_parts).removeprefix("data ").removesuffix(" data").split()
     return (
         find_word_of_parts(tuple(inner_parts)) if len(inner_parts) < len(meaningful_parts) else None
