@@ -433,7 +433,8 @@ class _Search:
             key
             for key, item in record.items()
             if as_count(item) is not None
-            and not (is_word_of(key, "listed") or has_word_of(key, "bound") or find_word(key))
+            and not (is_word_of(key, "listed") or has_word_of(key, "bound"))
+            and not (item in (0, 1) and find_word(key))
         ]
         is_sample = any(
             has_word_of(step.name, "sample") for step in path[-2:] if isinstance(step, Field)
@@ -644,12 +645,11 @@ class _Search:
         engines = [""] * len(records)
         if len(containers) == len(records):
             engines = [engine for _, engine in containers]
-            cells = chain.from_iterable(record.values() for record in records)
-            has_words_only = all(isinstance(cell, str | bool | None) for cell in cells)
+            have_own_numbers = any(have_numbers)
             have_numbers = [
-                is_container_measured
-                if has_words_only
-                else has_own_number and is_container_measured is not False
+                has_own_number and is_container_measured is not False
+                if have_own_numbers
+                else is_container_measured
                 for has_own_number, (is_container_measured, _) in zip(
                     have_numbers, containers, strict=True
                 )
@@ -1096,11 +1096,11 @@ class _WordEvidence:
     def _meaning_of(self, text: str) -> str | None:
         """Return the probable meaning of a word; None if ``null`` means nothing here."""
         number_flags = {*self._number_flags_by_word[text]}
-        if text.endswith("UNSPECIFIED"):
+        if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in number_flags):
             return SILENT  # how Protocol Buffers write that nothing is said
         is_flag, lacks = text in _FLAGS, self._lacks
         explanation = self._legend.get(text, text)
-        word = find_word(explanation) or _find_word_in(explanation)
+        word = find_word(explanation) or _find_word_in(explanation) or find_word(text)
         engines = [name for name, words in self._words_by_engine.items() if name and text in words]
         is_mixed = {False, True} <= number_flags
         if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
@@ -1157,9 +1157,13 @@ def _split_by_word(occurrence: Occurrence) -> Iterator[Occurrence]:
     """Split a list or a map of values into its items."""
     value, has_number, measured, idle, engine = occurrence
     if isinstance(value, dict):
+        numbers = [word for word in value.values() if type(word) in (int, float)]
+        largest = max(numbers, default=0)
         for name, word in value.items():
             is_moment = isinstance(word, str) and _TIMESTAMP.fullmatch(word)
-            yield Occurrence("*" if is_moment else word, measured.get(name), measured, idle, name)
+            is_part = word in numbers and largest in (1.0, 100, 10_000) and 0 < word < largest
+            word = "*" if is_moment or is_part else word
+            yield Occurrence(word, measured.get(name), measured, idle, name)
     for item in value if isinstance(value, list) else () if isinstance(value, dict) else [value]:
         text, name = item, ""
         if isinstance(item, str) and (isinstance(value, list) or " " in item):

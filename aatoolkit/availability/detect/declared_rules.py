@@ -71,20 +71,21 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
     signal_count_before = len(facts.signals)
     for rule in rules or (REFERENCE,):
         rule_values: list[RuleValue] = []
+        steps = () if rule.kind == "header" else parse_pattern(rule.at)
         if rule.kind == "object":
-            statement = rule.find(facts.document)
+            is_bare, statement = rule.is_bare(facts.document), rule.find(facts.document)
+            steps = steps if is_bare else (*steps, Field(rule.status))
             if statement is not None and (rules or rule.is_whole(statement)):
                 object_signal_count = len(facts.signals)
                 _read_object(facts, rule, statement)
-                if not rule.is_bare(facts.document):
+                if not (rule.total or is_bare):
                     covers_response |= len(facts.signals) > object_signal_count
                     continue
             elif not rules:
                 continue
         else:
             rule_values = [*_find_rule_values(facts, rule, headers)]
-        if rule.kind != "header":  # what states is no measurement
-            steps = parse_pattern(rule.at)
+        if steps:  # what states is no measurement
             facts.document = _remove_path(facts.document, steps)
             if rule.total:
                 facts.document = _remove_path(facts.document, (*steps[:-1], Field(rule.total)))

@@ -324,7 +324,7 @@ def explains_absence(status: int, body: Any) -> bool:
     is_about_call = _CALL.search(sentence) or _HOST.search(sentence)
     if is_about_call or word is None or word.strength < STRONG:
         return False
-    if status == 400 and not is_about_source:
+    if status == 400 and word.canonical != "not_connected":
         return False
     if word.canonical == "forbidden":
         return _PLAN.search(sentence) is not None
