@@ -44,7 +44,9 @@ MAX_CANDIDATES = 4
 """The maximum number of candidates per section."""
 
 _MIN_SCORE, _MAX_NOTICES, _MAX_WORDS, _MAX_LENGTH, _MAX_DEPTH = 3, 12, 6, 200, 12
-_CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+_CODE = re.compile(
+    r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+"
+)
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d.*")
 _NAME = re.compile(r"[A-Z][a-z]+[ A-Z]|[A-Z][a-z]+$")
@@ -289,7 +291,9 @@ def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
     """Return the likeliest candidates; similar candidates are joined into one."""
     likeliest: list[Candidate] = []
     denying_candidates = [
-        candidate for candidate in candidates if any(map(_denies, candidate.words))
+        candidate
+        for candidate in candidates
+        if any(map(_denies, candidate.words)) and not candidate.total
     ]
     denying_parents = {candidate.at.rpartition(".")[0] for candidate in denying_candidates}
     for candidate in sorted(candidates, key=lambda candidate: -candidate.score):
@@ -487,7 +491,10 @@ class _Search:
             return
         are_texts = all(isinstance(word, str) for word in words)
         are_names = are_texts and all(map(_NAME.match, words)) and not any(map(_denies, words))
+        are_moments = all(_TIMESTAMP.match(str(word)) for word in words)
         if not (are_texts or is_named or engine_field) or (are_names and not is_named):
+            return
+        if are_moments:
             return
         number_field = next(
             (name for name in field_names if _marks_missing_number(row_lists, key, name)), None
@@ -1044,8 +1051,8 @@ class _WordEvidence:
         names_lack = _is_in_gaps(path) or any(has_word_of(key, "place_lack") for key in keys)
         texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
         names_states = "available" in {word and word.canonical for word in map(find_word, texts)}
-        lists_lacks = self._is_list and not names_states
-        self._lacks, self._is_note = is_notice or lists_lacks or names_lack, not names_lack
+        self._lacks = is_notice or ((self._is_list or names_lack) and not names_states)
+        self._is_note = not names_lack
         self._number_flags_by_word: dict[str, list[bool | None]] = defaultdict(list)
         self._words_by_engine: dict[str, set[str]] = defaultdict(set)
         self._is_idle: dict[str, list[bool]] = defaultdict(list)
@@ -1100,7 +1107,9 @@ class _WordEvidence:
             return SILENT  # how Protocol Buffers write that nothing is said
         is_flag, lacks = text in _FLAGS, self._lacks
         explanation = self._legend.get(text, text)
-        word = find_word(explanation) or _find_word_in(explanation) or find_word(text)
+        word = find_word(text)
+        if word is None or word.canonical != "available":  # a legend knows better what is missing
+            word = find_word(explanation) or _find_word_in(explanation) or word
         engines = [name for name, words in self._words_by_engine.items() if name and text in words]
         is_mixed = {False, True} <= number_flags
         if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
