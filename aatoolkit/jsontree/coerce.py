@@ -373,10 +373,13 @@ def _parse_any(dtype: str, _year: Any, value: Any) -> str | None:
     return value if type(value) is str else None
 
 
-def _parse_number_in_parts(dtype: str, year: Any, value: Any) -> Any:
-    """Return the number in an object of parts, such as 0.25 for ``{"num": 1, "den": 4}``."""
+def _parse_parts(dtype: str, year: Any, value: Any) -> Any:
+    """Return the number or day in an object of parts: 0.25 for ``{"num": 1, "den": 4}``."""
     if type(value) is not dict:
         return None
+    if dtype == "date":
+        year, month, day = map(value.get, ("year", "month", "day"))
+        return _to_day_number(date(year, month, day))
     numbers = {
         name: _parse_number(".", dtype, year, part)
         for name, part in value.items()
@@ -477,7 +480,7 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "currency": partial(_parse_text, currency),
     "any": _parse_any,
     "duration": partial(_parse_text, _parse_duration),
-    "parts": _parse_number_in_parts,
+    "parts": _parse_parts,
     "boolean": _parse_boolean,
     **{
         parse: partial(_parse_day, re.compile(regex, re.ASCII))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile, zip_longest
@@ -37,7 +37,13 @@ _HEADER_NAME = re.compile(
     r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
     r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
 )
-_FRACTION_FIELD_NAMES = {"num", "den"}, {"numerator", "denominator"}, {"units", "nanos"}
+_PARTS = (
+    *((names, "Float64") for names in ({"num", "den"}, {"numerator", "denominator"})),
+    ({"units", "nanos"}, "Float64"),
+    ({"year", "month", "day"}, "date"),
+)
+"""Fields of objects that are the parts of one number or day."""
+
 _MIN_AGREEMENT, _MIN_LIST_AGREEMENT = 0.55, 0.8
 _MAX_TUPLE_LENGTH, _MAX_LENGTH_BY_CHANCE, _SAMPLE_SIZE = 12, 2, 200
 
@@ -192,9 +198,11 @@ class Structure:
                 row_set.maps.append((steps, dicts))
             else:
                 field_names = dict.fromkeys(name for value in objects for name in value)
-                if any(name_pair <= field_names.keys() for name_pair in _FRACTION_FIELD_NAMES):
-                    fractions = read_as(dicts, Reading("Float64", "parts"))
-                    if not fractions.invalid and fractions.array.null_count < len(dicts):
+                for names, dtype in _PARTS:
+                    result = (
+                        read_as(dicts, Reading(dtype, "parts")) if names <= {*field_names} else None
+                    )
+                    if result and not result.invalid and result.array.null_count < len(dicts):
                         self.raw_columns.append(RawColumn(row_set, steps, dicts))
                 for name in field_names:
                     field_values = [
@@ -301,10 +309,11 @@ class Structure:
             return False  # elements of a list are records
         columns = [[value.get(key) for value in objects] for key in keys]
         members = [member for column in columns for member in _members_of(column)]
+        grids = [member for member in members if isinstance(member, dict) and _has_rows(member)]
         headers = {
             str(names)
-            for member in members
-            for key, names in (member.items() if isinstance(member, dict) else ())
+            for grid in grids
+            for key, names in grid.items()
             if isinstance(names, list) and _HEADER_NAME.fullmatch(snake(key))
         }
         if len(headers) > 1:
@@ -312,9 +321,12 @@ class Structure:
         shapes = [frozenset(_shapes_of(column)) for column in columns]
         are_fields = len(objects) > 1 and {*map(len, shapes)} == {1} != {len({*shapes})}
         agreement = _mean_agreement(members)
+        last_name = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
+        is_named_map = {"by", "per"} & {*last_name.split("_")}
+        are_fields &= not is_named_map and agreement < _MIN_LIST_AGREEMENT
         if are_fields or agreement < _MIN_AGREEMENT:
             return False
-        if dimension is not None:
+        if dimension is not None or is_named_map:
             return True
         is_text = sum(key in self.vocabulary.field_by_text for key in keys) >= 0.8 * len(keys)
         is_measure = 2 * sum(map(is_measure_name, keys)) >= len(keys)
@@ -325,8 +337,7 @@ class Structure:
             # Lists of different things may have some fields in common.
             and not (has_lists and (is_measure or not steps or agreement < _MIN_LIST_AGREEMENT))
         )
-        last_name = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
-        return are_records or (is_text and not is_measure) or last_name.startswith(("by_", "per_"))
+        return are_records or (is_text and not is_measure)
 
     def _add_map_row_sets(self, row_set: RowSet, maps: list[PathAndValues]) -> None:
         """Add tables for the maps in rows: each entry of a map becomes a row."""
@@ -707,6 +718,12 @@ def _members_of(values: Iterable[Any]) -> list[Any]:
         items = [item for member in members for item in member]
         objects = items if {*map(type, items)} == {dict} else []
     return objects or members
+
+
+def _has_rows(record: Mapping[str, Any]) -> bool:
+    """Return whether an object has a list of lists."""
+    lists = [value for value in record.values() if isinstance(value, list)]
+    return any(isinstance(item, list) for items in lists for item in items)
 
 
 def _mean_agreement(members: list[Any]) -> float:

@@ -97,6 +97,8 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
             "boolean" if value_types == {bool} else "list<string>", evidence="JSON's own"
         )
     if value_types == {dict}:
+        if "year" in present_values[0]:
+            return FieldReading("date", "parts", evidence="year, month and day")
         quotients = _to_floats(_parse_all(values, "Float64", "parts", ()))
         return FieldReading("Float64", "parts", evidence="two parts", decimals=9, numbers=quotients)
     are_scalars = value_types <= {str, int, float, bool}
