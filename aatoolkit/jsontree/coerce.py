@@ -377,15 +377,14 @@ def _parse_parts(dtype: str, year: Any, value: Any) -> Any:
     """Return the number or day in an object of parts: 0.25 for ``{"num": 1, "den": 4}``."""
     if type(value) is not dict:
         return None
-    if dtype == "date":
-        year, month, day = map(value.get, ("year", "month", "day"))
-        return _to_day_number(date(year, month, day))
     numbers = {
         name: _parse_number(".", dtype, year, part)
         for name, part in value.items()
         if part is not None
     }
     match numbers:
+        case {"year": year, "month": month, "day": day} if dtype == "date":
+            return _to_day_number(date(int(year), int(month), int(day)))
         case {"num": num, "den": den} | {"numerator": num, "denominator": den}:
             return num / den if den else MISSING
         # Such as {"units": 1, "nanos": 5}.

@@ -564,6 +564,9 @@ class _Search:
             field_path = (*path, Field(key))
             if repeats_question(key) and not any(map(_denies, _iter_texts(value))):
                 continue
+            is_legend = isinstance(value, dict) and is_word_of(key, "legend")
+            if is_legend or _is_axis(value, document.values()):
+                continue
             if value is None or (isinstance(value, dict) and value):
                 self._number_flags_by_object[field_path].add(None if value else self._has_numbers)
             if isinstance(value, dict):
@@ -770,6 +773,13 @@ def _is_part_of(
         positive_count += count > 0
     is_often_full = is_window or positive_count <= 2 * full_count
     return is_often_full and 0 < full_count < pair_count
+
+
+def _is_axis(names: Any, siblings: Iterable[Any]) -> bool:
+    """Return whether a list has the labels of the rows or columns of a matrix beside it."""
+    matrices = [value for value in siblings if isinstance(value, list) and value is not names]
+    rows = [row for matrix in matrices for row in matrix if isinstance(row, list)]
+    return isinstance(names, list) and any(len(row) == len(names) for row in rows)
 
 
 def _is_word(value: Any) -> bool:

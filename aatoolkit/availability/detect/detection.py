@@ -337,8 +337,9 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
     if not isinstance(body, dict) or depth > 2:
         return False
     keys = {"parameter", "param", "allowed", "suggestions"}
-    return not keys.isdisjoint(map(fold, body)) or any(
-        _names_parameter(value, depth + 1) for value in body.values()
+    return any(
+        (fold(key) in keys and value != "section") or _names_parameter(value, depth + 1)
+        for key, value in body.items()
     )
 
 

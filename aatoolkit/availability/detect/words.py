@@ -58,6 +58,7 @@ _CONTRACTED = (
     (re.compile(r"(?i)\b(?:do|does|did) not have\b"), "no"),
 )
 _MAX_LENGTH = 60
+_DAY = re.compile(r"20\d\d[01]\d[0-3]\d")
 _NUMBER = re.compile(r"(?:[A-Z]{3}\s|[$€£]\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
 
 
@@ -408,7 +409,8 @@ def has_numbers(
     if isinstance(value, list):
         return any(has_numbers(item, is_ignored, key) for item in value)
     text = "" if isinstance(value, bool) else str(value).strip()
-    return bool(_NUMBER.fullmatch(text) and re.search("[1-9]", text)) and not is_ignored(key)
+    is_number = _NUMBER.fullmatch(text) and re.search("[1-9]", text) and not _DAY.fullmatch(text)
+    return bool(is_number) and not is_ignored(key)
 
 
 def find_target(record: Mapping[str, object]) -> tuple[str, str] | None:
