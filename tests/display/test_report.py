@@ -47,7 +47,7 @@ def check_harmless(text: str) -> Page:
     allowed = {"html", "head", "meta", "title", "style", "body", "main", "header", "nav", "section"}
     allowed |= {"footer", "h1", "h2", "p", "b", "ul", "li", "a", "div", "table", "caption", "thead"}
     allowed |= {"tbody", "tr", "th", "td", "small", "code", "bdi", "span", "details", "summary"}
-    allowed |= {"figure", "svg", "path", "img", "dl", "dt", "dd"}
+    allowed |= {"figure", "svg", "path", "img", "dl", "dt", "dd", "wbr"}
     assert {tag for tag, _ in read.elements} <= allowed
     assert len(read.all("style")) == 1
     for tag, attributes in read.elements:

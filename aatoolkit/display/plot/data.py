@@ -56,6 +56,9 @@ APART = ("host", "days")
 TITLES = ("title", "prompt", "text", "label", "name", "headline")
 """The names of columns that hold a readable name of the row."""
 
+FEW = 10
+"""The rate of fewer cases than this is mostly chance."""
+
 _ID = ("_id", "_key", "sku", "cursor")
 """The endings of the names of columns that hold identifiers."""
 
@@ -128,6 +131,7 @@ class PlotData:
     """A frame prepared for plotting, with its metadata and its API responses.
 
     Selected rows also have ``whole``, the data before, and their ``positions`` in it.
+    ``is_by_last_day`` says whether periods, such as weeks, are named by their last day.
     """
 
     frame: pd.DataFrame
@@ -135,6 +139,7 @@ class PlotData:
     responses: tuple[HeldResponse, ...] = ()
     whole: PlotData | None = None
     positions: slice | None = None
+    is_by_last_day: bool = False
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -458,25 +463,44 @@ class PlotData:
         id_nouns = (key.removesuffix("_id") for key in reversed(self.keys) if key.endswith("_id"))
         return next(id_nouns, title or name)
 
-    @property
-    def row_name(self) -> str:
-        """The name of the first row: its key, with titles in place of identifiers."""
+    def constant_names(self) -> list[str]:
+        """Return what all rows are about: the labels of key columns that have only one value."""
         key = self.metadata.key or declared_key(self.table) or (() if self.is_known else self.keys)
-        return ", ".join(self.labels(name)[0] for name in key if name in self.kinds)
+        return [
+            self.labels(name)[0] for name in key if name in self.kinds and not self.varies(name)
+        ]
 
     def daily_values(self, name: str) -> Numbers:
         """Return the daily values of a metric, from any table of the response; empty if none."""
         candidates = (facts.daily_values.get(name) for _, facts in _facts_by_host(self))
         return next((values for values in candidates if values is not None), np.empty(0))
 
+    @cached_property
+    def window(self) -> tuple[str, str]:
+        """The first and the last day that was measured, in ISO form, or "" if it is not known."""
+        sources = self.metadata.sources
+        dated = [(source.window_start or "", source.window_end or "") for source in sources]
+        dated += [_facts_of(response).window for response in self.responses]
+        if not any(all(days) for days in dated):
+            # Other sections of the host may say what the window is.
+            dated += [facts.window for _, facts in _facts_by_host(self) if facts.has_window]
+        start = max((first for first, _ in dated), default="")
+        end = min((last for _, last in dated if last), default="")
+        span = re.search(r"\bdays=(\d+)", sources[0].scope or "") if end and sources else None
+        if span and not start:
+            start = str(pd.Timestamp(end) - pd.Timedelta(days=int(span[1]) - 1))[:10]
+        return (start, end) if start <= (end or start) else ("", "")
+
     def is_part(self, name: str, x: str) -> Mask:
         """Return the mask of a column's numbers that cover only a part of their period."""
-        days = [source.window_start or "" for source in self.metadata.sources]
-        days += [day for response in self.responses for day in _facts_of(response).starts]
-        is_cut = np.array(self.texts(x)) < max(days, default="")
+        moments, (start, end) = self.moments(x), self.window
+        step = pd.Timedelta(days=min(np.diff(np.unique(days_of(moments))), default=1.0) - 1)
+        first = moments - step if self.is_by_last_day else moments
+        is_cut = first < pd.Timestamp(start or 0)
+        is_cut |= (first + step).dt.normalize() > pd.Timestamp(end or "2262")
         if name + COVERAGE in self.kinds:
             is_cut |= self.values(name + COVERAGE) < 1
-        return is_cut & ~np.isnan(self.values(name))
+        return is_cut.to_numpy(bool) & ~np.isnan(self.values(name))
 
     def is_own_row(self) -> Mask:
         """Return the mask of the rows about the project itself: its brand, domain or pages."""
@@ -493,6 +517,10 @@ class PlotData:
             of_host = no_row | True if hosts is None or not host else (hosts == host).to_numpy(bool)
             for name in facts.own.keys() & self.kinds.keys():
                 is_own = is_own | of_host & self.frame[name].isin([*facts.own[name]]).to_numpy()
+            # An identifier such as "alpine-hearth" is the name of the brand "Alpine Hearth".
+            slugs = {_slug(brand) for brand in facts.own.get("brand", ())}
+            for name in [name for name in self.kinds if name.endswith("brand_id")]:
+                is_own = is_own | of_host & self.frame[name].astype(str).map(_slug).isin(slugs)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
         return no_row if is_own.all() else is_own
 
@@ -510,12 +538,20 @@ class PlotData:
         return slice(-max_rows, None) if self.kinds[x] == "time" else slice(max_rows)
 
     def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
-        """Return the positions of the rows, sorted by time or from the best number to the worst."""
+        """Return the positions of the rows, sorted by time or from the best number to the worst.
+
+        Rates of few cases come after the others, and rows without a number last.
+        """
         if self.kinds.get(x) == "time":
             return np.argsort(self.moments(x), kind="stable")
         values = self.values(name)
         sort_keys = values if self.unit(name) == RANK else -values
-        return np.argsort(sort_keys, kind="stable")
+        return np.lexsort([sort_keys, self.has_few(name), np.isnan(values)])
+
+    def has_few(self, name: str) -> Mask:
+        """Return the mask of the rates of so few cases that they are hardly comparable."""
+        sample = self.sample_column(name) if self.unit(name) == FRACTION else None
+        return self.values(sample) < FEW if sample else np.zeros(len(self), bool)
 
     def combined_availability(self, columns: Iterable[str]) -> Availability:
         """Return the availability of several columns, combined."""
@@ -559,22 +595,36 @@ _LARGEST = 1 << 22
 
 @dataclass
 class ResponseFacts:
-    """Facts from the tables of a response: own names, titles of ids, daily values, first days."""
+    """Facts from the tables of a response: own names, titles of ids, daily values, single days."""
 
     own: dict[str, set[str]] = field(default_factory=dict)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
     daily_values: dict[str, Numbers] = field(default_factory=dict)
-    starts: list[str] = field(default_factory=list)
+    days: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def has_window(self) -> bool:
+        """Whether days are those of a window, and not of a single measurement."""
+        return any("window" in name for name in self.days)
+
+    @property
+    def window(self) -> tuple[str, str]:
+        """The first and the last day of the window, or "" if there is none."""
+        starts, ends = (
+            [day for name, day in self.days.items() if re.search(f"(^|_)({endings})$", name)]
+            for endings in ("from|start", "to|until|end|as_of")
+        )
+        return max(starts, default=""), min(ends, default="")
 
     def add_table(self, table: pd.DataFrame) -> None:
-        """Add what a table says about own names, titles, daily values and first days."""
+        """Add what a table says about own names, titles, daily values and single days."""
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         columns, own_rows = [*map(str, table.columns)], table
         if "brand" in table:
             own_rows = table[table["brand"].isin(self.own.get("brand", set()))]
         if len(table) == 1:
-            starts = table.filter(regex="_from$").select_dtypes("datetime")
-            self.starts += [str(day)[:10] for day in starts.iloc[0].dropna()]
+            days = table.select_dtypes("datetime").iloc[0].dropna()
+            self.days |= {str(name): str(day)[:10] for name, day in days.items()}
         times = [n for n in columns[: 1 + ("brand" in table)] if _kind_of(table[n]) == "time"]
         if times and len(own_rows) and own_rows[times[0]].is_unique:
             for name, values in own_rows.select_dtypes("number").items():
@@ -596,8 +646,11 @@ class ResponseFacts:
             self.own.setdefault(name, set()).update(own_names.dropna().astype(str))
 
 
+OWNER_COLUMNS = ("own", "is_own", "owner", "house")
+"""The columns that say whether a brand is the own one."""
+
 _OWNERS = (
-    *product(("brand", "advertiser"), ("own", "is_own", "owner", "house")),
+    *product(("brand", "advertiser"), OWNER_COLUMNS),
     *product(("source_domain", "domain", "url"), ("domain_type", "kind")),
 )
 """Pairs of a column, such as a brand, and a column that says whether it is the own one."""
@@ -605,6 +658,10 @@ _OWNERS = (
 
 def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
     return [columns for columns in _OWNERS if {*columns} <= {*table.columns}]
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"\W+", "-", name.lower())
 
 
 def _are_own(values: pd.Series) -> Mask:
@@ -651,7 +708,9 @@ def one_row_per_mark(
     names = [*by, *columns, *(needed for name in columns for needed in data.rule_columns(name))]
     selected = data.frame[[*dict.fromkeys(names)]]
     grouping = by_period(selected, by, freq) if freq else by
-    return plot_data(aggregate(selected, grouping, None, True, {}, True))
+    grouped = plot_data(aggregate(selected, grouping, None, True, {}, True))
+    # Weeks, and periods such as "ME", are named by their last day.
+    return replace(grouped, is_by_last_day=freq.startswith("W") or freq.endswith("E"))
 
 
 def whiskers(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,6 +23,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from aatoolkit._util.text import joined
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
@@ -135,11 +137,15 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
             "with x, y and color, or leave kind out"
         )
     spec = spec or tables.empty(data, options)
-    source, missing = source_phrases(data.metadata.sources), _missing_notes(spec)
+    (host, *source), missing = source_phrases(data.metadata.sources), _missing_notes(spec)
     windows = {describe_scope(source.scope) for source in data.metadata.sources}
+    if len(data.metadata.sources) == 1 and all(data.window):
+        start, end = map(pd.Timestamp, data.window)
+        dates = f"{start:%d %b} to {end:%d %b %Y}"
+        windows = {re.sub(r"^last \d+ days|^(?=, |$)", dates, window) for window in windows}
     return replace(
         spec, window=windows.pop() if len(windows) == 1 else "",
-        caption=[*filter(None, [*source[:2], spec.n, *missing, *source[2:]])],
+        caption=[*filter(None, [host, spec.n, *missing, *source])],
     )  # fmt: skip
 
 
@@ -176,7 +182,8 @@ def _missing_notes(spec: Spec) -> list[str]:
     availability = data.combined_availability(names)
     if not names or availability.status == Status.AVAILABLE:
         return []
-    return [STATUS_WORDS[availability.status], in_words((availability.reason or "").rstrip("."))]
+    reasons = in_words(joined(availability.reason or "").rstrip(".")).split("; ")
+    return [STATUS_WORDS[availability.status], *reasons]
 
 
 def _check_hosts(data: PlotData) -> None:

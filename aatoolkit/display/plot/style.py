@@ -87,13 +87,13 @@ REST_LEVEL = "all others"
 """The name of the segment for all further values; not ``other``, which services use."""
 
 _STATES = {
-    GOOD: "positive passed ok improved allowed available accurate answered strong unique high yes "
+    GOOD: "positive passed ok improved allowed available accurate answered strong unique yes "
     "observed verified present active accepted connected valid healthy complete completed done "
     "exposed supported",
     WARNING: "warning partial limited refused truncated stale pending degraded mixed in_progress",
     BAD: "negative failed declined blocked unavailable inaccurate error missing no disallowed "
     "expired invalid disconnected",
-    REST: "neutral unverified skipped no_detectable_change shared medium too_early empty low "
+    REST: "neutral unverified skipped no_detectable_change shared high medium low too_early empty "
     "none_observed open",
     UNKNOWN: "unknown not_checked not_run never_ran no_runs_yet",
     NOT_APPLICABLE: "not_applicable",
@@ -287,12 +287,12 @@ def describe_scope(query: str | None) -> str:
     return ", ".join([*window, *(f"{name} {', '.join(texts)}" for name, texts in filters.items())])
 
 
-def first_of(count: int, total: int, noun: str = "", *, is_last: bool = False) -> str:
+def first_of(count: int, total: int, noun: str = "", *, which: str = "first") -> str:
     """Return how many of all rows or columns are drawn, or "" if all are.
 
     Examples
     --------
-    >>> first_of(3, 3), first_of(15, 42, is_last=True), first_of(3, 9, " columns")
+    >>> first_of(3, 3), first_of(15, 42, which="last"), first_of(3, 9, " columns")
     ('', 'the last 15 of 42', 'the first 3 of 9 columns')
     """
-    return f"the {'last' if is_last else 'first'} {count} of {total}{noun}" * (count < total)
+    return f"the {which} {count} of {total}{noun}" * (count < total)

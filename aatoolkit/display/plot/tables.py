@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     APART,
     CONTEXT,
+    OWNER_COLUMNS,
     Options,
     PlotData,
     missing_reasons,
@@ -51,13 +53,18 @@ from aatoolkit.display.plot.style import (
     in_words,
     styles_for,
 )
-from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK
+from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
 from aatoolkit.stats.interval import Bounds
 
 # --- key figures ------------------------------------------------------------------------------
 
 _OF_RESULTS = ("low", "high", "p", "n", "clusters", "deff")
 """Endings of columns of statistics that are no key figures, but describe one."""
+_OF_RESPONSES = re.compile(
+    r"(.*_)?(row_count|row_total|total_rows|window_days|filters_days|page|limit)"
+)
+"""Matches numbers that describe a response, and not what it is about."""
+_OF_100 = " (0 to 100)"
 
 
 class Card(NamedTuple):
@@ -79,39 +86,43 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     """Return a picture with a row per key figure, such as an overview; None if no data fit."""
     is_single = len(data) == 1 and not options.x
     cards, columns = (_row_cards if is_single else key_figures)(data, options)
-    if not cards:
-        return None
+    states_shown = [*filter(data.has_states, data.kinds)]
+    if not cards or (is_single and data.label_column and states_shown and not options.kind):
+        return None  # the state of a row says more than its numbers
     if data.overall_availability.status == Status.UNAVAILABLE:
         return empty(data.first(0), options)
     title, drawn = capitalized(data.table_words or "figures"), cards[: options.max_rows(12)]
     # Changes in percentage points are changes of rates.
     headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in drawn
                           if change.endswith("pp")][:2])  # fmt: skip
+    name = ", ".join(data.constant_names())
     if is_single:
-        title = f"{data.row_name}: {title}".removeprefix(": ")
         verdict = data.texts("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
-        leads = [
-            f"{card.label} {card.value}" for card in cards if "%" in card.value or not cards[1:]
-        ]
-        headline = capitalized(verdict) or "".join(leads[:1])
+        leads = [f"{label} {value}".replace(f"{_OF_100} {value}", f" {value} of 100")
+                 for label, value, *_ in cards
+                 if "%" in value or _OF_100 in label or not cards[1:]]  # fmt: skip
+        headline = capitalized(verdict) or f"{name}: {''.join(leads[:1])}".strip(": ") * bool(leads)
+    if name not in headline:
+        title = f"{name}: {title}"
     labels, *texts = zip(*drawn, strict=True)
     day_lines, is_measured = [], ~np.isnan(data.values(columns[0]))
     # The daily values are those of the whole; parts of it have no line.
-    for row, card in enumerate(drawn if data.keys == ["metric"] else ()):
+    for row, card in enumerate(drawn if data.keys == ["metric"] and not name else ()):
         # A line of a few numbers in the row, which breaks where there is none.
         heights = row + 0.3 - 0.6 * shares_of_range(data.daily_values(card.measure))
         if heights.size and is_measured[row]:
             day_lines.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
     how_to_read = "Lines: by day. " * bool(day_lines)
     if any(texts[2]) and not data.is_result:
-        how_to_read += "The interval takes what is counted for independent"
+        how_to_read += "Intervals: as if counts were independent"
     beside = [
         WordColumn(words, heading, "right", heading == "value")
         for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
         if any(words)
     ]  # fmt: skip
-    if "verdict" in data.kinds and not is_single:
-        headline = _state_counts(data, "verdict")
+    if states_shown and not is_single:
+        beside.append(_word_column(data.first(len(drawn)), states_shown[0]))
+        headline = _state_counts(data, states_shown[0])
     return row_panel(
         "figures", data, title, [*map(Name, labels)], (), NONE, columns, total=len(cards),
         beside=beside, over=day_lines, how=how_to_read.removesuffix(". "), headline=headline,
@@ -134,7 +145,7 @@ def _cards(
             why or number(value, unit),
             signed(value - earlier, unit) if value + earlier == value + earlier else "",
             f"{number(low, unit)} to {number(high, unit)}" if low + high == low + high else "",
-            sample,
+            sample * (unit in (FRACTION, RANK, SCORE)),
         )
         for label, value, earlier, unit, sample, why, low, high in zip(
             labels, data.values(name),
@@ -149,8 +160,10 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[s
     """Return a card for each number of a frame with a single row, and the names of the columns."""
     is_result = data.is_result and not options.y
     columns = options.y or [
-        n for n in data.numbers if not (is_result and n.rpartition("_")[2] in _OF_RESULTS)
-    ]
+        n for n in data.numbers
+        if not _OF_RESPONSES.fullmatch(n)
+        and not (is_result and n.rpartition("_")[2] in _OF_RESULTS)
+    ]  # fmt: skip
     # In a result of statistics, the interval belongs to the number before it.
     names = [*data.kinds]
     estimate = names[names.index("low") - 1] if is_result and "low" in names else ""
@@ -159,7 +172,11 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[s
         intervals = whiskers(data, name)
         if name == estimate:
             intervals = replace(intervals, low=data.values("low"), high=data.values("high"))
-        cards += _cards(data, [column_title(name)], name, intervals=intervals)
+        label = column_title(name) + _OF_100 * (data.unit(name) == SCORE)
+        cards += _cards(data, [label], name, intervals=intervals)
+    if cards and not (is_result or options.y):
+        cards += [Card(column_title(name), cell_texts(data, name)[0], "", "", "")
+                  for name in data.of_kind("flag")]  # fmt: skip
     return cards, columns
 
 
@@ -185,7 +202,7 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[
 
 # --- tables of states and of text -------------------------------------------------------------
 
-_ROWS, _TEXT_ROWS, _COLUMNS = 15, 8, 5
+_ROWS, _TEXT_ROWS, _COLUMNS = 15, 10, 5
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
@@ -196,16 +213,13 @@ def states(data: PlotData, options: Options) -> Spec | None:
     is_nameless = data.is_bare_key(x) or bool(data.frame[x].isna().any())
     if not options.kind and (len(data) > _ROWS or data.measures or is_nameless):
         return None
-    other_columns = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT, *APART)]
-    state_columns = [n for n in other_columns if data.kinds[n] == "flag" or data.has_states(n)]
-    if not state_columns:
+    # Own brands and sites are marked by their names.
+    excluded = (x, *data.keys, *CONTEXT, *APART, *OWNER_COLUMNS)
+    columns = [name for name in data.kinds if name not in excluded and data.kinds[name] != "list"]
+    is_state = {name: data.kinds[name] == "flag" or data.has_states(name) for name in columns}
+    if not any(is_state.values()):
         return None
-    more = [
-        n
-        for n in other_columns
-        if n not in state_columns and (data.is_category(n) or n in data.numbers)
-    ]
-    columns = [*state_columns, *more][: _COLUMNS - 1]
+    columns = sorted(columns, key=lambda name: not is_state[name])[: _COLUMNS - 1]
     title = data.table_words or ", ".join(map(humanize, columns))
     return _table(
         "verdicts", data, options, columns, f"{title} by {humanize(data.row_noun(x))}", x,
@@ -215,10 +229,14 @@ def states(data: PlotData, options: Options) -> Spec | None:
 
 def _state_counts(data: PlotData, name: str) -> str:
     """Return how often each state occurs, such as "Result: 5 passed, 2 failed"."""
-    state_counts = Counter(_word_column(data, name).words).most_common(4)
-    return capitalized(
-        f"{humanize(name)}: {', '.join(f'{count} {state}' for state, count in state_counts)}"
-    )
+    counts = Counter(_word_column(data, name).words)
+    texts = [f"{count} {state}" for state, count in counts.most_common(4)]
+    if len(data) == 1:
+        subject = data.labels(data.label_column)[0] if data.label_column else ""
+        return f"{subject}: {humanize(name)} {', '.join(counts)}".removeprefix(": ")
+    if {*counts} <= {"yes", "no"}:
+        texts = [f"{counts['yes']} of {len(data)}"]
+    return f"{column_title(name)}: {', '.join(texts)}"
 
 
 def stages(data: PlotData, options: Options) -> Spec | None:
@@ -236,9 +254,15 @@ def _table(
     """Return the `Spec` of a table: the first rows of ``columns``, with headings."""
     rows = data.first(options.max_rows(_ROWS if x else _TEXT_ROWS))
     names = names_of(rows, rows.row_labels(x) if x else [""] * len(rows))
+    beside = [_word_column(rows, name) for name in columns]
+    if not x and beside and len(rows) > 1:
+        # In the first column, what is repeated is written once.
+        words = [*beside[0].words]
+        words[1:] = [word * (word != above) for above, word in pairwise(words)]
+        beside[0] = replace(beside[0], words=words)
     return row_panel(
         kind, rows, capitalized(title), names, (), NONE, columns, total=len(data),
-        headline=headline, beside=[_word_column(rows, name) for name in columns],
+        headline=headline, beside=beside,
     )  # fmt: skip
 
 
@@ -266,7 +290,7 @@ def empty(data: PlotData, options: Options) -> Spec:
         ] or [*data.kinds]  # fmt: skip
         # Text first; identifiers without a title last.
         rows = data.first(_TEXT_ROWS)
-        columns.sort(key=rows.is_bare_key)
+        columns.sort(key=lambda name: (rows.is_bare_key(name), name in OWNER_COLUMNS))
         columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
         numbers = [name for name in columns if data.kinds[name] == "number"]
         columns = [n for n in columns if n not in numbers][: _COLUMNS - 2] + numbers[:2]

@@ -13,6 +13,7 @@ from aatoolkit._util.numbers import number, numbers
 from aatoolkit._util.text import humanize, some_of
 from aatoolkit.display.plot.data import (
     APART,
+    FEW,
     NOT_GIVEN,
     NOT_LISTED,
     NOT_MEASURED,
@@ -26,6 +27,7 @@ from aatoolkit.display.plot.data import (
     whiskers,
 )
 from aatoolkit.display.plot.rows import (
+    interval_words,
     leader_headline,
     missing_style,
     quoted,
@@ -33,7 +35,7 @@ from aatoolkit.display.plot.rows import (
     tips_of,
 )
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
-from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, in_words, styles_for
+from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, styles_for
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats.interval import Bounds
 
@@ -41,7 +43,7 @@ _MOST_LINES = 4
 """The most lines that are easily distinguished; more series make a heat map."""
 
 PART = "part of the period"
-_NOISY, _DAYS = 10, 21
+_DAYS = 21
 """A rate is drawn by week if days have fewer answers than this, and there are this many days."""
 
 
@@ -108,12 +110,14 @@ def _time_text(moment: pd.Timestamp) -> str:
     return str(moment).removesuffix(" 00:00:00")[:16]
 
 
-def _years_text(moments: Sequence[pd.Timestamp]) -> str:
-    """Return the first and last year, such as ``2025–2026``, as the label of a time axis."""
+def _time_label(data: PlotData, x: str, moments: Sequence[pd.Timestamp]) -> str:
+    """Return the label of a time axis: its years, such as ``2025–2026``, and what its days are."""
+    note = f", {data.time_noun(x)}s by their last day" * data.is_by_last_day
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
-        return ""  # the ticks show the years
+        return note[2:].capitalize()  # the ticks show the years
     pattern = "%Y" if all(moment == moment.normalize() for moment in moments) else "%d %b %Y"
-    return "–".join(dict.fromkeys(f"{moment:{pattern}}" for moment in (moments[0], moments[-1])))
+    years = dict.fromkeys(f"{moment:{pattern}}" for moment in (moments[0], moments[-1]))
+    return "–".join(years) + note
 
 
 # --- lines ------------------------------------------------------------------------------------
@@ -136,7 +140,8 @@ class _Line(NamedTuple):
 def lines(data: PlotData, options: Options) -> Spec | None:
     """Return lines of the most informative number over time; None if the data do not fit."""
     x = options.x or next(iter(data.time_keys), None)
-    if x is None or data.kinds[x] != "time":
+    is_chosen = options.kind or options.color
+    if x is None or data.kinds[x] != "time" or not (is_chosen or options.x or data.varies(x)):
         return None
     other_keys = [name for name in data.keys if name not in (*data.time_keys, x)]
     by = options.color or (other_keys[0] if len(other_keys) == 1 and not options.x else None)
@@ -144,7 +149,6 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     if not columns or (by and len(columns) > 1) or len({data.unit(name) for name in columns}) > 1:
         return None
     ungrouped, mark_columns, y = data, [x, *filter(None, [by])], columns[0]
-    is_chosen = options.kind or options.color
     limit = len(SERIES) if is_chosen else _MOST_LINES
     max_lines = min(options.top or limit, limit)
     if data.varying_context(by):
@@ -173,6 +177,8 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     unmeasured = [line.name.text for line in series if by and is_missing[line.rows].all()]
     total = len(series) - len(unmeasured) if by else len(columns)
     x_days = days_of(pd.DatetimeIndex(tables[0].columns))
+    if data.is_by_last_day and data.window[1]:  # the last week ends with the window
+        x_days = np.minimum(x_days, days_of(pd.DatetimeIndex([data.window[1]])))
     series = _set_styles(sorted(series, key=lambda line: not line.name.is_own)[:max_lines])
     unit, noun, moments = data.unit(y), humanize(data.time_noun(x)), tables[0].columns
     step = float(min(np.diff(x_days), default=1.0))
@@ -208,16 +214,18 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     last_values = sorted((sign * line.values[-1], line.name.text)
                          for line in measured if line.values[-1] == line.values[-1])  # fmt: skip
     last_text = some_of([f"{name} {number(float(sign * n), unit)}" for n, name in last_values])
+    is_last_cut = any(x_days[-1] in mark.x for mark in parts)
     subject = f" of {banded.name.text}" if banded and len(series) > 1 else ""
     return Spec(
         "line", data, columns, title,
         Scale(float(x_days[0]) - step / 2, float(x_days[-1]) + step / 2, "time",
-              label=_years_text(moments), days=tuple(x_days.tolist())), scale, [*marks, *parts],
-        headline=f"Last {noun}: {last_text}" if last_text else "",
+              label=_time_label(data, x, moments), days=tuple(x_days.tolist())), scale,
+        [*marks, *parts],
+        headline=f"Last {noun}{', in part' * is_last_cut}: {last_text}" if last_text else "",
         extent=first_of(len(series), total),
         n=(f"{some_of(unmeasured)}: {NOT_MEASURED} · " * bool(unmeasured)
            + _sample_text(data, y, slice(None)) * (len(measured) < 2)).strip(" ·"),
-        how=f"Band{subject}: {in_words(banded.ends.method)}" if banded else "",
+        how=f"Band{subject}: {interval_words(banded.ends)}" if banded else "",
         legend=[*((PART, mark.style, "dots") for mark in parts[:1]), *legend],
         height=175.0, by=mark_columns, bounds=intervals[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
@@ -233,7 +241,7 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bo
         return False
     sizes = pd.Series(data.values(size_column))
     # One day in ten is enough to make a zigzag of a line.
-    is_small = bool(sizes[sizes > 0].quantile(0.1) < _NOISY)
+    is_small = bool(sizes[sizes > 0].quantile(0.1) < FEW)
     is_long = len(filled_times(data.moments(x))) >= _DAYS
     return is_small and is_long and not data.frame.duplicated([*mark_columns]).any()
 
@@ -351,7 +359,8 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
             tips=[*tips[mask]], strength=None if reason else strength[mask],
         ))  # fmt: skip
     marks.append(Mark("words", cell_x, cell_y, words=words, strength=strength, shift=0.0))
-    parts = _part_marks(data, y, x, rows.ravel(), cell_x - 0.4, cell_y, GREYS[0]) * is_time
+    at = rows.ravel(), cell_x - 0.4, cell_y, GREYS[0]
+    parts = _part_marks(data, y, x, *at) if is_time else []
     legend += [(PART, mark.style, "dots") for mark in parts]
     marks += parts
     if not has_numbers:
@@ -362,16 +371,19 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
     short = [f"{column:%d %b}{head[10:]}" if is_time else quoted(head)
              for column, head in zip(columns, headings, strict=True)]  # fmt: skip
     best_names = [
-        Name(f"{quoted(names_y[row].text)}, {short[column]}".removeprefix(", "))
+        Name(f"{quoted(names_y[row].text)} {'on' if is_time else 'with'} {short[column]}".strip())
         for row, column in zip(*divmod(best_two, len(columns)), strict=True)
     ]
     headline = leader_headline(best_names, best, unit, what)
-    headline *= data.stands_out(y, data.values(y) == best[0], ends)
+    # The best rate of many single days is mostly chance.
+    headline *= data.stands_out(y, data.values(y) == best[0], ends) and (
+        not is_time or (data.is_additive(y) and not parts)
+    )
     return Spec(
         "heatmap", data, (y,),
         data.title(what, by, data.row_noun(x)),
         Scale(-0.5, len(columns) - 0.5, "names", names=tuple(names_x),
-              label=_years_text(columns) if is_time else "",
+              label=_time_label(data, x, columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
         Scale(len(names_y) - 0.5, -0.5, "names", names=tuple(names_y)), marks,
         headline=headline, how="Stronger is better" * is_rank,

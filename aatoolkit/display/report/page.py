@@ -66,7 +66,8 @@ style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 <a class="skip" href="#sections">Skip to the sections</a>
 <header><h1>{title}</h1><p class="lead">How AI answer engines mention, rank and cite {host}.</p>
 <p class="note">{notes}</p>
-<p class="note paper">Not on paper: further tables, and where each number comes from.</p></header>
+<p class="note paper">Not on paper: comparisons, further tables, and where each number \
+comes from.</p></header>
 <main>
 <section aria-labelledby="changed"><h2 id="changed">Summary</h2>{summary}</section>
 <nav id="sections" aria-label="Sections"><ul>{contents}</ul></nav>
@@ -133,7 +134,11 @@ class _Page:
         evidence = self._evidence[name] = SectionEvidence(number, self._explainer)
         docs = {declared.name: declared.doc for declared in tables.declaration or ()}
         titles = {table: title_of(table, docs.get(table, "")) for table in tables}
-        availability = state_words(tables._state(next(iter(titles))))
+        states = [state_words(tables._state(table)) for table in titles]
+        # What was measured in part says more than what was measured as a whole.
+        availability = min(states, key=lambda state: "◐○?●–".find(state[0]))
+        same_count = states.count(availability)
+        availability += f" ({same_count} of {len(states)} tables)" * (same_count < len(states))
         picture = self._picture_html(tables, chapter)
         unfolded = {table: columns for table, columns in chapter.tables.items() if table in tables}
         unfolded = unfolded or {next(iter(titles)): []}
@@ -224,7 +229,7 @@ class _Page:
             f"<p>It cannot be said whether {escape(some_of(untested), 400)} changed.</p>"
             if untested else "",
             bullets(failed),
-            '<p><a href="#measured">What was measured</a></p>',
+            '<p class="screen"><a href="#measured">What was measured</a></p>',
             _comparisons_html(comparisons, since) if comparisons else "",
         ])  # fmt: skip
 
@@ -263,9 +268,10 @@ class _Page:
                         f"<small>{small}</small>{sparkline(data.daily_values(measure))}</dd></div>"
                     )
                 if cards:
-                    note = f"Changes are since {since}. Each number leads to where it comes from."
                     return (
-                        f'<p class="note">{escape(note)}</p><dl class="cards">{"".join(cards)}</dl>'
+                        f'<p class="note">Changes are since {escape(since)}. <span class="screen">'
+                        "Each number leads to where it comes from.</span></p>"
+                        f'<dl class="cards">{"".join(cards)}</dl>'
                     )
         return '<p class="note">No key figure has a value; the sections say why.</p>'
 

@@ -102,7 +102,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   :root { --ink: #000000; --muted: #444444; --grid: #cccccc; --paper: #ffffff; --lack: #f6f8fa;
     --hatch: #666666; --link: #000000; --found: #ffffff; }
   body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.35; }
-  nav, .skip, details:not(.table) { display: none; }
+  nav, .skip, .screen, details:not(.table) { display: none; }
   .paper { display: block; }
   h1 { font-size: 18pt; }
   h2 { font-size: 12pt; }
@@ -121,11 +121,11 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   h2 + p, h2 + ul, caption + thead { break-before: avoid; }
   .wide { overflow: visible; background: none; margin: 1mm 0 2mm; }
   table { font-size: 7pt; min-width: 0; width: 100%; }
-  th, td { padding: .4mm 1.1mm .4mm 0; }
+  th, td { padding: .4mm 2.2mm .4mm 0; overflow-wrap: normal; }
   .sections :is(th, td):nth-child(n+6) { display: none; }
   thead th { min-width: 0; }
   tbody td:not(.number) { max-width: 26mm; }
-  tbody th[scope] { overflow-wrap: anywhere; min-width: 23mm; }
+  tbody th[scope] { min-width: 23mm; }
   #measured + ul, #measured + ul small { font-size: 6.8pt; line-height: 1.1; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }

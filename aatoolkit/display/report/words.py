@@ -37,11 +37,11 @@ ranking      ranking_leaderboard   Brands and share of voice
     ranking_leaderboard     brand share_of_voice mention_count average_position first_position_rate
 prompts      prompts               Prompts
     prompts                 prompt topic answer_count mention_count mention_rate average_position
-domains      source_domain_types   Cited domains
+domains      source_domains        Cited domains
     source_domains          source_domain domain_type citation_count citation_share answer_count
 urls         cited_urls            Cited pages
     cited_urls              url page_type citation_count citation_share answer_count
-gaps         gap_domains           Gaps to other brands
+gaps         gap_topics            Gaps to other brands
     gap_domains             source_domain kind own_citations prompt_count opportunity_score
     gap_topics              topic own_mention_rate leader leader_mention_rate gap answer_count
 perception   perception_sentiment  Sentiment and claims
