@@ -359,7 +359,7 @@ def test_what_has_no_room_is_left_out_and_not_cut() -> None:
     assert "CNAME state" in words
     assert "connected" in words
     assert "…" not in words
-    assert gateway.figure.get_supxlabel() == "2 of 5 columns · acme.example · crawl"
+    assert gateway.figure.get_supxlabel() == "acme.example · measured in part · crawl"
     for name in ("actions", "chat_mentions", "prompt_engines"):
         axes = read(name).aa.plot(figsize=(3, 2))
         title = axes.figure.get_suptitle().replace("\n", " ")

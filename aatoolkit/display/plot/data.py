@@ -463,12 +463,11 @@ class PlotData:
         id_nouns = (key.removesuffix("_id") for key in reversed(self.keys) if key.endswith("_id"))
         return next(id_nouns, title or name)
 
-    def constant_names(self) -> list[str]:
-        """Return what all rows are about: the labels of key columns that have only one value."""
-        key = self.metadata.key or declared_key(self.table) or (() if self.is_known else self.keys)
-        return [
-            self.labels(name)[0] for name in key if name in self.kinds and not self.varies(name)
-        ]
+    def constants(self) -> dict[str, str]:
+        """Return what all rows are about: the key columns that have only one value, with labels."""
+        key = self.metadata.key or declared_key(self.table) or ()
+        names = [name for name in key if name in self.kinds and not self.varies(name)]
+        return {name: self.labels(name)[0] for name in names}
 
     def daily_values(self, name: str) -> Numbers:
         """Return the daily values of a metric, from any table of the response; empty if none."""

@@ -49,6 +49,7 @@ from aatoolkit.display.plot.style import (
     STATUS_WORDS,
     UNMEASURED,
     VERDICTS,
+    Style,
     column_title,
     in_words,
     styles_for,
@@ -60,21 +61,21 @@ from aatoolkit.stats.interval import Bounds
 
 _OF_RESULTS = ("low", "high", "p", "n", "clusters", "deff")
 """Endings of columns of statistics that are no key figures, but describe one."""
-_OF_RESPONSES = re.compile(
-    r"(.*_)?(row_count|row_total|total_rows|window_days|filters_days|page|limit)"
-)
-"""Matches numbers that describe a response, and not what it is about."""
 _OF_100 = " (0 to 100)"
 
 
 class Card(NamedTuple):
-    """A key figure, as texts: its label, value, change, interval and sample size."""
+    """A key figure, as texts: its label, value, change, interval and sample size.
+
+    ``sign`` is drawn before the value if it is a state, such as ``passed``.
+    """
 
     label: str
     value: str
-    change: str
-    interval: str
-    sample: str
+    change: str = ""
+    interval: str = ""
+    sample: str = ""
+    sign: Style | None = None
 
     @property
     def measure(self) -> str:
@@ -83,49 +84,59 @@ class Card(NamedTuple):
 
 
 def figures(data: PlotData, options: Options) -> Spec | None:
-    """Return a picture with a row per key figure, such as an overview; None if no data fit."""
+    """Return a picture with a row per key figure, such as an overview; None if no data fit.
+
+    A single row is a list of its columns.
+    """
     is_single = len(data) == 1 and not options.x
     cards, columns = (_row_cards if is_single else key_figures)(data, options)
-    states_shown = [*filter(data.has_states, data.kinds)]
-    if not cards or (is_single and data.label_column and states_shown and not options.kind):
-        return None  # the state of a row says more than its numbers
+    if not cards:
+        return None
     if data.overall_availability.status == Status.UNAVAILABLE:
         return empty(data.first(0), options)
-    title, drawn = capitalized(data.table_words or "figures"), cards[: options.max_rows(12)]
-    # Changes in percentage points are changes of rates.
-    headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in drawn
-                          if change.endswith("pp")][:2])  # fmt: skip
-    name = ", ".join(data.constant_names())
+    drawn = cards[: options.max_rows(12)]
+    title = capitalized(data.table_words or ", ".join(map(humanize, columns)))
+    name = ", ".join(data.constants().values())
+    state = next(filter(data.has_states, columns if is_single else data.kinds), "")
     if is_single:
-        verdict = data.texts("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
-        leads = [f"{label} {value}".replace(f"{_OF_100} {value}", f" {value} of 100")
-                 for label, value, *_ in cards
-                 if "%" in value or _OF_100 in label or not cards[1:]]  # fmt: skip
-        headline = capitalized(verdict) or f"{name}: {''.join(leads[:1])}".strip(": ") * bool(leads)
+        leads = [f"{humanize(state)} {cards[0].value}"] if state else [
+            f"{label} {value}".replace(f"{_OF_100} {value}", f" {value} of 100")
+            for label, value, *_ in cards if "%" in value or _OF_100 in label or not cards[1:]
+        ]  # fmt: skip
+        if "verdict" in data.kinds and data.is_result:
+            leads = [capitalized(data.texts("verdict")[0].partition(" (")[0])]
+        headline = ": ".join(filter(None, [name, *leads[:1]])) * bool(leads)
+    else:  # changes in percentage points are changes of rates
+        leads = [f"{label} {value} ({change})" for label, value, change, *_ in drawn
+                 if change.endswith("pp")]  # fmt: skip
+        headline = _state_counts(data, state) if state else ", ".join(leads[:2])
     if name not in headline:
         title = f"{name}: {title}"
-    labels, *texts = zip(*drawn, strict=True)
-    day_lines, is_measured = [], ~np.isnan(data.values(columns[0]))
+    labels, *texts, signs = zip(*drawn, strict=True)
+    day_lines = []
     # The daily values are those of the whole; parts of it have no line.
     for row, card in enumerate(drawn if data.keys == ["metric"] and not name else ()):
         # A line of a few numbers in the row, which breaks where there is none.
         heights = row + 0.3 - 0.6 * shares_of_range(data.daily_values(card.measure))
-        if heights.size and is_measured[row]:
+        if heights.size and not np.isnan(data.values(columns[0])[row]):
             day_lines.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
     how_to_read = "Lines: by day. " * bool(day_lines)
     if any(texts[2]) and not data.is_result:
         how_to_read += "Intervals: as if counts were independent"
+    has_words = is_single and not {*columns} <= {*data.of_kind("number")}
     beside = [
-        WordColumn(words, heading, "right", heading == "value")
+        WordColumn(words, heading, "left" if has_words else "right", heading == "value",
+                   signs if any(signs) and heading == "value" else ())
         for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
         if any(words)
     ]  # fmt: skip
-    if states_shown and not is_single:
-        beside.append(_word_column(data.first(len(drawn)), states_shown[0]))
-        headline = _state_counts(data, states_shown[0])
+    if state and not is_single:
+        beside.append(_word_column(data.first(len(drawn)), state))
+    has_numbers = any(data.kinds[name] == "number" for name in columns)
     return row_panel(
-        "figures", data, title, [*map(Name, labels)], (), NONE, columns, total=len(cards),
-        beside=beside, over=day_lines, how=how_to_read.removesuffix(". "), headline=headline,
+        "figures" if has_numbers else "table", data, title, [*map(Name, labels)], (), NONE,
+        columns, total=len(cards), beside=beside, over=day_lines, headline=headline,
+        how=how_to_read.removesuffix(". "),
     )  # fmt: skip
 
 
@@ -157,26 +168,28 @@ def _cards(
 
 
 def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
-    """Return a card for each number of a frame with a single row, and the names of the columns."""
+    """Return a card for each column of a frame with a single row, and the names of the columns."""
     is_result = data.is_result and not options.y
-    columns = options.y or [
-        n for n in data.numbers
-        if not _OF_RESPONSES.fullmatch(n)
-        and not (is_result and n.rpartition("_")[2] in _OF_RESULTS)
-    ]  # fmt: skip
+    excluded = (*data.constants(), *CONTEXT, *APART, *OWNER_COLUMNS)
     # In a result of statistics, the interval belongs to the number before it.
     names = [*data.kinds]
     estimate = names[names.index("low") - 1] if is_result and "low" in names else ""
+    if is_result:
+        names = [name for name in data.numbers if name.rpartition("_")[2] not in _OF_RESULTS]
+    # States first, then numbers.
+    names.sort(key=lambda name: (not data.has_states(name), data.kinds[name] != "number"))
+    columns = options.y or [name for name in names if name not in excluded]
     cards = []
     for name in columns:
+        if data.kinds[name] != "number":
+            words = _word_column(data, name)
+            cards.append(Card(words.heading, words.words[0], sign=next(iter(words.signs), None)))
+            continue
         intervals = whiskers(data, name)
         if name == estimate:
             intervals = replace(intervals, low=data.values("low"), high=data.values("high"))
         label = column_title(name) + _OF_100 * (data.unit(name) == SCORE)
         cards += _cards(data, [label], name, intervals=intervals)
-    if cards and not (is_result or options.y):
-        cards += [Card(column_title(name), cell_texts(data, name)[0], "", "", "")
-                  for name in data.of_kind("flag")]  # fmt: skip
     return cards, columns
 
 
@@ -231,9 +244,6 @@ def _state_counts(data: PlotData, name: str) -> str:
     """Return how often each state occurs, such as "Result: 5 passed, 2 failed"."""
     counts = Counter(_word_column(data, name).words)
     texts = [f"{count} {state}" for state, count in counts.most_common(4)]
-    if len(data) == 1:
-        subject = data.labels(data.label_column)[0] if data.label_column else ""
-        return f"{subject}: {humanize(name)} {', '.join(counts)}".removeprefix(": ")
     if {*counts} <= {"yes", "no"}:
         texts = [f"{counts['yes']} of {len(data)}"]
     return f"{column_title(name)}: {', '.join(texts)}"
@@ -295,13 +305,6 @@ def empty(data: PlotData, options: Options) -> Spec:
         numbers = [name for name in columns if data.kinds[name] == "number"]
         columns = [n for n in columns if n not in numbers][: _COLUMNS - 2] + numbers[:2]
         title = title or capitalized(", ".join(map(humanize, columns))) or "No columns"
-        if len(data) == 1 and columns:
-            # A single row is a list of its columns.
-            texts = [_word_column(data, name).words[0] for name in columns]
-            return row_panel(
-                "table", data, title, [Name(column_title(name)) for name in columns], (), NONE,
-                columns, beside=[WordColumn(texts, "value")],
-            )  # fmt: skip
         return _table("table", data, options, columns, title)
     availability = data.overall_availability
     rows_note = ", with no rows" * (availability.status != Status.UNAVAILABLE)

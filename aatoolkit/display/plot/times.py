@@ -368,17 +368,13 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
                   for n, share in ((low, is_rank), (high, not is_rank))] + legend  # fmt: skip
     best_two = np.argsort((1 if is_rank else -1) * values, axis=None, kind="stable")[:2]
     best = values.flat[best_two]
-    short = [f"{column:%d %b}{head[10:]}" if is_time else quoted(head)
-             for column, head in zip(columns, headings, strict=True)]  # fmt: skip
     best_names = [
-        Name(f"{quoted(names_y[row].text)} {'on' if is_time else 'with'} {short[column]}".strip())
+        Name(f"{quoted(names_y[row].text)} with {quoted(headings[column])}")
         for row, column in zip(*divmod(best_two, len(columns)), strict=True)
     ]
-    headline = leader_headline(best_names, best, unit, what)
-    # The best rate of many single days is mostly chance.
-    headline *= data.stands_out(y, data.values(y) == best[0], ends) and (
-        not is_time or (data.is_additive(y) and not parts)
-    )
+    # The best of many days is mostly chance.
+    headline = leader_headline(best_names, best, unit, what) * (not is_time)
+    headline *= data.stands_out(y, data.values(y) == best[0], ends)
     return Spec(
         "heatmap", data, (y,),
         data.title(what, by, data.row_noun(x)),
