@@ -30,7 +30,7 @@ def test_it_opens_offline_without_a_complaint(page: Any, report: Path) -> None:
     assert page.title() == "acme.example: how AI answer engines treat the brand"
     heads = page.locator("h2").all_inner_texts()
     assert heads[:3] == ["Summary", "Overview", "Brands and share of voice"]
-    assert heads[-2:] == ["Technical state of the site", "What was measured"]
+    assert heads[-1] == "Technical state of the site"
     assert page.locator("figure img").count() >= 4
     assert page.evaluate("document.scripts.length") == 0
 

@@ -87,7 +87,7 @@ def test_it_opens_with_a_summary_and_goes_on_in_reading_order(
     heads = re.findall(r"<h2 id=[^>]*>(.*?)</h2>", written)
     assert heads[0] == "Summary"
     assert heads[1:4] == ["Overview", "Brands and share of voice", "Cited domains"]
-    assert heads[4:] == ["Visits of AI crawlers", "What was measured"]
+    assert heads[4:] == ["Visits of AI crawlers"]
     summary = written[: written.index('id="sections"')]
     figure = (
         r"<dt>{}</dt><dd><a href=\"#e[^>]*>{}</a><small>[+−][^<]*: (may|cannot)[^<]*</small><svg"

@@ -482,7 +482,8 @@ class PlotData:
         dated += [_facts_of(response).window for response in self.responses]
         if not any(all(days) for days in dated):
             # Other sections of the host may say what the window is.
-            dated += [facts.window for _, facts in _facts_by_host(self) if facts.has_window]
+            beside = [facts.window for _, facts in _facts_by_host(self)]
+            dated += filter(all, beside)
         start = max((first for first, _ in dated), default="")
         end = min((last for _, last in dated if last), default="")
         span = re.search(r"\bdays=(\d+)", sources[0].scope or "") if end and sources else None
@@ -600,11 +601,6 @@ class ResponseFacts:
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
     daily_values: dict[str, Numbers] = field(default_factory=dict)
     days: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def has_window(self) -> bool:
-        """Whether days are those of a window, and not of a single measurement."""
-        return any("window" in name for name in self.days)
 
     @property
     def window(self) -> tuple[str, str]:

@@ -130,7 +130,6 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
         except AvailabilityError:  # rows that share a mark and cannot be aggregated
             if options.kind or options.is_chosen:
                 raise
-            spec = times.heatmap(data, options, is_last=True)
     if spec is None and options.kind and len(data):
         raise AvailabilityError(
             f"these columns do not fit a picture of kind {options.kind!r}; choose others "

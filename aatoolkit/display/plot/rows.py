@@ -124,8 +124,12 @@ def missing_style(reason: str) -> Style:
     return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
 
 
-def names_of(data: PlotData, labels: Iterable[str]) -> list[Name]:
-    """Return a `Name` for each row: its label, and whether it is about the own brand or site."""
+def names_of(data: PlotData, x: str = "", labels: Iterable[str] = ()) -> list[Name]:
+    """Return a `Name` for each row: its label, and whether it is about the own brand or site.
+
+    The labels are ``labels``, or those of the column ``x``.
+    """
+    labels = labels or data.row_labels(x)
     return [
         Name(label, bool(is_own)) for label, is_own in zip(labels, data.is_own_row(), strict=True)
     ]
@@ -248,7 +252,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     other_style = REST if rows.is_own_row().any() else OWN
     rows = rows.rows_at([*drawn, *missing])
     bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
-    names = names_of(rows, rows.row_labels(x))
+    names = names_of(rows, x)
     # A very wide interval is cut at the end of the scale, so that the others stay legible.
     limit = max(1.5 * np.nanmax([*values, 0]), 2 * np.quantile(np.nan_to_num(bounds.high), 0.75))
     bar_labels, sample_note = _bar_labels(numbers(values, unit), rows, y)
@@ -329,7 +333,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     order = np.argsort(negative_gaps, kind="stable") if is_gap else data.best_first(now, x)
     rows = data.rows_at(order[data.shown_slice(x, options.max_rows(15))])
     unit, earlier, later = rows.unit(now), rows.values(before), rows.values(now)
-    names, reasons = names_of(rows, rows.row_labels(x)), missing_reasons(rows, now)
+    names, reasons = names_of(rows, x), missing_reasons(rows, now)
     tips = [tips_of(rows, name, names) for name in pair]
     has_own = any(name.is_own for name in names)
     styles = [OWN if name.is_own or not has_own else MUTED for name in names]
@@ -382,7 +386,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     sums = parts.sum(axis=1, skipna=False)
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
         return None
-    names = names_of(rows, rows.row_labels(x))
+    names = names_of(rows, x)
     own_texts = [f"{names[row].text}: " + ", ".join(f"{part} {number(share, FRACTION)}"
                                                     for part, share in parts.iloc[row].items())
                  for row in np.flatnonzero(sums.notna()) if names[row].is_own]  # fmt: skip

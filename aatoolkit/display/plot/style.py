@@ -277,7 +277,7 @@ def column_title(name: str) -> str:
     >>> column_title("mention_rate"), column_title("action_id"), column_title("url")
     ('Mention rate', 'Action', 'URL')
     """
-    return capitalized(humanize(name.removesuffix("_id") or name))
+    return capitalized(humanize(re.sub("^(meta|totals|data|attributes)_|_id$", "", name) or name))
 
 
 def describe_scope(query: str | None) -> str:

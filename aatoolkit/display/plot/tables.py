@@ -99,9 +99,10 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     name = ", ".join(data.constants().values())
     state = next(filter(data.has_states, columns if is_single else data.kinds), "")
     if is_single:
-        leads = [f"{humanize(state)} {cards[0].value}"] if state else [
+        leads = [f"{humanize(state)} {cards[0].value}"] if state and name else [
             f"{label} {value}".replace(f"{_OF_100} {value}", f" {value} of 100")
-            for label, value, *_ in cards if "%" in value or _OF_100 in label or not cards[1:]
+            for label, value, *_ in cards
+            if value[:1].isdigit() and ("%" in value or _OF_100 in label or not cards[1:])
         ]  # fmt: skip
         if "verdict" in data.kinds and data.is_result:
             leads = [capitalized(data.texts("verdict")[0].partition(" (")[0])]
@@ -226,18 +227,30 @@ def states(data: PlotData, options: Options) -> Spec | None:
     is_nameless = data.is_bare_key(x) or bool(data.frame[x].isna().any())
     if not options.kind and (len(data) > _ROWS or data.measures or is_nameless):
         return None
-    # Own brands and sites are marked by their names.
-    excluded = (x, *data.keys, *CONTEXT, *APART, *OWNER_COLUMNS)
-    columns = [name for name in data.kinds if name not in excluded and data.kinds[name] != "list"]
-    is_state = {name: data.kinds[name] == "flag" or data.has_states(name) for name in columns}
-    if not any(is_state.values()):
+    columns = _columns(data, x)
+    if not (columns and _is_state(data, columns[0])):
         return None
-    columns = sorted(columns, key=lambda name: not is_state[name])[: _COLUMNS - 1]
-    title = data.table_words or ", ".join(map(humanize, columns))
-    return _table(
-        "verdicts", data, options, columns, f"{title} by {humanize(data.row_noun(x))}", x,
-        _state_counts(data, columns[0]),
-    )  # fmt: skip
+    return _table("verdicts", data, options, columns, x, _state_counts(data, columns[0]))
+
+
+def _is_state(data: PlotData, name: str) -> bool:
+    # Own brands and sites are marked by their names.
+    return name not in OWNER_COLUMNS and (data.kinds[name] == "flag" or data.has_states(name))
+
+
+def _columns(data: PlotData, x: str | None = None) -> list[str]:
+    """Return the columns of a table; if ``x`` names its rows, states come first."""
+    excluded = (*CONTEXT, *((x, *APART, *data.keys) if x else ()))
+    columns = [n for n in data.kinds if n not in excluded and data.frame[n].notna().any()]
+    # Identifiers without a title come last, and of equal columns one is enough.
+    rows = data.first(_ROWS)
+    columns.sort(key=lambda name: (
+        bool(x) and not _is_state(data, name), rows.is_bare_key(name), name in OWNER_COLUMNS
+    ))  # fmt: skip
+    columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
+    numbers = [name for name in columns if data.kinds[name] == "number"]
+    words = [name for name in columns if name not in numbers]
+    return words[: _COLUMNS - min(len(numbers), 2)] + numbers[:2]
 
 
 def _state_counts(data: PlotData, name: str) -> str:
@@ -253,23 +266,25 @@ def stages(data: PlotData, options: Options) -> Spec | None:
     """Return a table of the stages of a funnel; None for other frames."""
     if options.is_chosen or not data.table.startswith("statistics:funnel"):
         return None
-    columns, (x, *_) = [name for name in data.numbers if name != "n"], data.keys
-    return _table("stages", data, options, columns, f"stages by {x}", x)
+    columns = [name for name in data.numbers if name != "n"]
+    return _table("stages", data, options, columns, data.keys[0])
 
 
 def _table(
-    kind: str, data: PlotData, options: Options, columns: Sequence[str], title: str,
-    x: str | None = None, headline: str = "",
+    kind: str, data: PlotData, options: Options, columns: Sequence[str], x: str | None = None,
+    headline: str = "",
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of a table: the first rows of ``columns``, with headings."""
     rows = data.first(options.max_rows(_ROWS if x else _TEXT_ROWS))
-    names = names_of(rows, rows.row_labels(x) if x else [""] * len(rows))
+    names = names_of(rows, x) if x else [Name("")] * len(rows)
     beside = [_word_column(rows, name) for name in columns]
-    if not x and beside and len(rows) > 1:
+    title = data.table_words or ", ".join(map(humanize, columns)) or "no columns"
+    if x:
+        title += f" by {humanize(data.row_noun(x))}"
+    elif beside:
         # In the first column, what is repeated is written once.
-        words = [*beside[0].words]
-        words[1:] = [word * (word != above) for above, word in pairwise(words)]
-        beside[0] = replace(beside[0], words=words)
+        others = [word * (word != above) for above, word in pairwise(beside[0].words)]
+        beside[0] = replace(beside[0], words=[beside[0].words[0], *others])
     return row_panel(
         kind, rows, capitalized(title), names, (), NONE, columns, total=len(data),
         headline=headline, beside=beside,
@@ -292,20 +307,8 @@ def _word_column(data: PlotData, name: str) -> WordColumn:
 
 def empty(data: PlotData, options: Options) -> Spec:
     """Return a table of the first rows as text, or the reason why a frame has no rows."""
-    title = capitalized(data.table_words)
     if len(data):
-        columns = [
-            name for name in data.kinds
-            if name not in CONTEXT and data.frame[name].notna().any()
-        ] or [*data.kinds]  # fmt: skip
-        # Text first; identifiers without a title last.
-        rows = data.first(_TEXT_ROWS)
-        columns.sort(key=lambda name: (rows.is_bare_key(name), name in OWNER_COLUMNS))
-        columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
-        numbers = [name for name in columns if data.kinds[name] == "number"]
-        columns = [n for n in columns if n not in numbers][: _COLUMNS - 2] + numbers[:2]
-        title = title or capitalized(", ".join(map(humanize, columns))) or "No columns"
-        return _table("table", data, options, columns, title)
+        return _table("table", data, options, _columns(data) or [*data.kinds])
     availability = data.overall_availability
     rows_note = ", with no rows" * (availability.status != Status.UNAVAILABLE)
     message = (
@@ -319,7 +322,16 @@ def empty(data: PlotData, options: Options) -> Spec:
         Mark("boxes", -end, middle, style, to=end, size=FAR),
         Mark("words", middle, middle, words=[message], shift=0),
     ]
-    return Spec("empty", data, (), title or "No rows", NONE, NONE, marks, height=90.0)
+    return Spec(
+        "empty",
+        data,
+        (),
+        capitalized(data.table_words) or "No rows",
+        NONE,
+        NONE,
+        marks,
+        height=90.0,
+    )
 
 
 def cell_texts(data: PlotData, name: str) -> list[str]:
@@ -459,7 +471,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     level_match = re.search(r"\d+%", low_column.doc if low_column else "")
     assumption_match = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
-        kind, rows, title, names_of(rows, labels), cells, scale,
+        kind, rows, title, names_of(rows, labels=labels), cells, scale,
         [plot.value], total=len(data),
         headline=headline, beside=[WordColumn(row_texts)],
         over=[line_segments(tick, tick, row_positions - 0.28, row_positions + 0.28, INK, 1.6)],

@@ -279,11 +279,8 @@ _MOST_COLUMNS, _WRITTEN = 12, 200
 """The maximum number of columns other than times, and of cells with a number written in them."""
 
 
-def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | None:
-    """Return a heat map of the most informative number by two columns; None if they do not fit.
-
-    ``is_last`` says that all other kinds of pictures failed.
-    """
+def heatmap(data: PlotData, options: Options) -> Spec | None:
+    """Return a heat map of the most informative number by two columns; None if they do not fit."""
     if options.x and not options.color and not options.kind:
         return None
     # Named metrics and positions fit cells, but not bars.
@@ -295,8 +292,11 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
     keys = [*word_keys[-(2 - len(times)) :], *times]
     x = options.x or next((name for name in reversed(keys) if name != options.color), None)
     by = options.color or next((name for name in keys if name != x), None)
-    if by in APART and not times and not options.is_chosen:
-        x, by = by, x  # the longer names are rows
+    if x and by and not (times or options.is_chosen):
+        # Long names have more room as names of rows.
+        across, down = (max(map(len, data.labels(name)), default=0) for name in (x, by))
+        if by in APART or (across > max(down, 18) and not data.varying_context()):
+            x, by = by, x
     if x is None or y is None or len({x, by, y}) < 3 or data.kinds.get(by or "") == "time":
         return None
     if not options.kind:
@@ -305,7 +305,7 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
         # If each x has only one value of by, bars show it better.
         is_flat = data.frame.groupby(x, observed=True)[by].nunique().le(1).all()
         is_pair = len(data.keys) == 2 + len(data.varying_context(x, by))
-        is_complete = is_pair and (is_last or y in ranks_and_metrics or data.column(y) is None)
+        is_complete = is_pair and (y in ranks_and_metrics or data.column(y) is None)
         fits = options.x or (len(data.keys) > 1 if data.is_additive(y) else is_complete)
         # Rows with the same name cannot be told apart.
         is_nameless = any(data.is_bare_key(n) or len({*data.labels(n)}) < len({*data.texts(n)})

@@ -1,11 +1,10 @@
-"""The page of a report: summary, sections in a fixed order, and what was measured.
+"""The page of a report: summary, and sections in a fixed order, each with what was measured.
 
 The summary has cards of key figures, the changes that tests show, and what could not be tested.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +72,6 @@ comes from.</p></header>
 <nav id="sections" aria-label="Sections"><ul>{contents}</ul></nav>
 <div class="sections">
 {sections}
-<section aria-labelledby="measured"><h2 id="measured">What was measured</h2>{measured}</section>
 </div>
 </main>
 </body>
@@ -99,6 +97,7 @@ class _Page:
         self._explainer = Explainer(dataset)
         self._data_by_id: dict[int, PlotData] = {}
         self._evidence: dict[str, SectionEvidence] = {}
+        self._states: dict[str, str] = {}
 
     def html(self, before: Dataset | None, title: str | None) -> str:
         per_table = (self._data(tables.main).metadata.sources for tables in self._dataset.values())
@@ -107,8 +106,8 @@ class _Page:
         # The sections first: the summary links to the evidence of their numbers.
         sections = [self._section_html(name, number) for number, name in enumerate(self._names)]
         contents = (
-            f'<li><a href="#s{number}">{escape(chapter_of(name).title)}</a></li>'
-            for number, name in enumerate(self._names)
+            f'<li>{state} <a href="#s{number}">{escape(chapter_of(name).title)}</a></li>'
+            for number, (name, state) in enumerate(self._states.items())
         )
         return _PAGE.format(
             host=escape(", ".join(hosts) or "the brand"),
@@ -118,7 +117,6 @@ class _Page:
             summary=self._summary_html(before),
             contents="".join(contents),
             sections="\n".join(sections),
-            measured=self._availability_html(),
         )
 
     def _data(self, frame: pd.DataFrame) -> PlotData:
@@ -137,7 +135,7 @@ class _Page:
         states = [state_words(tables._state(table)) for table in titles]
         # What was measured in part says more than what was measured as a whole.
         availability = min(states, key=lambda state: "◐○?●–".find(state[0]))
-        same_count = states.count(availability)
+        same_count, self._states[name] = states.count(availability), availability[0]
         availability += f" ({same_count} of {len(states)} tables)" * (same_count < len(states))
         picture = self._picture_html(tables, chapter)
         unfolded = {table: columns for table, columns in chapter.tables.items() if table in tables}
@@ -182,20 +180,6 @@ class _Page:
                 return f"<figure>{image(picture.svg(), picture.finding)}</figure>"
         return ""
 
-    def _availability_html(self) -> str:
-        """Return an HTML list of what was measured: each status with its sections."""
-        sections: dict[str, list[str]] = {}
-        for name in self._names:
-            tables = self._dataset[name]
-            counts = Counter(map(state_words, map(tables._state, tables)))
-            for availability, count in sorted(counts.items()):
-                extent = f" ({count} of {len(tables)} tables)" * (count < len(tables))
-                sections.setdefault(availability, []).append(chapter_of(name).title + extent)
-        return bullets(
-            [f"{escape(availability, 400)} <small>{escape(', '.join(titles), 1000)}</small>"
-             for availability, titles in sections.items()]
-        )  # fmt: skip
-
     # -- the summary ---------------------------------------------------------------------------
 
     def _summary_html(self, before: Dataset | None) -> str:
@@ -229,7 +213,6 @@ class _Page:
             f"<p>It cannot be said whether {escape(some_of(untested), 400)} changed.</p>"
             if untested else "",
             bullets(failed),
-            '<p class="screen"><a href="#measured">What was measured</a></p>',
             _comparisons_html(comparisons, since) if comparisons else "",
         ])  # fmt: skip
 
@@ -304,14 +287,12 @@ def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> s
     """Return an HTML table of all comparisons, with verdicts, sample sizes and methods."""
     table_rows = []
     for i, row in enumerate(comparisons, 1):
-        reasons, verdict = str(row["why"]).split("; "), str(row["verdict"])
-        if verdict != "cannot say":  # the first two reasons are in other columns
-            del reasons[:2]
+        verdict = str(row["verdict"])
+        notes = [str(row["method"] or "") if verdict != "cannot say" else str(row["why"])]
         if not pd.isna(row["n"]):
             n_before, n = map(number, pd.to_numeric([row["n_before"], row["n"]]))
-            reasons.append(f"n = {n_before} before, {n} now")
-        notes = [reason.rstrip(". ") for reason in (*reasons, str(row["method"] or "")) if reason]
-        verdict_text = f"{_VERDICTS[verdict]}: {plain_words('; '.join(notes))}"
+            notes.insert(0, f"n = {n_before} before, {n} now")
+        verdict_text = f"{_VERDICTS[verdict]}: {plain_words('; '.join(filter(None, notes)))}"
         number_cells = "".join(
             f'<td class="number">{escape(text)}</td>' for text in _number_texts(row)
         )

@@ -38,8 +38,7 @@ ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
 .sections { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr));
   column-gap: 2.5rem; }
 .sections > section { min-width: 0; }
-.sections > section:is(:has(> [open], > .wide), :last-child) { grid-column: 1 / -1; }
-#measured + ul { list-style: none; padding: 0; }
+.sections > section:is(:has(> [open], > .wide)) { grid-column: 1 / -1; }
 figure { margin: .5rem 0; max-width: 30rem; }
 figure img { display: block; width: 100%; height: auto; }
 /* Shadows at the edges show that a table goes on; they move with it until its end is reached. */
@@ -126,7 +125,6 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   thead th { min-width: 0; }
   tbody td:not(.number) { max-width: 26mm; }
   tbody th[scope] { min-width: 23mm; }
-  #measured + ul, #measured + ul small { font-size: 6.8pt; line-height: 1.1; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }
