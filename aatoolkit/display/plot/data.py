@@ -486,9 +486,6 @@ class PlotData:
             dated += filter(all, beside)
         start = max((first for first, _ in dated), default="")
         end = min((last for _, last in dated if last), default="")
-        span = re.search(r"\bdays=(\d+)", sources[0].scope or "") if end and sources else None
-        if span and not start:
-            start = str(pd.Timestamp(end) - pd.Timedelta(days=int(span[1]) - 1))[:10]
         return (start, end) if start <= (end or start) else ("", "")
 
     def is_part(self, name: str, x: str) -> Mask:

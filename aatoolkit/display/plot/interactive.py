@@ -14,7 +14,7 @@ import plotly.io as pio
 from aatoolkit.display.plot.draw import Picture
 from aatoolkit.display.plot.layout import MARGIN, Layout, Text
 from aatoolkit.display.plot.spec import Mark, Spec
-from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, rgb
+from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette
 
 _SYMBOLS = {
     "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
@@ -147,7 +147,7 @@ def _traces(
             "marker_line_color": edge, "marker_line_width": width,
         }  # fmt: skip
     elif mark.kind == "band" and mark.to is not None:
-        fill = f"rgba({','.join(map(str, rgb(colour)))},0.16)"
+        fill = f"{colour}29"  # an opacity of 16 %
         is_gap = np.isnan(mark.y + mark.to)
         for part in np.split(np.arange(len(mark)), np.flatnonzero(np.diff(is_gap)) + 1):
             if not is_gap[part[0]]:

@@ -75,7 +75,7 @@ class Cell(NamedTuple):
 def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
     columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), by: Sequence[str] = (),
-    which: str = "", **more: Any,
+    which: str = "first", **more: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of a picture with a row for each of ``names``, and ``cells`` in them."""
     cells_by_shape: dict[tuple[str, Style], list[Cell]] = {}
@@ -115,7 +115,7 @@ def row_panel(
         kind, data, columns, title, x,
         Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],
         height=PITCH * len(names), by=by,
-        extent=first_of(len(names), total, which="last" if is_time else which or "first"), **more,
+        extent=first_of(len(names), total, which="last" if is_time else which), **more,
     )  # fmt: skip
 
 
@@ -242,15 +242,9 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         rows = one_row_per_mark(data, by, [y])
     elif data.is_repeated(y):
         rows = one_row_per_mark(data, [*by, *data.keys], [y])
-    # Rows without a number have only the room that the others leave.
-    is_time, top = rows.kinds[x] == "time", options.max_rows(15)
-    total, order = len(rows), rows.best_first(y, x)
-    measured_count = total if is_time else int((~np.isnan(rows.values(y))).sum())
-    drawn = order[:measured_count][rows.shown_slice(x, top)]
-    missing = order[measured_count:][: top - len(drawn)]
-    which = ("best" if rows.unit(y) == RANK else "highest") if len(drawn) < measured_count else ""
+    is_time, total = rows.kinds[x] == "time", len(rows)
     other_style = REST if rows.is_own_row().any() else OWN
-    rows = rows.rows_at([*drawn, *missing])
+    rows = rows.rows_at(rows.best_first(y, x)[rows.shown_slice(x, options.max_rows(15))])
     bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, x)
     # A very wide interval is cut at the end of the scale, so that the others stay legible.
@@ -259,9 +253,6 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     bar_texts = [f"{word}, line to {number(end, unit)}" if end > limit else word
                  for end, word in zip(bounds.high, bar_labels, strict=True)]  # fmt: skip
     clipped = np.minimum(bounds.high, limit)
-    details = zip(values, bounds.low, clipped, bar_texts,
-                  missing_reasons(rows, y), tips_of(rows, y, names, bounds),
-                  strict=True)  # fmt: skip
     engine_styles = styles_for(rows.texts(x)) if rows.has_engines(x) else {}
     styles = [engine_styles.get(word) or (OWN if name.is_own else other_style)
               for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
@@ -270,31 +261,27 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     has_lines = not np.isnan(bounds.low).all()
     # Beside the end of a line, a number would seem to be that of the end.
     at = scale.high if has_lines else NAN
-    cells = [Cell(row, n, styles[row], 0.0, *rest)._replace(at=at)
-             for row, (n, *rest) in enumerate(details)]  # fmt: skip
+    cells = [
+        Cell(row, value, style, 0.0, *rest)._replace(at=at)
+        for row, (value, style, *rest) in enumerate(zip(
+            values, styles, bounds.low, clipped, bar_texts, missing_reasons(rows, y),
+            tips_of(rows, y, names, bounds), strict=True,
+        ))
+    ]  # fmt: skip
     measure = data.measure(y)
     leaders = [name._replace(text=quoted(name.text)) for name in names]
     headline = leader_headline(leaders, values, unit, measure)
     headline *= not is_time and rows.stands_out(y, values == values[0], bounds)
     how = f"Lines: {interval_words(bounds)}" * has_lines
-    if not is_time and 0 < rows.has_few(y)[: len(drawn)].sum() < len(drawn):
+    few = rows.has_few(y)
+    if not is_time and few.any() and not few.all():
         how = f"Last: n below {FEW}. {how}".strip()
+    is_best = values.size and values[-1] == values[-1]
     return row_panel(
-        "bars",
-        rows,
-        data.title(measure, rows.row_noun(x)),
-        names,
-        cells,
-        scale,
-        [y],
-        total=total,
-        headline=headline,
-        by=by,
-        bounds=bounds.result,
-        how=how,
-        n=sample_note,
-        which=which,
-    )
+        "bars", rows, data.title(measure, rows.row_noun(x)), names, cells, scale, [y], total=total,
+        headline=headline, by=by, bounds=bounds.result, how=how, n=sample_note,
+        which=("best" if unit == RANK else "highest") if is_best else "first",
+    )  # fmt: skip
 
 
 def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, measure: str) -> str:

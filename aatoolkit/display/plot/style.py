@@ -15,6 +15,7 @@ from itertools import cycle
 from urllib.parse import parse_qs
 
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 
 from aatoolkit._util.defaults import ENGINES
 from aatoolkit._util.text import capitalized, humanize
@@ -147,7 +148,7 @@ class Palette(dict[str, str]):
         name, _, variant = name.partition("/")
         if name == "on":
             return "#000000" if luminance(self[f"ramp/{variant}"]) > 0.18 else "#fefefe"
-        return _ramp_colour(self.ramp, float(variant))
+        return to_hex(LinearSegmentedColormap.from_list("", self.ramp)(float(variant)))
 
     def boxes(
         self, style: Style, strength: Iterable[float] | None
@@ -165,21 +166,9 @@ class Palette(dict[str, str]):
         return self[style.key], self["paper"], 0.6
 
 
-def _ramp_colour(ramp: Sequence[str], share: float) -> str:
-    """Return the colour at the position ``share`` of a colour ramp: 0 is its start, 1 its end."""
-    positions = np.linspace(0, 1, len(ramp))
-    channels = zip(*map(rgb, ramp), strict=True)
-    return "#" + "".join(f"{round(np.interp(share, positions, part)):02x}" for part in channels)
-
-
 def luminance(colour: str) -> float:
     """Return the luminance of a colour, from 0 (black) to 1 (white)."""
-    return float(np.dot(np.power(np.divide(rgb(colour), 255), 2.2), (0.2126, 0.7152, 0.0722)))
-
-
-def rgb(colour: str) -> tuple[int, ...]:
-    """Return the red, green and blue of a colour, each from 0 to 255."""
-    return tuple(bytes.fromhex(colour[1:]))
+    return float(np.dot(np.power(to_rgb(colour), 2.2), (0.2126, 0.7152, 0.0722)))
 
 
 def _state_name(level: str) -> str:

@@ -100,8 +100,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     state = next(filter(data.has_states, columns if is_single else data.kinds), "")
     if is_single:
         leads = [f"{humanize(state)} {cards[0].value}"] if state and name else [
-            f"{label} {value}".replace(f"{_OF_100} {value}", f" {value} of 100")
-            for label, value, *_ in cards
+            f"{label} {value}" for label, value, *_ in cards
             if value[:1].isdigit() and ("%" in value or _OF_100 in label or not cards[1:])
         ]  # fmt: skip
         if "verdict" in data.kinds and data.is_result:
