@@ -196,7 +196,7 @@ def test_a_section_that_nobody_described_is_in_plain_words_too() -> None:
     words = "".join(Page(text).text)
     assert "Something new" in words
     assert re.search(
-        r"in the response:.*read at “resultList” › entry 1 › “hit_count”, bytes", words
+        r"in the response:.*at “resultList” › entry 1 › “hit_count”, bytes", words
     )
     assert "From the response for Something new" in words
 

@@ -203,8 +203,7 @@ class PlotData:
             names = [n for n in dict.fromkeys((*APART, *key)) if n in self.kinds]
         if names:
             return [*filter(self.varies, names)] or names
-        time_columns = self.of_kind("time")
-        main_times = [name for name in time_columns if name not in CONTEXT]
+        main_times = [name for name in self.of_kind("time") if name not in CONTEXT]
         word_columns = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
         if main_times and not self.frame[main_times[0]].is_unique:
             for word in word_columns:
@@ -212,7 +211,7 @@ class PlotData:
                     return [word]
                 if not self.frame.duplicated([main_times[0], word]).any():
                     return [main_times[0], word]
-        return (main_times or word_columns or time_columns)[:1]
+        return (main_times or word_columns)[:1]
 
     def varies(self, name: str) -> bool:
         """Return whether a column has several distinct values."""

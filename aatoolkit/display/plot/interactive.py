@@ -14,12 +14,8 @@ import plotly.io as pio
 from aatoolkit.display.plot.draw import Picture
 from aatoolkit.display.plot.layout import MARGIN, Layout, Text
 from aatoolkit.display.plot.spec import Mark, Spec
-from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette
+from aatoolkit.display.plot.style import DOTTED, HATCHED, PLOTLY_SYMBOLS, Palette
 
-_SYMBOLS = {
-    "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
-    "P": "cross",
-}  # fmt: skip
 _PATTERNS = {HATCHED: "/", DOTTED: "."}
 _PIXELS = 4 / 3
 """Pixels per point."""
@@ -121,7 +117,7 @@ def _traces(
     """Yield what plotly needs to draw a mark: trace classes with their keyword arguments."""
     style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
     x, y = spec.x.within(mark.x), spec.y.within(mark.y)
-    symbol, is_hollow = _SYMBOLS.get(style.symbol), style.look == "hollow"
+    symbol, is_hollow = PLOTLY_SYMBOLS.get(style.symbol), style.look == "hollow"
     pixels = _PIXELS * layout.zoom
     if mark.kind == "boxes":
         starts, ends, middles, height = mark.corners(spec, layout.high)

@@ -9,7 +9,7 @@ Beside an own brand, which is blue, other brands are grey.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import cycle
 from urllib.parse import parse_qs
@@ -53,16 +53,20 @@ class Style:
         return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
 
 
-_GLYPHS = dict(zip("s^DvP", "■▲◆▼✚", strict=True))
+_SERIES = """
+blue    o  ●  circle
+orange  s  ■  square         5 2
+green   ^  ▲  triangle-up    1 1
+purple  D  ◆  diamond        5 1 1 1
+black   v  ▼  triangle-down  3 1 1 1 1 1
+sky     P  ✚  cross          8 2
+"""
+"""For each series the colour, matplotlib's symbol, its glyph, plotly's symbol, and the dashes."""
 
-SERIES = (
-    Style("blue"),
-    Style("orange", "s", (5, 2)),
-    Style("green", "^", (1, 1)),
-    Style("purple", "D", (5, 1, 1, 1)),
-    Style("black", "v", (3, 1, 1, 1, 1, 1)),
-    Style("sky", "P", (8, 2)),
-)
+_LOOKS = [line.split() for line in _SERIES.strip().splitlines()]
+_GLYPHS = {symbol: glyph for _, symbol, glyph, *_ in _LOOKS}
+PLOTLY_SYMBOLS = {symbol: name for _, symbol, _, name, *_ in _LOOKS}
+SERIES = tuple(Style(look[0], look[1], tuple(map(float, look[4:]))) for look in _LOOKS)
 """The styles of series, in the order in which they are assigned."""
 GREYS = tuple(replace(style, colour="rest") for style in SERIES)
 """The styles of other series beside an own brand."""

@@ -426,8 +426,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     labels = [plot.join.join(word for word in dict.fromkeys(row)
                              if word != BLANK or not (plot.names or "all prompts" in row))
               or plot.nothing for row in columns]  # fmt: skip
-    labels = labels or [f"row {row + 1}" if len(rows) > 1 else plot.nothing
-                        for row in range(len(rows))]  # fmt: skip
+    labels = labels or [plot.nothing] * len(rows)
     cells, row_texts = [], []
     for row, verdict in enumerate(verdicts):
         ends = value[row], low[row], high[row]
@@ -459,13 +458,13 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         by=f" by {' and '.join(by_texts)}" * bool(by_texts),
         measure=measures.pop() if len(measures) == 1 else "measures",
     )  # fmt: skip
-    all_numbers = np.concatenate([value, low, high, tick])
-    row_positions = np.arange(len(rows))
+    at = np.arange(len(rows))
     label = plot.axis + ", lower is better" * (unit == RANK and plot.is_change)
-    scale_unit = (
-        {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit
-    )
-    scale = scale_for(all_numbers, scale_unit, 1.04, label=label, is_whole=unit == RANK)
+    scale = scale_for(
+        np.concatenate([value, low, high, tick]),
+        {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit,
+        1.04, label=label, is_whole=unit == RANK,
+    )  # fmt: skip
     low_column = data.column(plot.low or plot.value)
     level_match = re.search(r"\d+%", low_column.doc if low_column else "")
     assumption_match = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
@@ -473,7 +472,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         kind, rows, title, names_of(rows, labels=labels), cells, scale,
         [plot.value], total=len(data),
         headline=headline, beside=[WordColumn(row_texts)],
-        over=[line_segments(tick, tick, row_positions - 0.28, row_positions + 0.28, INK, 1.6)],
+        over=[line_segments(tick, tick, at - 0.28, at + 0.28, INK, 1.6)],
         how=plot.how.format(level=f"{level_match[0]} " if level_match else "")
         + (f". The test {assumption_match[0]}" if assumption_match else ""),
         n=f"not drawn, in other units: {counted(undrawn_count, 'change')}" * bool(undrawn_count),

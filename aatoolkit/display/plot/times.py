@@ -193,8 +193,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     # Only the first line has a band: that of the own brand.
     banded = next((line for line in measured[:1] if line.ends.method), None)
     for line in series:
-        low, high = (np.where(line.rows >= 0, end[line.rows], np.nan)
-                     for end in (line.ends.low, line.ends.high))  # fmt: skip
+        low, high = (np.append(end, np.nan)[line.rows] for end in (line.ends.low, line.ends.high))
         drawn += [line.values, low, high]
         if line is banded:
             marks.append(Mark("band", x_days, low, line.style, to=high))
@@ -209,11 +208,10 @@ def lines(data: PlotData, options: Options) -> Spec | None:
                       label=data.axis_label(y) * (len(columns) == 1))  # fmt: skip
     if unit == RANK:
         scale = replace(scale, low=scale.high / 1.08 + 0.5, high=0.5)
-    # Only series with a number at the last time.
-    sign = 1 if unit == RANK else -1
-    last_values = sorted((sign * line.values[-1], line.name.text)
-                         for line in measured if line.values[-1] == line.values[-1])  # fmt: skip
-    last_text = some_of([f"{name} {number(float(sign * n), unit)}" for n, name in last_values])
+    # Only series with a number at the last time, the best first.
+    last = [line for line in measured if not np.isnan(line.values[-1])]
+    last.sort(key=lambda line: line.values[-1], reverse=unit != RANK)
+    last_text = some_of([f"{line.name.text} {number(line.values[-1], unit)}" for line in last])
     is_last_cut = any(x_days[-1] in mark.x for mark in parts)
     subject = f" of {banded.name.text}" if banded and len(series) > 1 else ""
     return Spec(
@@ -334,8 +332,8 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
         {*reasons[reasons != ""]}, key=lambda text: (text != NOT_MEASURED, text)
     )
     finite = values[~np.isnan(values)]
-    low = float(min([*finite, *([] if is_rank else [0.0])], default=0.0))
-    high = max(float(max(finite, default=low)), low + 1e-9)
+    low = float(min(finite, default=0.0) if is_rank else finite.min(initial=0.0))
+    high = float(finite.max(initial=low + 1e-9))
     strength = (values - low) / (high - low)
     strength = (1 - strength if is_rank else strength).ravel()
     names_x, names_y = _key_names(data, x, columns, *APART), _key_names(data, by, table.keys, x)
@@ -343,26 +341,24 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
                 else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
                 for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
     cell_names = [f"{row.text}, {head}".removeprefix(", ") for row in names_y for head in headings]
-    tip_labels = [Name(f"{name}\n{reason}" if row < 0 else name)
-                  for name, reason, row in
+    tip_labels = [Name(name if row >= 0 else f"{name}\n{reason}") for name, reason, row in
                   zip(cell_names, reasons.flat, rows.flat, strict=True)]  # fmt: skip
     has_numbers = values.size <= _WRITTEN and len(columns) <= 12
-    pairs = zip(numbers(values.flat, unit), values.flat, strict=True)
     cell_y, cell_x = np.indices(values.shape).reshape(2, -1).astype(float)
-    words = [word if n == n and has_numbers else "" for word, n in pairs]
+    words = [word * (has_numbers and not reason) for word, reason in
+             zip(numbers(values.flat, unit), reasons.flat, strict=True)]  # fmt: skip
     legend = [(reason, missing_style(reason), "boxes") for reason in legend_reasons]
     tips, marks = np.array(tips_of(data, y, tip_labels, ends, rows.flat), object), []
-    for reason, style in (("", OWN), *((reason, style) for reason, style, _ in legend)):
+    for reason, style, _ in (("", OWN, ""), *legend):
         mask = reasons.ravel() == reason
         marks.append(Mark(
             "boxes", cell_x[mask] - 0.5, cell_y[mask], style, to=cell_x[mask] + 0.5, size=1.0,
             tips=[*tips[mask]], strength=None if reason else strength[mask],
         ))  # fmt: skip
     marks.append(Mark("words", cell_x, cell_y, words=words, strength=strength, shift=0.0))
-    at = rows.ravel(), cell_x - 0.4, cell_y, GREYS[0]
-    parts = _part_marks(data, y, x, *at) if is_time else []
-    legend += [(PART, mark.style, "dots") for mark in parts]
-    marks += parts
+    if is_time:
+        marks += _part_marks(data, y, x, rows.ravel(), cell_x - 0.4, cell_y, GREYS[0])
+        legend += [(PART, mark.style, "dots") for mark in marks if mark.kind == "dots"]
     if not has_numbers:
         legend = [(f"{what} {number(n, unit)}", Style(f"ramp/{float(share)}"), "boxes")
                   for n, share in ((low, is_rank), (high, not is_rank))] + legend  # fmt: skip

@@ -12,7 +12,7 @@ from aatoolkit.display.plot.style import column_title, describe_scope, fetch_tim
 from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.html import attribute, escape, fold
 from aatoolkit.display.report.words import chapter_of, path_words, plain_words, unit_words
-from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, ValuePlace
+from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation
 
 
 @dataclass
@@ -125,14 +125,15 @@ class SectionEvidence:
 
 def explanation_html(explanation: Explanation) -> str:
     """Return the explanation of one number as HTML: its value, path, formula and notes."""
-    value, place = explanation.value, explanation.place
+    value = explanation.value
     value_text = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
     parts = []
     if value is None:
         value_text = "missing"
         parts = [plain_words(explanation.missing or "the response has no value here")]
-    if place is not None:
-        parts.append(_place_text(place, value_text))
+    if place := explanation.place:
+        where = str(place).removeprefix(f"at {place.path}")
+        parts.append(f"at {path_words(place.path)}{where}")
     if explanation.formula:
         parts.append(f"= {plain_words(explanation.formula)}")
     availability = explanation.availability or ""
@@ -143,15 +144,6 @@ def explanation_html(explanation: Explanation) -> str:
         parts.append(f"the trail ends here: {plain_words(explanation.end)}")
     notes = "; ".join(part.rstrip(". ") for part in dict.fromkeys(parts))
     return f"<b>{escape(value_text)}</b>{escape(f': {notes}.' if notes else '.', 700)}"
-
-
-def _place_text(place: ValuePlace, exact: str) -> str:
-    """Return where a value is in its response, in words: its JSON path and its bytes."""
-    where = path_words(place.path)
-    if place.start is None:
-        return f"looked for at {where}"
-    spelling = f", spelled {place.text}" if place.text and place.text != exact else ""
-    return f"read at {where}, bytes {place.start:,} to {place.end:,}{spelling}"
 
 
 def response_html(response: CitedResponse) -> str:

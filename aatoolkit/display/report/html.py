@@ -108,10 +108,9 @@ def _columns_to_show(data: PlotData, columns: Sequence[str]) -> list[str]:
     """Return the names of the columns to show: the column that labels rows, then the others."""
     label, shown = data.label_column, [name for name in columns if name in data.kinds]
     if 2 * len(shown) <= len(columns):
-        hidden = ["_row", *(key for key in data.keys if f"_{key}".endswith("_id") and key != label)]
-        shown = [name for name in data.kinds if name not in hidden]
-        preferred = [*dict.fromkeys([*data.keys, *data.measures[:_MANY], *shown])][:_MOST]
-        shown = [name for name in shown if name in preferred]
+        ranked = dict.fromkeys([*data.keys, *data.measures[:_MANY], *data.kinds])
+        shown = [name for name in ranked if name != "_row" and not data.is_bare_key(name)][:_MOST]
+        shown.sort(key=[*data.kinds].index)
     if label is None:
         return shown
     # The name of a row is not repeated.
