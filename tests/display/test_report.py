@@ -149,7 +149,6 @@ def test_the_evidence_names_the_bytes_of_the_answer(dataset: aa.Dataset, written
     parts = f"{own['first_position_count']} / {own['position_count']}"
     rate = evidence["First position rate"]
     assert f"= first position count / position count = {parts}" in rate
-    assert re.search(r"<dt>First position rate</dt><dd>[^<]+", leaderboard)
 
 
 def test_a_number_that_is_not_wholly_measured_leads_to_what_the_service_says() -> None:
@@ -195,10 +194,8 @@ def test_a_section_that_nobody_described_is_in_plain_words_too() -> None:
     check_words(text)
     words = "".join(Page(text).text)
     assert "Something new" in words
-    assert re.search(
-        r"in the response:.*at “resultList” › entry 1 › “hit_count”, bytes", words
-    )
-    assert "From the response for Something new" in words
+    assert re.search(r"in the response:.*at “resultList” › entry 1 › “hit_count”, bytes", words)
+    assert "From response of something new" in words
 
 
 def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() -> None:

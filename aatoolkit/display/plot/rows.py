@@ -35,8 +35,6 @@ from aatoolkit.display.plot.style import (
     NO_VALUE,
     OWN,
     REST,
-    REST_LEVEL,
-    SERIES,
     STATUS_WORDS,
     UNMEASURED,
     Style,
@@ -452,9 +450,6 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     order = np.lexsort([-table[levels[0]], -totals])
     table = table.sort_index() if data.kinds[x] == "time" else table.iloc[order]
     shown = table[levels][data.shown_slice(x, options.max_rows(12))]
-    if len(levels) > len(SERIES):
-        limit = len(SERIES) - 1
-        shown = shown.iloc[:, :limit].assign(**{REST_LEVEL: shown.iloc[:, limit:].sum(axis=1)})
     own_names = {*rows["x"][data.is_own_row()]} if x in ("brand", "advertiser") else {}
     noun, row_noun, totals = data.table_words or "rows", data.row_noun(x), shown.sum(axis=1)
     # What a row of a drafted table is, is not known.

@@ -88,9 +88,6 @@ STATUS_WORDS = {
 }  # fmt: skip
 """What pictures and reports write for each status."""
 
-REST_LEVEL = "all others"
-"""The name of the segment for all further values; not ``other``, which services use."""
-
 _STATES = {
     GOOD: "positive passed ok improved allowed available accurate answered strong unique yes "
     "observed verified present active accepted connected valid healthy complete completed done "
@@ -195,8 +192,8 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     >>> styles_for(["negative", "positive"])["positive"] == GOOD
     True
     """
-    # "all others" and "(none)" come last.
-    ordered = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
+    # "(none)" comes last.
+    ordered = sorted(dict.fromkeys(levels), key=lambda level: level == BLANK)
     state_levels = [level for level in ordered if _state_name(level) in _STYLE_OF]
     state_levels = state_levels if states or len(state_levels) > 1 else []
     engines = {name: style for name in ordered for style in [engine_style(name)] if style}
@@ -206,7 +203,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
         style = _STYLE_OF[_state_name(level)]
         styles[level] = replace(style, look="hollow") if style in styles.values() else style
     for level in ordered:
-        if level in (REST_LEVEL, BLANK) or level.startswith(("not ", "not_")):
+        if level == BLANK or level.startswith(("not ", "not_")):
             styles.setdefault(level, REST)
     used = {style.colour for style in styles.values()}
     unused = [style for style in SERIES if style.colour not in used] or SERIES

@@ -21,8 +21,8 @@ p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .75rem;
   margin: .75rem 0 1.25rem; }
 .cards div { border: 1px solid var(--grid); border-radius: .4rem; padding: .6rem .8rem; }
-.cards dt { font-size: .85rem; }
-.cards dd { font-size: 1.6rem; font-weight: 600; line-height: 1.3; }
+.cards dt { color: var(--muted); font-size: .85rem; }
+.cards dd { margin: 0; font-size: 1.6rem; font-weight: 600; line-height: 1.3; }
 .cards a { color: inherit; text-decoration: none; }
 .cards a:hover, .cards a:focus-visible { color: var(--link); text-decoration: underline; }
 .cards small { display: block; font-weight: normal; }
@@ -71,9 +71,6 @@ details details { padding-left: 1rem; }
 .why li a { color: inherit; text-decoration-color: var(--grid); }
 .why li p { position: sticky; top: 0; margin: 0; background: var(--paper); }
 .why li span { display: block; padding-left: 1rem; scroll-margin-top: 6rem; }
-dl { display: grid; grid-template-columns: minmax(6rem, 12rem) 1fr; gap: .15rem 1rem; }
-dt { color: var(--muted); }
-dd { margin: 0; }
 :target { background: var(--found); }
 h2:target { background: none; }
 /* For browsers that follow a link into a fold without opening it. */
@@ -82,9 +79,8 @@ code { font-size: .95em; overflow-wrap: anywhere; }
 @media (max-width: 40rem) {
   body { padding: 1rem; }
   .cards { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-  .cards dd { font-size: 1.3rem; }
+  .cards dd { margin: 0; font-size: 1.3rem; }
   h1 { font-size: 1.6rem; }
-  .why dl { display: block; }
   nav ul { columns: 9rem; }
   caption { white-space: normal; }
   .many caption::after { display: block; content: "More columns in the folds below"; }
@@ -111,8 +107,8 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .cards { grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 2mm; margin: 2mm 0;
     padding-right: .3mm; }
   .cards div { padding: 1.5mm 2mm; }
-  .cards dt { font-size: 8pt; }
-  .cards dd { font-size: 13pt; }
+  .cards dt { color: var(--muted); font-size: 8pt; }
+  .cards dd { margin: 0; font-size: 13pt; }
   .sections { display: block; columns: 2; column-gap: 8mm; }
   figure { margin: 1mm 0; max-width: none; }
   figure, tr, li, .wide, .cards div { break-inside: avoid; }

@@ -134,7 +134,7 @@ def title_of(table: str, doc: str = "") -> str:
 
 _QUOTED = re.compile(r"`+([^`]*)`+")
 _PATH = re.compile(
-    r"\$(?:\.\w+|\[\d*\]|\{\})+|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*"
+    r'\$(?:\.\w+|\[\d*\]|\{\}|\["[^"]*"\])+~?|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*'
 )
 _CALL = re.compile(r"; df\.aa\.[^;]*")
 """Matches advice to call a method of ``df.aa``."""
