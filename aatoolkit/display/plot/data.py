@@ -206,11 +206,7 @@ class PlotData:
         main_times = [name for name in self.of_kind("time") if name not in CONTEXT]
         word_columns = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
         if main_times and not self.frame[main_times[0]].is_unique:
-            for word in word_columns:
-                if self.frame[word].is_unique:
-                    return [word]
-                if not self.frame.duplicated([main_times[0], word]).any():
-                    return [main_times[0], word]
+            return [main_times[0], *word_columns[:1]]
         return (main_times or word_columns)[:1]
 
     def varies(self, name: str) -> bool:
@@ -290,15 +286,8 @@ class PlotData:
     @cached_property
     def measures(self) -> list[str]:
         """The names of numeric columns, the most informative first, such as rates before counts."""
-        ranks = {
-            name: rank for name in self.numbers if (rank := self._measure_rank(name)) is not None
-        }
-        # If no prompt was asked, a count of 0 says less than a rate that was not measured.
-        says_nothing = {
-            name: not np.nansum(self.values(name)) and (rank == 2 or self.frame[name].isna().all())
-            for name, rank in ranks.items()
-        }
-        return sorted(ranks, key=lambda name: (says_nothing[name], ranks[name]))
+        ranks = {name: self._measure_rank(name) for name in self.numbers}
+        return sorted(filter(ranks.get, ranks), key=ranks.__getitem__)
 
     @property
     def numbers(self) -> list[str]:
@@ -311,14 +300,15 @@ class PlotData:
             and not is_status_column(self.frame, name)
         ]
 
-    def _measure_rank(self, name: str) -> int | None:
+    def _measure_rank(self, name: str) -> int:
+        """Return how informative a column is: from 1, the most, to 6; 0 if it is no measure."""
         unit = self.unit(name)
         if self.column(name) is None or (unit is None and "#" in self.table):
-            return 4  # the units of a drafted section are not known
+            return 5  # the units of a drafted section are not known
         if unit == FRACTION and self.is_rate(name):
-            return 0
+            return 1
         is_sum = self.is_additive(name) and unit in (SCORE, COUNT, REQUESTS)
-        return 2 if is_sum else {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
+        return 3 if is_sum else {SCORE: 2, FRACTION: 4, FRACTION_CHANGE: 6}.get(unit or "", 0)
 
     def sample_column(self, name: str) -> str | None:
         """Return the name of the column with the sample sizes of ``name``, or None."""

@@ -300,15 +300,13 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
     if not options.kind:
         if by is None:
             return None
-        # If each x has only one value of by, bars show it better.
-        is_flat = data.frame.groupby(x, observed=True)[by].nunique().le(1).all()
         is_pair = len(data.keys) == 2 + len(data.varying_context(x, by))
         is_complete = is_pair and (y in ranks_and_metrics or data.column(y) is None)
         fits = options.x or (len(data.keys) > 1 if data.is_additive(y) else is_complete)
         # Rows with the same name cannot be told apart.
         is_nameless = any(data.is_bare_key(n) or len({*data.labels(n)}) < len({*data.texts(n)})
                           for n in (x, by))  # fmt: skip
-        if is_nameless or is_flat or not data.varies(x) or not fits:
+        if is_nameless or not data.varies(x) or not fits:
             return None
     if data.is_mixed(y):
         return None
