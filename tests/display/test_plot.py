@@ -384,14 +384,6 @@ def test_turned_names_and_rows_of_long_texts_have_room() -> None:
     assert "…" not in words_of(row.aa.plot(figsize=(6, 4)))
 
 
-def test_a_whisker_much_wider_than_the_others_goes_on_beyond_the_scale() -> None:
-    rates = pd.DataFrame({"site": [*"abcde"], "rate": [0.14, 0.13, 0.12, 0.11, 0.1]})
-    ends = {"rate_low": 0.05, "rate_high": [0.2] * 4 + [0.9]}
-    axes = rates.assign(**ends).aa.plot(y="rate")
-    assert row_words(axes)["e"] == "0.10, line to 0.90"
-    assert axes.spec.x.high < 0.5
-
-
 def test_a_title_names_a_leader_only_if_it_leads_by_more_than_chance() -> None:
     rates = pd.DataFrame({"brand": ["a", "b"], "rate": [0.9, 0.5], "answer_count": 5})
     for low, headline in ((0.6, "Highest rate: a, 0.90"), (0.4, "")):

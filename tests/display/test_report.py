@@ -135,7 +135,7 @@ def test_the_evidence_names_the_bytes_of_the_answer(dataset: aa.Dataset, written
     (answer,) = re.findall(rf'<p id="(a[^"]+)">[^\n]*?<code>{payload.sha256}</code>', part)
     own = dataset["ranking"].main.query("own").iloc[0]
     tables = re.split(r"<details><summary>", part)
-    leaderboard = next(caption for caption in tables if caption.startswith("By brand<"))
+    leaderboard = next(caption for caption in tables if caption.startswith("Ranking leaderboard<"))
     evidence = evidence_in(leaderboard, own["brand"])
     assert f'<a href="#{answer}">the response</a>' in evidence[""]
     for title, column, key in (

@@ -720,19 +720,17 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     missing = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
     if not missing.any():
         return [""] * len(data)
-    is_uncovered, has_no_sample = (
-        data.values(size_column) == 0
-        if data.kinds.get(size_column) == "number" else np.zeros(len(data), bool)
-        for size_column in (f"{name}{COVERAGE}", data.sample_column(name) or "")
-    )  # fmt: skip
-
+    size = data.sample_column(name) or ""
+    has_no_sample = (
+        data.values(size) == 0 if data.kinds.get(size) == "number" else np.zeros(len(data), bool)
+    )
     cells = data.cells(name)
 
     def reason(row: int, unit: str | None) -> str:
         state = cells.states[int(cells.codes[row])]
         if state.status == Status.NOT_APPLICABLE:
             return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
-        if state.status == Status.UNAVAILABLE or is_uncovered[row]:
+        if state.status == Status.UNAVAILABLE:
             return NOT_MEASURED
         if has_no_sample[row] and unit in (FRACTION, RANK, SCORE):
             return NOTHING

@@ -245,16 +245,11 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     rows = rows.rows_at(rows.best_first(y, x)[rows.shown_slice(x, options.max_rows(15))])
     bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, x)
-    # A very wide interval is cut at the end of the scale, so that the others stay legible.
-    limit = max(1.5 * np.nanmax([*values, 0]), 2 * np.quantile(np.nan_to_num(bounds.high), 0.75))
-    bar_labels, sample_note = _bar_labels(numbers(values, unit), rows, y)
-    bar_texts = [f"{word}, line to {number(end, unit)}" if end > limit else word
-                 for end, word in zip(bounds.high, bar_labels, strict=True)]  # fmt: skip
-    clipped = np.minimum(bounds.high, limit)
+    bar_texts, sample_note = _bar_labels(numbers(values, unit), rows, y)
     engine_styles = styles_for(rows.texts(x)) if rows.has_engines(x) else {}
     styles = [engine_styles.get(word) or (OWN if name.is_own else other_style)
               for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
-    scale = scale_for(np.concatenate([values, clipped]), unit, label=rows.axis_label(y),
+    scale = scale_for(np.concatenate([values, bounds.high]), unit, label=rows.axis_label(y),
                       is_whole=rows.is_count(y))  # fmt: skip
     has_lines = not np.isnan(bounds.low).all()
     # Beside the end of a line, a number would seem to be that of the end.
@@ -262,7 +257,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     cells = [
         Cell(row, value, style, 0.0, *rest)._replace(at=at)
         for row, (value, style, *rest) in enumerate(zip(
-            values, styles, bounds.low, clipped, bar_texts, missing_reasons(rows, y),
+            values, styles, bounds.low, bounds.high, bar_texts, missing_reasons(rows, y),
             tips_of(rows, y, names, bounds), strict=True,
         ))
     ]  # fmt: skip

@@ -225,8 +225,6 @@ class Spec:
         # The end of an interval is in another frame, in the same row or that with the same key.
         if isinstance(row, Mapping):
             matches = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
-            if len(matches) != 1:
-                return explainer.explain(frame, row, self.columns[0])
             row = matches[0]
         keys = [name for name in self._label_columns if name in bounds]
         key_values = {name: frame[name].iloc[row] for name in keys} if row is not None else {}

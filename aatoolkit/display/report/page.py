@@ -34,7 +34,6 @@ from aatoolkit.display.report.words import (
     in_reading_order,
     plain_words,
     state_words,
-    title_of,
 )
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.metadata.attrs import Source
@@ -130,8 +129,7 @@ class _Page:
     def _section_html(self, name: str, number: int) -> str:
         tables, chapter = self._dataset[name], chapter_of(name)
         evidence = self._evidence[name] = SectionEvidence(number, self._explainer)
-        docs = {declared.name: declared.doc for declared in tables.declaration or ()}
-        titles = {table: title_of(table, docs.get(table, "")) for table in tables}
+        titles = {table: capitalized(humanize(table)) for table in tables}
         states = [state_words(tables._state(table)) for table in titles]
         # What was measured in part says more than what was measured as a whole.
         availability = min(states, key=lambda state: "◐○?●–".find(state[0]))
@@ -288,11 +286,8 @@ def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> s
     table_rows = []
     for i, row in enumerate(comparisons, 1):
         verdict = str(row["verdict"])
-        notes = [str(row["method"] or "") if verdict != "cannot say" else str(row["why"])]
-        if not pd.isna(row["n"]):
-            n_before, n = map(number, pd.to_numeric([row["n_before"], row["n"]]))
-            notes.insert(0, f"n = {n_before} before, {n} now")
-        verdict_text = f"{_VERDICTS[verdict]}: {plain_words('; '.join(filter(None, notes)))}"
+        reason = row["why"] if verdict == "cannot say" else row["method"] or ""
+        verdict_text = f"{_VERDICTS[verdict]}: {plain_words(str(reason))}"
         number_cells = "".join(
             f'<td class="number">{escape(text)}</td>' for text in _number_texts(row)
         )
@@ -336,5 +331,3 @@ def _source_sentences(sources: Sequence[Source]) -> Iterator[str]:
             yield f"{capitalized(scope_text)}."
     if fetched := sorted(fetch_time(source.fetched_at) for source in sources if source.fetched_at):
         yield f"Fetched {fetched[-1][:16]} UTC."
-    if any(source.stale for source in sources):
-        yield "Some responses came from a cache after they had expired."

@@ -108,30 +108,6 @@ def chapter_of(section: str) -> Chapter:
     return CHAPTERS.get(section) or Chapter(capitalized(humanize(section)), {}, "")
 
 
-_ROWS = re.compile(r"One row per (id\b|[^:.,]+?)(?:(?<!and) id)?(?=[:.,])(?:: ([^.]*))?")
-"""Finds in the docs of a table what its rows are: the words after "One row per"."""
-
-
-def title_of(table: str, doc: str = "") -> str:
-    """Return the title of a table in plain words, made from what its docs say about rows.
-
-    Examples
-    --------
-    >>> title_of("ranking_matrix", "One row per brand and engine.")
-    'By brand and engine'
-    >>> title_of("shopping_trigger", "One row per fetch: how often answers show products.")
-    'How often answers show products'
-    >>> title_of("share_of_shelf")
-    'Share of shelf'
-    """
-    match = _ROWS.match(doc)
-    if match is None or match[1] == "id":
-        return capitalized(humanize(table))
-    if match[1] == "fetch":
-        return capitalized(match[2] or "in all")
-    return f"By {' '.join(map(humanize, match[1].split()))}"
-
-
 _QUOTED = re.compile(r"`+([^`]*)`+")
 _PATH = re.compile(
     r'\$(?:\.\w+|\[\d*\]|\{\}|\["[^"]*"\])+~?|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*'
