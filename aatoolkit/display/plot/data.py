@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -17,7 +17,7 @@ import pandas as pd
 from aatoolkit._util.text import capitalized, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
-from aatoolkit.display.plot.style import BLANK, are_states, engine_style
+from aatoolkit.display.plot.style import BLANK, Texts, are_states, engine_style
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import is_joined, once
@@ -388,9 +388,7 @@ class PlotData:
         """Return whether each value of a column occurs in only one row per host and window."""
         return not self.frame.duplicated([name, *self.varying_context(name)]).any()
 
-    def row_labels(
-        self, name: str, *excluded: str | None, texts: Sequence[str] | None = None
-    ) -> list[str]:
+    def row_labels(self, name: str, *excluded: str | None, texts: Texts | None = None) -> list[str]:
         """Return a label for each row from a column, with host and days if there are several.
 
         ``texts`` replace the texts of the column.
@@ -678,9 +676,7 @@ def _facts_of(response: HeldResponse) -> ResponseFacts:
 # --- one row per mark -------------------------------------------------------------------------
 
 
-def one_row_per_mark(
-    data: PlotData, by: Sequence[str], columns: Sequence[str], freq: str = ""
-) -> PlotData:
+def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") -> PlotData:
     """Return the data aggregated to one row per mark, i.e. per combination of ``by``."""
     by = list(dict.fromkeys(by))
     if not freq and not data.frame.duplicated(by).any():
@@ -694,9 +690,7 @@ def one_row_per_mark(
     return replace(grouped, is_by_last_day=freq.startswith("W") or freq.endswith("E"))
 
 
-def whiskers(
-    data: PlotData, y: str, rows: PlotData | None = None, by: Sequence[str] = ()
-) -> Bounds:
+def whiskers(data: PlotData, y: str, rows: PlotData | None = None, by: Texts = ()) -> Bounds:
     """Return the interval of the number ``y`` in each row.
 
     ``data`` may be aggregated from ``rows`` by the columns ``by``.

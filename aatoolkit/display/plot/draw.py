@@ -44,7 +44,7 @@ from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.groupby import by_period, check_columns, group, names_of
 from aatoolkit.stats.explain import Explainer, Explanation
 
-KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
+KINDS: Mapping[str, Callable[..., Spec | None]] = {
     **{kind: partial(tables.result, kind) for kind in tables.RESULTS},
     "stages": tables.stages,
     "figures": tables.figures,
@@ -138,12 +138,13 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
     spec = spec or tables.empty(data, options)
     (host, *source), missing = source_phrases(data.metadata.sources), _missing_notes(spec)
     windows = {describe_scope(source.scope) for source in data.metadata.sources}
+    window = windows.pop() if len(windows) == 1 else ""
     if len(data.metadata.sources) == 1 and all(data.window):
         start, end = map(pd.Timestamp, data.window)
         dates = f"{start:%d %b} to {end:%d %b %Y}"
-        windows = {re.sub(r"^last \d+ days|^(?=, |$)", dates, window) for window in windows}
+        window = re.sub(r"^last \d+ days|^(?=, |$)", dates, window)
     return replace(
-        spec, window=windows.pop() if len(windows) == 1 else "",
+        spec, window=window,
         caption=[*filter(None, [host, spec.n, *missing, *source])],
     )  # fmt: skip
 

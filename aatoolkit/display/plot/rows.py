@@ -38,6 +38,7 @@ from aatoolkit.display.plot.style import (
     STATUS_WORDS,
     UNMEASURED,
     Style,
+    Texts,
     are_states,
     first_of,
     in_words,
@@ -72,7 +73,7 @@ class Cell(NamedTuple):
 
 def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
-    columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), by: Sequence[str] = (),
+    columns: Texts, *, total: int = 0, over: Sequence[Mark] = (), by: Texts = (),
     which: str = "first", **more: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of a picture with a row for each of ``names``, and ``cells`` in them."""
@@ -189,7 +190,7 @@ def size_texts(data: PlotData, name: str | None) -> list[str]:
     return ["" if size != size else f"n={number(size)}" for size in sample_sizes]
 
 
-def _bar_labels(words: Sequence[str], data: PlotData, y: str) -> tuple[Sequence[str], str]:
+def _bar_labels(words: Texts, data: PlotData, y: str) -> tuple[Texts, str]:
     """Return the labels to write beside bars of a rate, with the sample sizes.
 
     If all have the same sample size, it is returned instead.
@@ -380,9 +381,9 @@ def shares(data: PlotData, options: Options) -> Spec | None:
 
 
 def _stacked_bars(
-    kind: str, data: PlotData, columns: Sequence[str], by: Sequence[str], title: str,
-    parts: pd.DataFrame, names: Sequence[Name], totals: Sequence[str], unit: str | None,
-    reasons: Sequence[str], **more: Any,
+    kind: str, data: PlotData, columns: Texts, by: Texts, title: str,
+    parts: pd.DataFrame, names: Sequence[Name], totals: Texts, unit: str | None,
+    reasons: Texts, **more: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of stacked bars: a row of boxes for each row of the frame ``parts``.
 

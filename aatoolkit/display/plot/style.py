@@ -9,7 +9,7 @@ Beside an own brand, which is blue, other brands are grey.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from urllib.parse import parse_qs
@@ -21,6 +21,8 @@ from aatoolkit._util.defaults import ENGINES
 from aatoolkit._util.text import capitalized, humanize
 from aatoolkit.availability import Status
 from aatoolkit.metadata.attrs import Source
+
+Texts = Sequence[str]
 
 BLANK = "(none)"
 """What pictures and reports write where a row has no value, such as a prompt without a topic."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -50,6 +49,7 @@ from aatoolkit.display.plot.style import (
     UNMEASURED,
     VERDICTS,
     Style,
+    Texts,
     column_title,
     in_words,
     styles_for,
@@ -142,7 +142,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
 
 def _cards(
     data: PlotData,
-    labels: Sequence[str],
+    labels: Texts,
     name: str,
     earlier_column: str = "",
     *,
@@ -167,7 +167,7 @@ def _cards(
     ]  # fmt: skip
 
 
-def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
+def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     """Return a card for each column of a frame with a single row, and the names of the columns."""
     is_result = data.is_result and not options.y
     excluded = (*data.constants(), *CONTEXT, *APART, *OWNER_COLUMNS)
@@ -193,7 +193,7 @@ def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[s
     return cards, columns
 
 
-def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
+def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     """Return a card for each row, if rows have different units, and the columns that are drawn."""
     x, columns = options.x or data.label_column, options.y
     if not columns:
@@ -270,7 +270,7 @@ def stages(data: PlotData, options: Options) -> Spec | None:
 
 
 def _table(
-    kind: str, data: PlotData, options: Options, columns: Sequence[str], x: str | None = None,
+    kind: str, data: PlotData, options: Options, columns: Texts, x: str | None = None,
     headline: str = "",
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of a table: the first rows of ``columns``, with headings."""
@@ -376,13 +376,13 @@ class RowPlot(NamedTuple):
     axis: str = ""
     how: str = "Lines: {level}interval"
     words: str = "{change}  {verdict}"
-    names: Sequence[str] = ()
+    names: Texts = ()
     join: str = " · "
     colour: str = "all"
     tick: str = ""
     is_change: bool = False
     has_lead: bool = False
-    needs: Sequence[str] = ()
+    needs: Texts = ()
     nothing: str = "all"
 
 
