@@ -179,7 +179,14 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     x_days = days_of(pd.DatetimeIndex(tables[0].columns))
     if data.is_by_last_day and data.window[1]:  # the last week ends with the window
         x_days = np.minimum(x_days, days_of(pd.DatetimeIndex([data.window[1]])))
-    series = _set_styles(sorted(series, key=lambda line: not line.name.is_own)[:max_lines])
+    series = sorted(series, key=lambda line: not line.name.is_own)[:max_lines]
+    styles = styles_for(line.name.text for line in series)
+    if series and series[0].name.is_own:  # beside an own brand, the others are grey
+        styles = dict(zip(styles, GREYS, strict=False))
+    series = [
+        line._replace(style=OWN if line.name.is_own or not series[1:] else styles[line.name.text])
+        for line in series
+    ]
     unit, noun, moments = data.unit(y), humanize(data.time_noun(x)), tables[0].columns
     step = float(min(np.diff(x_days), default=1.0))
     gaps = np.isnan([line.values for line in series]).all(axis=0)
@@ -242,16 +249,6 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bo
     is_small = bool(sizes[sizes > 0].quantile(0.1) < FEW)
     is_long = len(filled_times(data.moments(x))) >= _DAYS
     return is_small and is_long and not data.frame.duplicated([*mark_columns]).any()
-
-
-def _set_styles(series: Sequence[_Line]) -> list[_Line]:
-    """Return the series, each with a style; beside an own brand, the others are grey."""
-    styles = styles_for(line.name.text for line in series)
-    if any(line.name.is_own for line in series):
-        styles = dict(zip(styles, GREYS, strict=False))
-    is_alone = len(series) == 1
-    return [line._replace(style=OWN if line.name.is_own or is_alone else styles[line.name.text])
-            for line in series]  # fmt: skip
 
 
 def _part_marks(

@@ -13,7 +13,6 @@ from aatoolkit._util.text import name_parts, visible
 from aatoolkit.display.plot.data import Numbers, PlotData, shares_of_range
 from aatoolkit.display.plot.style import DARK, LIGHT, column_title
 from aatoolkit.display.plot.tables import cell_texts
-from aatoolkit.display.report.words import unit_words
 
 if TYPE_CHECKING:
     from aatoolkit.display.report.evidence import TableEvidence
@@ -101,7 +100,11 @@ def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) ->
     )
     extent = f"first {len(shown):,} of {len(data):,} rows" if len(shown) < len(data) else "all rows"
     caption = f"<b>{escape(title)}</b> ({extent})"
-    return grid(caption, title, [_header_cell(data, head) for head in shown_columns], rows)
+    header_cells = [
+        f'<th class="{data.kinds[name]}" scope="col">{escape(column_title(name), 60)}</th>'
+        for name in shown_columns
+    ]
+    return grid(caption, title, header_cells, rows)
 
 
 def _columns_to_show(data: PlotData, columns: Sequence[str]) -> list[str]:
@@ -116,14 +119,6 @@ def _columns_to_show(data: PlotData, columns: Sequence[str]) -> list[str]:
     # The name of a row is not repeated.
     names = cell_texts(data, label)
     return [label, *(n for n in shown if n != label and cell_texts(data, n) != names)]
-
-
-def _header_cell(data: PlotData, name: str) -> str:
-    unit = unit_words(data.unit(name))
-    is_named = unit.rpartition(" ")[2].rstrip("s") in name  # such as requests
-    unit_note = f"<small>{escape(unit, 40)}</small>" if unit and not is_named else ""
-    head = f"{escape(column_title(name), 60)}{unit_note}"
-    return f'<th class="{data.kinds[name]}" scope="col">{head}</th>'
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:

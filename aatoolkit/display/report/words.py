@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.text import capitalized, humanize
-from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.style import STATUS_WORDS, in_words
 from aatoolkit.jsontree.paths import Field, Position, parse_path
@@ -117,20 +116,6 @@ _CALL = re.compile(r"; df\.aa\.[^;]*")
 _COUNTED = re.compile(r"((?:\d|\bset of) \w+)_id\b")
 """Matches a count of identifiers, such as ``4 prompt_id``."""
 _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
-
-
-def unit_words(unit: str | None) -> str:
-    """Return a unit in words, or "" if a column needs none.
-
-    Examples
-    --------
-    >>> unit_words("score 0-100"), unit_words("per `unit`"), unit_words("`currency` units")
-    ('0 to 100', '', '')
-    """
-    if unit is None or "`" in unit or "_" in unit or unit == "currency" or unit.isupper():
-        return ""
-    words = UNITS[unit].words if unit in UNITS else None
-    return unit if words is None else words
 
 
 def plain_words(text: str) -> str:
