@@ -535,7 +535,8 @@ class PlotData:
     def has_few(self, name: str) -> Mask:
         """Return the mask of the rates of so few cases that they are hardly comparable."""
         sample = self.sample_column(name) if self.unit(name) == FRACTION else None
-        return self.values(sample) < FEW if sample else np.zeros(len(self), bool)
+        few = self.values(sample) < FEW if sample else np.zeros(len(self), bool)
+        return few & ~np.isnan(self.values(name))
 
     def combined_availability(self, columns: Iterable[str]) -> Availability:
         """Return the availability of several columns, combined."""

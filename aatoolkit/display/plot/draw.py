@@ -141,8 +141,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
     window = windows.pop() if len(windows) == 1 else ""
     if len(data.metadata.sources) == 1 and all(data.window):
         start, end = map(pd.Timestamp, data.window)
-        dates = f"{start:%d %b} to {end:%d %b %Y}"
-        window = re.sub(r"^last \d+ days|^(?=, |$)", dates, window)
+        window = re.sub(r"^last \d+ days|^(?=, |$)", f"{start:%d %b} to {end:%d %b %Y}", window)
     return replace(
         spec, window=window,
         caption=[*filter(None, [host, spec.n, *missing, *source])],

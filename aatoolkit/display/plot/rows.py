@@ -270,11 +270,10 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     few = rows.has_few(y)
     if not is_time and few.any() and not few.all():
         how = f"Last: n below {FEW}. {how}".strip()
-    is_best = values.size and values[-1] == values[-1]
     return row_panel(
         "bars", rows, data.title(measure, rows.row_noun(x)), names, cells, scale, [y], total=total,
         headline=headline, by=by, bounds=bounds.result, how=how, n=sample_note,
-        which=("best" if unit == RANK else "highest") if is_best else "first",
+        which=("best" if unit == RANK else "highest") if values[-1] == values[-1] else "first",
     )  # fmt: skip
 
 

@@ -132,10 +132,9 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     ]  # fmt: skip
     if state and not is_single:
         beside.append(_word_column(data.first(len(drawn)), state))
-    has_numbers = any(data.kinds[name] == "number" for name in columns)
     return row_panel(
-        "figures" if has_numbers else "table", data, title, [*map(Name, labels)], (), NONE,
-        columns, total=len(cards), beside=beside, over=day_lines, headline=headline,
+        "figures" if {*columns} & {*data.numbers} else "table", data, title,
+        [*map(Name, labels)], (), NONE, columns, total=len(cards), beside=beside, over=day_lines, headline=headline,
         how=how_to_read.removesuffix(". "),
     )  # fmt: skip
 
@@ -170,7 +169,7 @@ def _cards(
 def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     """Return a card for each column of a frame with a single row, and the names of the columns."""
     is_result = data.is_result and not options.y
-    excluded = (*data.constants(), *CONTEXT, *APART, *OWNER_COLUMNS)
+    excluded = (*data.constants(), *CONTEXT, *OWNER_COLUMNS)
     # In a result of statistics, the interval belongs to the number before it.
     names = [*data.kinds]
     estimate = names[names.index("low") - 1] if is_result and "low" in names else ""
@@ -215,7 +214,7 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
 
 # --- tables of states and of text -------------------------------------------------------------
 
-_ROWS, _TEXT_ROWS, _COLUMNS = 15, 10, 5
+_ROWS, _TEXT_ROWS, _COLUMNS = 15, 10, 4
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
