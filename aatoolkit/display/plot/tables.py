@@ -134,8 +134,8 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         beside.append(_word_column(data.first(len(drawn)), state))
     return row_panel(
         "figures" if {*columns} & {*data.numbers} else "table", data, title,
-        [*map(Name, labels)], (), NONE, columns, total=len(cards), beside=beside, over=day_lines, headline=headline,
-        how=how_to_read.removesuffix(". "),
+        [*map(Name, labels)], (), NONE, columns, total=len(cards), beside=beside,
+        over=day_lines, headline=headline, how=how_to_read.removesuffix(". "),
     )  # fmt: skip
 
 
