@@ -1,8 +1,8 @@
 """The layout of a picture: all positions, in points from its upper left corner.
 
 Text is measured, so that labels neither overlap nor are cut. If there is not enough room, parts are
-left out or made smaller, in this order: the subtitle, the size of text, the caption, columns of
-words, the middle of names, every second name below the marks.
+left out or made smaller, in this order: the subtitle, the size of text, later parts of the
+caption, columns of words, the middle of names, every second name below the marks.
 """
 
 from __future__ import annotations
