@@ -116,11 +116,11 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   h2 + p, h2 + ul, caption + thead { break-before: avoid; }
   .wide { overflow: visible; background: none; margin: 1mm 0 2mm; }
   table { font-size: 7pt; min-width: 0; width: 100%; }
-  th, td { padding: .4mm 2.2mm .4mm 0; overflow-wrap: normal; }
+  th, td { padding: .4mm 1.5mm .4mm 0; overflow-wrap: normal; }
   .sections :is(th, td):nth-child(n+6) { display: none; }
   thead th { min-width: 0; }
   tbody td:not(.number) { max-width: 26mm; }
-  tbody th[scope] { min-width: 23mm; }
+  tbody th[scope] { min-width: 18mm; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }
