@@ -136,15 +136,12 @@ class Accessor(NamesNear, Described):
             If the frame's metadata is damaged, or newer than this version can read.
         """
         sources = metadata_of(self._frame).sources
-        table = show_as(
-            {
-                field.name: pd.array(
-                    [getattr(source, field.name) for source in sources],
-                    dtype="boolean" if field.name == "stale" else "string",
-                )
-                for field in fields(Source)
-            }
-        )
+        names = [field.name for field in fields(Source)]
+        table = show_as({
+            name: pd.array([getattr(source, name) for source in sources],
+                           dtype="boolean" if name == "stale" else "string")
+            for name in names
+        })  # fmt: skip
         fetch_times, _ = coerce_values([source.fetched_at for source in sources], "timestamp")
         table["fetched_at"] = fetch_times.to_pandas()
         return table

@@ -41,16 +41,9 @@ def set_theme(theme: str) -> AbstractContextManager[object]:
     global _theme
     current(theme)  # raises
     before, _theme = _theme, theme
-    block = _Block()
+    block = ExitStack()
     block.callback(set_theme, before)
     return block
-
-
-class _Block(ExitStack):
-    """A context manager whose end restores the previous theme."""
-
-    def __repr__(self) -> str:
-        return f"<theme: {_theme}>"
 
 
 def current(theme: str) -> str:

@@ -47,7 +47,7 @@ def check_harmless(text: str) -> Page:
     allowed = {"html", "head", "meta", "title", "style", "body", "main", "header", "nav", "section"}
     allowed |= {"footer", "h1", "h2", "p", "b", "ul", "li", "a", "div", "table", "caption", "thead"}
     allowed |= {"tbody", "tr", "th", "td", "small", "code", "bdi", "span", "details", "summary"}
-    allowed |= {"figure", "svg", "path", "img", "dl", "dt", "dd"}
+    allowed |= {"figure", "svg", "path", "img", "dl", "dt", "dd", "wbr"}
     assert {tag for tag, _ in read.elements} <= allowed
     assert len(read.all("style")) == 1
     for tag, attributes in read.elements:
@@ -87,7 +87,7 @@ def test_it_opens_with_a_summary_and_goes_on_in_reading_order(
     heads = re.findall(r"<h2 id=[^>]*>(.*?)</h2>", written)
     assert heads[0] == "Summary"
     assert heads[1:4] == ["Overview", "Brands and share of voice", "Cited domains"]
-    assert heads[4:] == ["Visits of AI crawlers", "What was measured"]
+    assert heads[4:] == ["Visits of AI crawlers"]
     summary = written[: written.index('id="sections"')]
     figure = (
         r"<dt>{}</dt><dd><a href=\"#e[^>]*>{}</a><small>[+−][^<]*: (may|cannot)[^<]*</small><svg"
@@ -135,7 +135,7 @@ def test_the_evidence_names_the_bytes_of_the_answer(dataset: aa.Dataset, written
     (answer,) = re.findall(rf'<p id="(a[^"]+)">[^\n]*?<code>{payload.sha256}</code>', part)
     own = dataset["ranking"].main.query("own").iloc[0]
     tables = re.split(r"<details><summary>", part)
-    leaderboard = next(caption for caption in tables if caption.startswith("By brand<"))
+    leaderboard = next(caption for caption in tables if caption.startswith("Ranking leaderboard<"))
     evidence = evidence_in(leaderboard, own["brand"])
     assert f'<a href="#{answer}">the response</a>' in evidence[""]
     for title, column, key in (
@@ -149,7 +149,6 @@ def test_the_evidence_names_the_bytes_of_the_answer(dataset: aa.Dataset, written
     parts = f"{own['first_position_count']} / {own['position_count']}"
     rate = evidence["First position rate"]
     assert f"= first position count / position count = {parts}" in rate
-    assert re.search(r"<dt>First position rate</dt><dd>[^<]+", leaderboard)
 
 
 def test_a_number_that_is_not_wholly_measured_leads_to_what_the_service_says() -> None:
@@ -195,10 +194,8 @@ def test_a_section_that_nobody_described_is_in_plain_words_too() -> None:
     check_words(text)
     words = "".join(Page(text).text)
     assert "Something new" in words
-    assert re.search(
-        r"in the response:.*read at “resultList” › entry 1 › “hit_count”, bytes", words
-    )
-    assert "From the response for Something new" in words
+    assert re.search(r"in the response:.*at “resultList” › entry 1 › “hit_count”, bytes", words)
+    assert "From response of something new" in words
 
 
 def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -17,7 +17,7 @@ import pandas as pd
 from aatoolkit._util.text import capitalized, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Availability, Status, combine
-from aatoolkit.display.plot.style import BLANK, are_states, engine_style
+from aatoolkit.display.plot.style import BLANK, Texts, are_states, engine_style
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import is_joined, once
@@ -55,6 +55,9 @@ APART = ("host", "days")
 
 TITLES = ("title", "prompt", "text", "label", "name", "headline")
 """The names of columns that hold a readable name of the row."""
+
+FEW = 10
+"""The rate of fewer cases than this is mostly chance."""
 
 _ID = ("_id", "_key", "sku", "cursor")
 """The endings of the names of columns that hold identifiers."""
@@ -128,6 +131,7 @@ class PlotData:
     """A frame prepared for plotting, with its metadata and its API responses.
 
     Selected rows also have ``whole``, the data before, and their ``positions`` in it.
+    ``is_by_last_day`` says whether periods, such as weeks, are named by their last day.
     """
 
     frame: pd.DataFrame
@@ -135,6 +139,7 @@ class PlotData:
     responses: tuple[HeldResponse, ...] = ()
     whole: PlotData | None = None
     positions: slice | None = None
+    is_by_last_day: bool = False
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -198,16 +203,11 @@ class PlotData:
             names = [n for n in dict.fromkeys((*APART, *key)) if n in self.kinds]
         if names:
             return [*filter(self.varies, names)] or names
-        time_columns = self.of_kind("time")
-        main_times = [name for name in time_columns if name not in CONTEXT]
+        main_times = [name for name in self.of_kind("time") if name not in CONTEXT]
         word_columns = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
         if main_times and not self.frame[main_times[0]].is_unique:
-            for word in word_columns:
-                if self.frame[word].is_unique:
-                    return [word]
-                if not self.frame.duplicated([main_times[0], word]).any():
-                    return [main_times[0], word]
-        return (main_times or word_columns or time_columns)[:1]
+            return [main_times[0], *word_columns[:1]]
+        return (main_times or word_columns)[:1]
 
     def varies(self, name: str) -> bool:
         """Return whether a column has several distinct values."""
@@ -286,15 +286,8 @@ class PlotData:
     @cached_property
     def measures(self) -> list[str]:
         """The names of numeric columns, the most informative first, such as rates before counts."""
-        ranks = {
-            name: rank for name in self.numbers if (rank := self._measure_rank(name)) is not None
-        }
-        # If no prompt was asked, a count of 0 says less than a rate that was not measured.
-        says_nothing = {
-            name: not np.nansum(self.values(name)) and (rank == 2 or self.frame[name].isna().all())
-            for name, rank in ranks.items()
-        }
-        return sorted(ranks, key=lambda name: (says_nothing[name], ranks[name]))
+        ranks = {name: self._measure_rank(name) for name in self.numbers}
+        return sorted(filter(ranks.get, ranks), key=ranks.__getitem__)
 
     @property
     def numbers(self) -> list[str]:
@@ -307,14 +300,15 @@ class PlotData:
             and not is_status_column(self.frame, name)
         ]
 
-    def _measure_rank(self, name: str) -> int | None:
+    def _measure_rank(self, name: str) -> int:
+        """Return how informative a column is: from 1, the most, to 6; 0 if it is no measure."""
         unit = self.unit(name)
         if self.column(name) is None or (unit is None and "#" in self.table):
-            return 4  # the units of a drafted section are not known
+            return 5  # the units of a drafted section are not known
         if unit == FRACTION and self.is_rate(name):
-            return 0
+            return 1
         is_sum = self.is_additive(name) and unit in (SCORE, COUNT, REQUESTS)
-        return 2 if is_sum else {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
+        return 3 if is_sum else {SCORE: 2, FRACTION: 4, FRACTION_CHANGE: 6}.get(unit or "", 0)
 
     def sample_column(self, name: str) -> str | None:
         """Return the name of the column with the sample sizes of ``name``, or None."""
@@ -394,9 +388,7 @@ class PlotData:
         """Return whether each value of a column occurs in only one row per host and window."""
         return not self.frame.duplicated([name, *self.varying_context(name)]).any()
 
-    def row_labels(
-        self, name: str, *excluded: str | None, texts: Sequence[str] | None = None
-    ) -> list[str]:
+    def row_labels(self, name: str, *excluded: str | None, texts: Texts | None = None) -> list[str]:
         """Return a label for each row from a column, with host and days if there are several.
 
         ``texts`` replace the texts of the column.
@@ -458,25 +450,41 @@ class PlotData:
         id_nouns = (key.removesuffix("_id") for key in reversed(self.keys) if key.endswith("_id"))
         return next(id_nouns, title or name)
 
-    @property
-    def row_name(self) -> str:
-        """The name of the first row: its key, with titles in place of identifiers."""
-        key = self.metadata.key or declared_key(self.table) or (() if self.is_known else self.keys)
-        return ", ".join(self.labels(name)[0] for name in key if name in self.kinds)
+    def constants(self) -> dict[str, str]:
+        """Return what all rows are about: the key columns that have only one value, with labels."""
+        key = self.metadata.key or declared_key(self.table) or ()
+        names = [name for name in key if name in self.kinds and not self.varies(name)]
+        return {name: self.labels(name)[0] for name in names}
 
     def daily_values(self, name: str) -> Numbers:
         """Return the daily values of a metric, from any table of the response; empty if none."""
         candidates = (facts.daily_values.get(name) for _, facts in _facts_by_host(self))
         return next((values for values in candidates if values is not None), np.empty(0))
 
+    @cached_property
+    def window(self) -> tuple[str, str]:
+        """The first and the last day that was measured, in ISO form, or "" if it is not known."""
+        sources = self.metadata.sources
+        dated = [(source.window_start or "", source.window_end or "") for source in sources]
+        dated += [_facts_of(response).window for response in self.responses]
+        if not any(all(days) for days in dated):
+            # Other sections of the host may say what the window is.
+            beside = [facts.window for _, facts in _facts_by_host(self)]
+            dated += filter(all, beside)
+        start = max((first for first, _ in dated), default="")
+        end = min((last for _, last in dated if last), default="")
+        return (start, end) if start <= (end or start) else ("", "")
+
     def is_part(self, name: str, x: str) -> Mask:
         """Return the mask of a column's numbers that cover only a part of their period."""
-        days = [source.window_start or "" for source in self.metadata.sources]
-        days += [day for response in self.responses for day in _facts_of(response).starts]
-        is_cut = np.array(self.texts(x)) < max(days, default="")
+        moments, (start, end) = self.moments(x), self.window
+        step = pd.Timedelta(days=min(np.diff(np.unique(days_of(moments))), default=1.0) - 1)
+        first = moments - step if self.is_by_last_day else moments
+        is_cut = first < pd.Timestamp(start or 0)
+        is_cut |= (first + step).dt.normalize() > pd.Timestamp(end or "2262")
         if name + COVERAGE in self.kinds:
             is_cut |= self.values(name + COVERAGE) < 1
-        return is_cut & ~np.isnan(self.values(name))
+        return is_cut.to_numpy(bool) & ~np.isnan(self.values(name))
 
     def is_own_row(self) -> Mask:
         """Return the mask of the rows about the project itself: its brand, domain or pages."""
@@ -493,6 +501,10 @@ class PlotData:
             of_host = no_row | True if hosts is None or not host else (hosts == host).to_numpy(bool)
             for name in facts.own.keys() & self.kinds.keys():
                 is_own = is_own | of_host & self.frame[name].isin([*facts.own[name]]).to_numpy()
+            # An identifier such as "alpine-hearth" is the name of the brand "Alpine Hearth".
+            slugs = {_slug(brand) for brand in facts.own.get("brand", ())}
+            for name in [name for name in self.kinds if name.endswith("brand_id")]:
+                is_own = is_own | of_host & self.frame[name].astype(str).map(_slug).isin(slugs)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
         return no_row if is_own.all() else is_own
 
@@ -510,12 +522,21 @@ class PlotData:
         return slice(-max_rows, None) if self.kinds[x] == "time" else slice(max_rows)
 
     def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
-        """Return the positions of the rows, sorted by time or from the best number to the worst."""
+        """Return the positions of the rows, sorted by time or from the best number to the worst.
+
+        Rates of few cases come after the others, and rows without a number last.
+        """
         if self.kinds.get(x) == "time":
             return np.argsort(self.moments(x), kind="stable")
         values = self.values(name)
         sort_keys = values if self.unit(name) == RANK else -values
-        return np.argsort(sort_keys, kind="stable")
+        return np.lexsort([sort_keys, self.has_few(name), np.isnan(values)])
+
+    def has_few(self, name: str) -> Mask:
+        """Return the mask of the rates of so few cases that they are hardly comparable."""
+        sample = self.sample_column(name) if self.unit(name) == FRACTION else None
+        few = self.values(sample) < FEW if sample else np.zeros(len(self), bool)
+        return few & ~np.isnan(self.values(name))
 
     def combined_availability(self, columns: Iterable[str]) -> Availability:
         """Return the availability of several columns, combined."""
@@ -559,22 +580,31 @@ _LARGEST = 1 << 22
 
 @dataclass
 class ResponseFacts:
-    """Facts from the tables of a response: own names, titles of ids, daily values, first days."""
+    """Facts from the tables of a response: own names, titles of ids, daily values, single days."""
 
     own: dict[str, set[str]] = field(default_factory=dict)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
     daily_values: dict[str, Numbers] = field(default_factory=dict)
-    starts: list[str] = field(default_factory=list)
+    days: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def window(self) -> tuple[str, str]:
+        """The first and the last day of the window, or "" if there is none."""
+        starts, ends = (
+            [day for name, day in self.days.items() if re.search(f"(^|_)({endings})$", name)]
+            for endings in ("from|start", "to|until|end|as_of")
+        )
+        return max(starts, default=""), min(ends, default="")
 
     def add_table(self, table: pd.DataFrame) -> None:
-        """Add what a table says about own names, titles, daily values and first days."""
+        """Add what a table says about own names, titles, daily values and single days."""
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         columns, own_rows = [*map(str, table.columns)], table
         if "brand" in table:
             own_rows = table[table["brand"].isin(self.own.get("brand", set()))]
         if len(table) == 1:
-            starts = table.filter(regex="_from$").select_dtypes("datetime")
-            self.starts += [str(day)[:10] for day in starts.iloc[0].dropna()]
+            days = table.select_dtypes("datetime").iloc[0].dropna()
+            self.days |= {str(name): str(day)[:10] for name, day in days.items()}
         times = [n for n in columns[: 1 + ("brand" in table)] if _kind_of(table[n]) == "time"]
         if times and len(own_rows) and own_rows[times[0]].is_unique:
             for name, values in own_rows.select_dtypes("number").items():
@@ -596,8 +626,11 @@ class ResponseFacts:
             self.own.setdefault(name, set()).update(own_names.dropna().astype(str))
 
 
+OWNER_COLUMNS = ("own", "is_own", "owner", "house")
+"""The columns that say whether a brand is the own one."""
+
 _OWNERS = (
-    *product(("brand", "advertiser"), ("own", "is_own", "owner", "house")),
+    *product(("brand", "advertiser"), OWNER_COLUMNS),
     *product(("source_domain", "domain", "url"), ("domain_type", "kind")),
 )
 """Pairs of a column, such as a brand, and a column that says whether it is the own one."""
@@ -605,6 +638,10 @@ _OWNERS = (
 
 def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
     return [columns for columns in _OWNERS if {*columns} <= {*table.columns}]
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"\W+", "-", name.lower())
 
 
 def _are_own(values: pd.Series) -> Mask:
@@ -640,9 +677,7 @@ def _facts_of(response: HeldResponse) -> ResponseFacts:
 # --- one row per mark -------------------------------------------------------------------------
 
 
-def one_row_per_mark(
-    data: PlotData, by: Sequence[str], columns: Sequence[str], freq: str = ""
-) -> PlotData:
+def one_row_per_mark(data: PlotData, by: Texts, columns: Texts, freq: str = "") -> PlotData:
     """Return the data aggregated to one row per mark, i.e. per combination of ``by``."""
     by = list(dict.fromkeys(by))
     if not freq and not data.frame.duplicated(by).any():
@@ -651,12 +686,12 @@ def one_row_per_mark(
     names = [*by, *columns, *(needed for name in columns for needed in data.rule_columns(name))]
     selected = data.frame[[*dict.fromkeys(names)]]
     grouping = by_period(selected, by, freq) if freq else by
-    return plot_data(aggregate(selected, grouping, None, True, {}, True))
+    grouped = plot_data(aggregate(selected, grouping, None, True, {}, True))
+    # Weeks, and periods such as "ME", are named by their last day.
+    return replace(grouped, is_by_last_day=freq.startswith("W") or freq.endswith("E"))
 
 
-def whiskers(
-    data: PlotData, y: str, rows: PlotData | None = None, by: Sequence[str] = ()
-) -> Bounds:
+def whiskers(data: PlotData, y: str, rows: PlotData | None = None, by: Texts = ()) -> Bounds:
     """Return the interval of the number ``y`` in each row.
 
     ``data`` may be aggregated from ``rows`` by the columns ``by``.
@@ -680,19 +715,17 @@ def missing_reasons(data: PlotData, name: str) -> list[str]:
     missing = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)
     if not missing.any():
         return [""] * len(data)
-    is_uncovered, has_no_sample = (
-        data.values(size_column) == 0
-        if data.kinds.get(size_column) == "number" else np.zeros(len(data), bool)
-        for size_column in (f"{name}{COVERAGE}", data.sample_column(name) or "")
-    )  # fmt: skip
-
+    size = data.sample_column(name) or ""
+    has_no_sample = (
+        data.values(size) == 0 if data.kinds.get(size) == "number" else np.zeros(len(data), bool)
+    )
     cells = data.cells(name)
 
     def reason(row: int, unit: str | None) -> str:
         state = cells.states[int(cells.codes[row])]
         if state.status == Status.NOT_APPLICABLE:
             return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
-        if state.status == Status.UNAVAILABLE or is_uncovered[row]:
+        if state.status == Status.UNAVAILABLE:
             return NOT_MEASURED
         if has_no_sample[row] and unit in (FRACTION, RANK, SCORE):
             return NOTHING

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,6 +23,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from aatoolkit._util.text import joined
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
@@ -42,7 +44,7 @@ from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.groupby import by_period, check_columns, group, names_of
 from aatoolkit.stats.explain import Explainer, Explanation
 
-KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
+KINDS: Mapping[str, Callable[..., Spec | None]] = {
     **{kind: partial(tables.result, kind) for kind in tables.RESULTS},
     "stages": tables.stages,
     "figures": tables.figures,
@@ -128,18 +130,21 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
         except AvailabilityError:  # rows that share a mark and cannot be aggregated
             if options.kind or options.is_chosen:
                 raise
-            spec = times.heatmap(data, options, is_last=True)
     if spec is None and options.kind and len(data):
         raise AvailabilityError(
             f"these columns do not fit a picture of kind {options.kind!r}; choose others "
             "with x, y and color, or leave kind out"
         )
     spec = spec or tables.empty(data, options)
-    source, missing = source_phrases(data.metadata.sources), _missing_notes(spec)
+    (host, *source), missing = source_phrases(data.metadata.sources), _missing_notes(spec)
     windows = {describe_scope(source.scope) for source in data.metadata.sources}
+    window = windows.pop() if len(windows) == 1 else ""
+    if len(data.metadata.sources) == 1 and all(data.window):
+        start, end = map(pd.Timestamp, data.window)
+        window = re.sub(r"^last \d+ days|^(?=, |$)", f"{start:%d %b} to {end:%d %b %Y}", window)
     return replace(
-        spec, window=windows.pop() if len(windows) == 1 else "",
-        caption=[*filter(None, [*source[:2], spec.n, *missing, *source[2:]])],
+        spec, window=window,
+        caption=[*filter(None, [host, spec.n, *missing, *source])],
     )  # fmt: skip
 
 
@@ -176,7 +181,8 @@ def _missing_notes(spec: Spec) -> list[str]:
     availability = data.combined_availability(names)
     if not names or availability.status == Status.AVAILABLE:
         return []
-    return [STATUS_WORDS[availability.status], in_words((availability.reason or "").rstrip("."))]
+    reasons = in_words(joined(availability.reason or "").rstrip(".")).split("; ")
+    return [STATUS_WORDS[availability.status], *reasons]
 
 
 def _check_hosts(data: PlotData) -> None:

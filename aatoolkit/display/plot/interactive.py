@@ -14,12 +14,8 @@ import plotly.io as pio
 from aatoolkit.display.plot.draw import Picture
 from aatoolkit.display.plot.layout import MARGIN, Layout, Text
 from aatoolkit.display.plot.spec import Mark, Spec
-from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, rgb
+from aatoolkit.display.plot.style import DOTTED, HATCHED, PLOTLY_SYMBOLS, Palette
 
-_SYMBOLS = {
-    "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
-    "P": "cross",
-}  # fmt: skip
 _PATTERNS = {HATCHED: "/", DOTTED: "."}
 _PIXELS = 4 / 3
 """Pixels per point."""
@@ -74,9 +70,9 @@ def interactive_form(picture: Any) -> InteractivePicture:
             "range": [scale.low, scale.high],
             "tickvals": [tick.at for tick in ticks],
             "ticktext": [_plotly_text(tick.text, tick.is_bold) for tick in ticks],
-            "tickfont": {"size": layout.size * _PIXELS},
+            "tickfont_size": layout.size * _PIXELS,
             "tickangle": -35 if axis == "x" and layout.is_turned else 0,
-            "unifiedhovertitle": {"text": scale.label or " "},
+            "unifiedhovertitle_text": scale.label or " ",
             "showgrid": scale.kind == "number",
             "gridcolor": palette["grid"],
             "zeroline": False,
@@ -88,7 +84,7 @@ def interactive_form(picture: Any) -> InteractivePicture:
     }
     texts = [text for text in (layout.title, *layout.texts, layout.caption) if text.text]
     line = {"x0": MARGIN / layout.width, "x1": 1 - MARGIN / layout.width,
-            "line": {"color": palette["grid"], "width": 1}}  # fmt: skip
+            "line_color": palette["grid"], "line_width": 1}  # fmt: skip
     figure = InteractivePicture(traces)
     figure.update_layout(
         template=go.layout.Template(),
@@ -97,10 +93,11 @@ def interactive_form(picture: Any) -> InteractivePicture:
         margin=dict.fromkeys("lrtb", 0),
         paper_bgcolor=palette["paper"],
         plot_bgcolor=palette["paper"],
-        font={"family": _FONT, "color": palette["ink"]},
+        font_family=_FONT,
+        font_color=palette["ink"],
         hovermode="x unified" if spec.kind == "line" else "closest",
         barmode="overlay",
-        hoverlabel={"bgcolor": palette["paper"]},
+        hoverlabel_bgcolor=palette["paper"],
         meta={"kind": spec.kind, "finding": spec.finding},
         showlegend=False,
         shapes=[
@@ -120,39 +117,39 @@ def _traces(
     """Yield what plotly needs to draw a mark: trace classes with their keyword arguments."""
     style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
     x, y = spec.x.within(mark.x), spec.y.within(mark.y)
-    symbol, is_hollow = _SYMBOLS.get(style.symbol), style.look == "hollow"
+    symbol, is_hollow = PLOTLY_SYMBOLS.get(style.symbol), style.look == "hollow"
     pixels = _PIXELS * layout.zoom
     if mark.kind == "boxes":
         starts, ends, middles, height = mark.corners(spec, layout.high)
         face, edge, width = palette.boxes(style, mark.strength)
-        pattern = {"shape": _PATTERNS.get(style.look, ""), "fgcolor": edge}
         yield go.Bar, {
             "orientation": "h", "x": ends - starts, "y": middles, "base": starts, "width": height,
-            "marker": {"color": face, "line": {"color": edge, "width": width}, "pattern": pattern},
+            "marker_color": face, "marker_line_color": edge, "marker_line_width": width,
+            "marker_pattern_shape": _PATTERNS.get(style.look, ""), "marker_pattern_fgcolor": edge,
         }  # fmt: skip
     elif mark.kind == "line":
         dash = ",".join(f"{part * 2:g}px" for part in style.dash) or "solid"
         yield go.Scatter, {
             "x": x, "y": y, "connectgaps": False, "cliponaxis": not mark.tips,
             "mode": "lines+markers" if mark.tips else "lines",
-            "line": {"color": colour, "width": mark.size * pixels, "dash": dash},
-            "marker": {"symbol": symbol, "size": 6 if len(mark) <= 100 else 2},
+            "line_color": colour, "line_width": mark.size * pixels, "line_dash": dash,
+            "marker_symbol": symbol, "marker_size": 6 if len(mark) <= 100 else 2,
         }  # fmt: skip
     elif mark.kind == "dots":
-        line = {"color": colour if is_hollow else paper, "width": 1.6 if is_hollow else 0.7}
+        fill, edge, width = (paper, colour, 1.6) if is_hollow else (colour, paper, 0.7)
         yield go.Scatter, {
-            "x": x, "y": y, "mode": "markers", "cliponaxis": False,
-            "marker": {"symbol": symbol, "size": mark.size * pixels, "line": line,
-                       "color": paper if is_hollow else colour},
+            "x": x, "y": y, "mode": "markers", "cliponaxis": False, "marker_color": fill,
+            "marker_symbol": symbol, "marker_size": mark.size * pixels,
+            "marker_line_color": edge, "marker_line_width": width,
         }  # fmt: skip
     elif mark.kind == "band" and mark.to is not None:
-        fill = f"rgba({','.join(map(str, rgb(colour)))},0.16)"
+        fill = f"{colour}29"  # an opacity of 16 %
         is_gap = np.isnan(mark.y + mark.to)
         for part in np.split(np.arange(len(mark)), np.flatnonzero(np.diff(is_gap)) + 1):
             if not is_gap[part[0]]:
                 yield go.Scatter, {
                     "x": [*x[part], *x[part][::-1]], "y": [*mark.to[part], *y[part][::-1]],
-                    "mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": fill,
+                    "mode": "lines", "line_width": 0, "fill": "toself", "fillcolor": fill,
                 }  # fmt: skip
 
 
@@ -164,10 +161,9 @@ def _annotation(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
         place = {"x": text.at[0], "y": text.at[1], "xshift": text.x * _PIXELS}
         if "/" not in text.colour:
             place["bgcolor"] = palette["paper"]
-    font = {"size": text.size * _PIXELS, "color": palette[text.colour]}
     return place | {"text": _plotly_text(text.text, text.is_bold), "showarrow": False,
-                    "borderpad": 0, "font": font, "xanchor": text.align,
-                    "align": text.align}  # fmt: skip
+                    "borderpad": 0, "font_size": text.size * _PIXELS, "align": text.align,
+                    "font_color": palette[text.colour], "xanchor": text.align}  # fmt: skip
 
 
 def _plotly_text(text: str, is_bold: bool = False) -> str:

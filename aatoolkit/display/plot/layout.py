@@ -1,8 +1,8 @@
 """The layout of a picture: all positions, in points from its upper left corner.
 
 Text is measured, so that labels neither overlap nor are cut. If there is not enough room, parts are
-left out or made smaller, in this order: the subtitle, the size of text, the caption, columns of
-words, the middle of names, every second name below the marks.
+left out or made smaller, in this order: the subtitle, the size of text, later parts of the
+caption, columns of words, the middle of names, every second name below the marks.
 """
 
 from __future__ import annotations
@@ -230,9 +230,11 @@ def _fitting_columns(spec: Spec, is_table: bool, room: float, scale: float) -> l
         for column, sign_width in zip(columns, sign_widths, strict=True)
     ]  # fmt: skip
     room *= 1.0 if is_table else 0.66 if spec.x.kind == "number" else 0.8
-    # If room is short, later columns with few different words go first; bold ones stay longest.
+    # If room is short, the last columns go first. Of rows without a name, those columns stay that
+    # tell them apart, and words rather than numbers; bold columns stay longest.
     order = sorted(range(len(columns)), key=lambda i: (
-        not columns[i].is_bold, i > 0, has_names or -len({*columns[i].words}), i))  # fmt: skip
+        not columns[i].is_bold, i > 0, not has_names and columns[i].align == "right",
+        has_names or (-len({*columns[i].words}), -widths[i]), i))  # fmt: skip
 
     def free_width(max_width: float) -> float:
         return room - sum(min(widths[i], max_width) for i in order)
@@ -281,8 +283,8 @@ def _line_names(
 
 
 def _try_layout(
-    spec: Spec, width: float, height: float | None, lines: int, scale: float, has_caption: bool,
-) -> tuple[Layout, bool]:  # fmt: skip
+    spec: Spec, width: float, height: float | None, lines: int, scale: float
+) -> tuple[Layout, bool]:
     """Return a layout with text scaled by ``scale``, and whether it fits into the picture."""
     size = _SIZE * scale
     small = _SMALL * scale
@@ -365,10 +367,16 @@ def _try_layout(
     labels_height += size * 1.5 * bool(spec.x.label)
     # The caption is not enlarged, because reasons would then not fit.
     caption, note_size = "", min(small, max(_SMALL, width / 70))
-    # The caption always says how many rows are left out.
-    if spec.extent not in f"{headline} {how_to_read}".replace("\n", " "):
-        caption = fitted(spec.extent, inner, note_size)
-    for text in spec.caption if has_caption else ():
+    # The caption says first how many rows and columns are left out, and what the subtitle did not.
+    above = f"{headline} {how_to_read}".replace("\n", " ")
+    column_count = len(spec.beside) + (is_table and names[0].text != "")
+    lacks_columns = len(columns) < column_count
+    notes = (
+        spec.extent * (spec.extent not in above),
+        f"{len(columns)} of {column_count} columns" * lacks_columns,
+        spec.window * (spec.window not in above), *spec.caption,
+    )  # fmt: skip
+    for text in filter(None, notes):
         longer = f"{caption} · {text}" if caption else fitted(text, inner, note_size)
         caption = longer if width_of(longer, note_size) <= inner else caption
     height_below = labels_height + _height_of(caption, note_size) + (8 if caption else 2) + 5
@@ -398,7 +406,6 @@ def _try_layout(
     has_height = not height or marks_height >= least
     drawn = [tick.text for tick in (*x_ticks, *y_ticks)]
     drawn += chain(*cells) if is_table and len(names) > 1 else ()
-    lacks_columns = len(columns) < len(spec.beside) + (is_table and names[0].text != "")
     is_cut = any("…" in text for text in drawn) or not has_height or (lacks_columns and scale > 1)
     layout = Layout(width, total_height, left, top, marks_width, marks_height, x_ticks, y_ticks,
                     size, is_turned, title, caption_text, texts, rules, is_cut)  # fmt: skip
@@ -428,20 +435,15 @@ def _mark_texts(
                        "left" if mark.shift else "center", (x, float(mark.y[i])))  # fmt: skip
 
 
-_EASES = (
-    (2, 1.0, True), (1, 1.0, True), (1, 0.82, True), (0, 0.82, True),
-    (0, 0.75, False), (0, 0.6, False),
-)  # fmt: skip
-"""Layouts to try in turn: lines of the subtitle, scale of text, and whether there is a caption."""
+_EASES = ((2, 1.0), (1, 1.0), (1, 0.82), (0, 0.82), (0, 0.75), (0, 0.6))
+"""Layouts to try in turn: lines of the subtitle, and scale of text."""
 
 
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
     """Return the layout of a picture that is ``width`` points wide and ``height`` points high."""
     # Text is larger on a large figure, because readers look at it from afar.
     scale = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    if spec.x.kind == "none" and spec.y.names and 3 * spec.height < (height or 0):
-        scale *= 1.4  # a few rows of words fill their room
-    for settings in ((2, scale, True), *_EASES):
+    for settings in ((2, scale), (2, (1 + scale) / 2), *_EASES):
         layout, has_room = _try_layout(spec, width, height, *settings)
         # Smaller text is better than names that are cut, as long as it can be read.
         if has_room and (not layout.is_cut or settings[1] < 0.85):

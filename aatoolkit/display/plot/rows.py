@@ -14,7 +14,9 @@ import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, signed
 from aatoolkit._util.text import capitalized, humanize
+from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
+    FEW,
     NOT_GIVEN,
     NOT_MEASURED,
     Numbers,
@@ -33,11 +35,10 @@ from aatoolkit.display.plot.style import (
     NO_VALUE,
     OWN,
     REST,
-    REST_LEVEL,
-    SERIES,
     STATUS_WORDS,
     UNMEASURED,
     Style,
+    Texts,
     are_states,
     first_of,
     in_words,
@@ -72,8 +73,8 @@ class Cell(NamedTuple):
 
 def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
-    columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), by: Sequence[str] = (),
-    **more: Any,
+    columns: Texts, *, total: int = 0, over: Sequence[Mark] = (), by: Texts = (),
+    which: str = "first", **more: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of a picture with a row for each of ``names``, and ``cells`` in them."""
     cells_by_shape: dict[tuple[str, Style], list[Cell]] = {}
@@ -113,7 +114,7 @@ def row_panel(
         kind, data, columns, title, x,
         Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],
         height=PITCH * len(names), by=by,
-        extent=first_of(len(names), total, is_last=is_time), **more,
+        extent=first_of(len(names), total, which="last" if is_time else which), **more,
     )  # fmt: skip
 
 
@@ -122,8 +123,12 @@ def missing_style(reason: str) -> Style:
     return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
 
 
-def names_of(data: PlotData, labels: Iterable[str]) -> list[Name]:
-    """Return a `Name` for each row: its label, and whether it is about the own brand or site."""
+def names_of(data: PlotData, x: str = "", labels: Iterable[str] = ()) -> list[Name]:
+    """Return a `Name` for each row: its label, and whether it is about the own brand or site.
+
+    The labels are ``labels``, or those of the column ``x``.
+    """
+    labels = labels or data.row_labels(x)
     return [
         Name(label, bool(is_own)) for label, is_own in zip(labels, data.is_own_row(), strict=True)
     ]
@@ -174,16 +179,27 @@ def tips_of(
     return tooltips
 
 
+def interval_words(bounds: Bounds) -> str:
+    """Return what the interval of a number is, as short as a subtitle."""
+    return in_words(bounds.method.partition(";")[0]).removeprefix("Wilson's ")
+
+
 def size_texts(data: PlotData, name: str | None) -> list[str]:
     """Return the sample size of each row as text, such as ``n=20``, from the column ``name``."""
     sample_sizes = data.values(name).tolist() if name else [NAN] * len(data)
     return ["" if size != size else f"n={number(size)}" for size in sample_sizes]
 
 
-def _bar_labels(words: Iterable[str], data: PlotData, y: str) -> list[str]:
-    """Return the labels to write beside bars; labels of rates have the sample size added."""
+def _bar_labels(words: Texts, data: PlotData, y: str) -> tuple[Texts, str]:
+    """Return the labels to write beside bars of a rate, with the sample sizes.
+
+    If all have the same sample size, it is returned instead.
+    """
     sizes = size_texts(data, data.sample_column(y) if data.unit(y) == FRACTION else None)
-    return [f"{word}  ({size})" if size else word for word, size in zip(words, sizes, strict=True)]
+    if len({*sizes}) == 1:
+        return words, sizes[0]
+    return [f"{word}  ({size})" if size else word
+            for word, size in zip(words, sizes, strict=True)], ""  # fmt: skip
 
 
 def quoted(name: str) -> str:
@@ -225,58 +241,57 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         rows = one_row_per_mark(data, by, [y])
     elif data.is_repeated(y):
         rows = one_row_per_mark(data, [*by, *data.keys], [y])
-    # Also draw a few of the rows that have no number.
-    is_time, top = rows.kinds[x] == "time", options.max_rows(15)
-    total, order = len(rows), rows.best_first(y, x)
-    measured_count = total if is_time else int((~np.isnan(rows.values(y))).sum())
-    drawn = order[:measured_count][rows.shown_slice(x, top)]
-    missing = order[measured_count:][: max(top - len(drawn), min(top // 2, 3))]
+    is_time, total = rows.kinds[x] == "time", len(rows)
     other_style = REST if rows.is_own_row().any() else OWN
-    rows = rows.rows_at([*drawn, *missing])
+    rows = rows.rows_at(rows.best_first(y, x)[rows.shown_slice(x, options.max_rows(15))])
     bounds, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
-    names = names_of(rows, rows.row_labels(x))
-    # A very wide interval is cut at the end of the scale, so that the others stay legible.
-    limit = max(1.5 * np.nanmax([*values, 0]), 2 * np.quantile(np.nan_to_num(bounds.high), 0.75))
-    bar_texts = [
-        f"{word}, line to {number(end, unit)}" if end > limit else word
-        for end, word in zip(bounds.high, _bar_labels(numbers(values, unit), rows, y), strict=True)
-    ]
-    clipped = np.minimum(bounds.high, limit)
-    details = zip(values, bounds.low, clipped, bar_texts,
-                  missing_reasons(rows, y), tips_of(rows, y, names, bounds),
-                  strict=True)  # fmt: skip
+    names = names_of(rows, x)
+    bar_texts, sample_note = _bar_labels(numbers(values, unit), rows, y)
     engine_styles = styles_for(rows.texts(x)) if rows.has_engines(x) else {}
     styles = [engine_styles.get(word) or (OWN if name.is_own else other_style)
               for name, word in zip(names, rows.texts(x), strict=True)]  # fmt: skip
-    cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
+    scale = scale_for(np.concatenate([values, bounds.high]), unit, label=rows.axis_label(y),
+                      is_whole=rows.is_count(y))  # fmt: skip
+    has_lines = not np.isnan(bounds.low).all()
+    # Beside the end of a line, a number would seem to be that of the end.
+    at = scale.high if has_lines else NAN
+    cells = [
+        Cell(row, value, style, 0.0, *rest)._replace(at=at)
+        for row, (value, style, *rest) in enumerate(zip(
+            values, styles, bounds.low, bounds.high, bar_texts, missing_reasons(rows, y),
+            tips_of(rows, y, names, bounds), strict=True,
+        ))
+    ]  # fmt: skip
     measure = data.measure(y)
     leaders = [name._replace(text=quoted(name.text)) for name in names]
     headline = leader_headline(leaders, values, unit, measure)
     headline *= not is_time and rows.stands_out(y, values == values[0], bounds)
+    how = f"Lines: {interval_words(bounds)}" * has_lines
+    few = rows.has_few(y)
+    if not is_time and few.any() and not few.all():
+        how = f"Last: n below {FEW}. {how}".strip()
     return row_panel(
-        "bars", rows, data.title(measure, rows.row_noun(x)), names, cells,
-        scale_for(np.concatenate([values, clipped]), unit, label=rows.axis_label(y),
-                  is_whole=rows.is_count(y)),
-        [y], total=total, headline=headline, by=by, bounds=bounds.result,
-        how=f"Lines: {in_words(bounds.method.partition(';')[0])}"
-        * (not np.isnan(bounds.low).all()),
+        "bars", rows, data.title(measure, rows.row_noun(x)), names, cells, scale, [y], total=total,
+        headline=headline, by=by, bounds=bounds.result, how=how, n=sample_note,
+        which=("best" if unit == RANK else "highest") if values[-1] == values[-1] else "first",
     )  # fmt: skip
 
 
 def leader_headline(names: Sequence[Name], values: Numbers, unit: str | None, measure: str) -> str:
-    """Return a headline such as "Acme has the highest mention rate, 40%; Globex 30%".
+    """Return a headline such as "Highest mention rate: Globex, 40%; Acme 30%".
 
-    ``names`` and ``values`` are sorted, the best first.
+    ``names`` and ``values`` are sorted, the best first. The second name is that of the own brand,
+    or of its best competitor. Without a measure there is no headline.
     """
-    if (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
+    if not measure or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
     best = "best" if unit == RANK else "most" if measure.endswith("s") else "highest"
-    own_notes = [f"; {name.text} {number(float(n), unit)}"
-                 for name, n in zip(names, values, strict=True)
-                 if name.is_own and n < values[0]]  # fmt: skip
+    others = [f"; {name.text} {number(float(n), unit)}"
+              for name, n in zip(names, values, strict=True)
+              if name.is_own != names[0].is_own and n == n]  # fmt: skip
     return (
-        f"{names[0].text} has the {best} {measure or 'number'}, {number(values[0], unit)}"
-        f"{''.join(own_notes[:1])}"
+        f"{capitalized(best)} {measure}: {names[0].text}, {number(values[0], unit)}"
+        f"{''.join(others[:1])}"
     )
 
 
@@ -298,15 +313,14 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     order = np.argsort(negative_gaps, kind="stable") if is_gap else data.best_first(now, x)
     rows = data.rows_at(order[data.shown_slice(x, options.max_rows(15))])
     unit, earlier, later = rows.unit(now), rows.values(before), rows.values(now)
-    names, reasons = names_of(rows, rows.row_labels(x)), missing_reasons(rows, now)
+    names, reasons = names_of(rows, x), missing_reasons(rows, now)
     tips = [tips_of(rows, name, names) for name in pair]
     has_own = any(name.is_own for name in names)
     styles = [OWN if name.is_own or not has_own else MUTED for name in names]
     change_texts = [signed(n, unit) if n == n else "only one measured" for n in later - earlier]
     cells = []
-    for row, (old, new, words) in enumerate(
-        zip(earlier, later, _bar_labels(change_texts, rows, now), strict=True)
-    ):
+    change_labels, sample_note = _bar_labels(change_texts, rows, now)
+    for row, (old, new, words) in enumerate(zip(earlier, later, change_labels, strict=True)):
         reason = reasons[row] * bool(old != old and new != new)
         cells += [
             Cell(row, old, REST, 0.0, old, new, "", "", tips[0][row], "dots"),
@@ -325,7 +339,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     return row_panel(
         "gap", rows, title, names, cells, scale, (now, before), total=len(data),
         legend=[(now_name, MUTED if has_own else OWN, "dots"), (before_name, REST, "dots")],
-        headline=headline, by=[x, *data.varying_context(x)],
+        headline=headline, by=[x, *data.varying_context(x)], n=sample_note,
     )  # fmt: skip
 
 
@@ -352,7 +366,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     sums = parts.sum(axis=1, skipna=False)
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
         return None
-    names = names_of(rows, rows.row_labels(x))
+    names = names_of(rows, x)
     own_texts = [f"{names[row].text}: " + ", ".join(f"{part} {number(share, FRACTION)}"
                                                     for part, share in parts.iloc[row].items())
                  for row in np.flatnonzero(sums.notna()) if names[row].is_own]  # fmt: skip
@@ -366,9 +380,9 @@ def shares(data: PlotData, options: Options) -> Spec | None:
 
 
 def _stacked_bars(
-    kind: str, data: PlotData, columns: Sequence[str], by: Sequence[str], title: str,
-    parts: pd.DataFrame, names: Sequence[Name], totals: Sequence[str], unit: str | None,
-    reasons: Sequence[str], **more: Any,
+    kind: str, data: PlotData, columns: Texts, by: Texts, title: str,
+    parts: pd.DataFrame, names: Sequence[Name], totals: Texts, unit: str | None,
+    reasons: Texts, **more: Any,
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of stacked bars: a row of boxes for each row of the frame ``parts``.
 
@@ -412,9 +426,13 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     if any(map(data.is_repeated, columns)):
         return None
     labels = data.row_labels(x, by, texts=_levels(data, x))
-    rows = pd.DataFrame({"x": labels, "by": labels})
-    if by or not data.has_engines(x):  # each engine has a bar of its own colour
-        rows["by"] = _levels(data, by) if by else "rows"
+    rows = pd.DataFrame({"x": labels, "by": _levels(data, by) if by else labels})
+    is_plain = by and not (options.color or are_states(rows["by"]))
+    if is_plain and rows.groupby("x")["by"].nunique().max() < 2:
+        by = None  # a colour that only repeats the name says nothing
+        columns.pop()
+    if by is None:
+        rows["by"] = labels if data.has_engines(x) else "rows"
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     # Bars of equal length and without segments say nothing.
     totals = table.sum(axis=1)
@@ -427,20 +445,21 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     order = np.lexsort([-table[levels[0]], -totals])
     table = table.sort_index() if data.kinds[x] == "time" else table.iloc[order]
     shown = table[levels][data.shown_slice(x, options.max_rows(12))]
-    if len(levels) > len(SERIES):
-        limit = len(SERIES) - 1
-        shown = shown.iloc[:, :limit].assign(**{REST_LEVEL: shown.iloc[:, limit:].sum(axis=1)})
     own_names = {*rows["x"][data.is_own_row()]} if x in ("brand", "advertiser") else {}
     noun, row_noun, totals = data.table_words or "rows", data.row_noun(x), shown.sum(axis=1)
+    # What a row of a drafted table is, is not known.
+    noun, title = ("rows", f"Rows of {noun}") if "#" in data.table else (noun, f"Number of {noun}")
     top_name, top_count, headline = quoted(str(shown.index[0])), int(totals.iloc[0]), ""
     if by and are_states(levels):
         level_counts = (f"{int(table[level].sum()):,} {humanize(str(level))}" for level in levels)
         headline = f"{capitalized(noun)}: {', '.join(level_counts)}"
+    elif data.combined_availability(columns).status == Status.PARTIAL:
+        pass  # the rows may be a sample, in which the order is another
     elif top_count > totals.iloc[1:].max() and top_name != BLANK and data.kinds[x] != "time":
-        headline = f"{top_name} has the most {noun}, {top_count:,} of {len(data):,}"
+        headline = f"Most {noun}: {top_name}, {top_count:,} of {len(data):,}"
     return _stacked_bars(
         "counts", data, columns, [x],
-        data.title(f"Number of {noun}", row_noun, by), shown,
+        data.title(title, row_noun, by), shown,
         [Name(str(n), n in own_names) for n in shown.index], [number(float(n)) for n in totals],
         None, [""] * len(shown), n=f"n = {len(data):,}", headline=headline, total=len(table),
     )  # fmt: skip

@@ -16,7 +16,7 @@ import pandas as pd
 
 from aatoolkit._util.text import some_of, visible
 from aatoolkit.display.plot.data import Numbers, PlotData
-from aatoolkit.display.plot.style import INK, Style
+from aatoolkit.display.plot.style import INK, Style, Texts
 from aatoolkit.errors import ArgumentError, ItemNotFound
 from aatoolkit.stats.explain import Explainer, Explanation
 
@@ -91,8 +91,8 @@ class Mark:
     style: Style = INK
     to: Numbers | None = None
     size: float = 0.7
-    words: Sequence[str] = ()
-    tips: Sequence[str] = ()
+    words: Texts = ()
+    tips: Texts = ()
     strength: Numbers | None = None
     shift: float = 5.0
 
@@ -136,7 +136,7 @@ def line_segments(
 class WordColumn:
     """A column of texts beside the rows, with a heading; ``signs`` are drawn before the texts."""
 
-    words: Sequence[str]
+    words: Texts
     heading: str = ""
     align: str = "left"
     is_bold: bool = False
@@ -169,7 +169,7 @@ class Spec:
 
     kind: str
     data: PlotData
-    columns: Sequence[str]
+    columns: Texts
     title: str
     x: Scale
     y: Scale
@@ -179,12 +179,12 @@ class Spec:
     window: str = ""
     extent: str = ""
     n: str = ""
-    caption: Sequence[str] = ()
+    caption: Texts = ()
     legend: Sequence[tuple[str, Style, str]] = ()
     beside: Sequence[WordColumn] = ()
     labels: Sequence[tuple[float, str, Style]] = ()
     height: float = 180.0
-    by: Sequence[str] = ()
+    by: Texts = ()
     bounds: pd.DataFrame | None = None
 
     @property
@@ -225,8 +225,6 @@ class Spec:
         # The end of an interval is in another frame, in the same row or that with the same key.
         if isinstance(row, Mapping):
             matches = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
-            if len(matches) != 1:
-                return explainer.explain(frame, row, self.columns[0])
             row = matches[0]
         keys = [name for name in self._label_columns if name in bounds]
         key_values = {name: frame[name].iloc[row] for name in keys} if row is not None else {}

@@ -15,11 +15,14 @@ from itertools import cycle
 from urllib.parse import parse_qs
 
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 
 from aatoolkit._util.defaults import ENGINES
 from aatoolkit._util.text import capitalized, humanize
 from aatoolkit.availability import Status
 from aatoolkit.metadata.attrs import Source
+
+Texts = Sequence[str]
 
 BLANK = "(none)"
 """What pictures and reports write where a row has no value, such as a prompt without a topic."""
@@ -52,16 +55,20 @@ class Style:
         return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
 
 
-_GLYPHS = dict(zip("s^DvP", "■▲◆▼✚", strict=True))
+_SERIES = """
+blue    o  ●  circle
+orange  s  ■  square         5 2
+green   ^  ▲  triangle-up    1 1
+purple  D  ◆  diamond        5 1 1 1
+black   v  ▼  triangle-down  3 1 1 1 1 1
+sky     P  ✚  cross          8 2
+"""
+"""For each series the colour, matplotlib's symbol, its glyph, plotly's symbol, and the dashes."""
 
-SERIES = (
-    Style("blue"),
-    Style("orange", "s", (5, 2)),
-    Style("green", "^", (1, 1)),
-    Style("purple", "D", (5, 1, 1, 1)),
-    Style("black", "v", (3, 1, 1, 1, 1, 1)),
-    Style("sky", "P", (8, 2)),
-)
+_LOOKS = [line.split() for line in _SERIES.strip().splitlines()]
+_GLYPHS = {symbol: glyph for _, symbol, glyph, *_ in _LOOKS}
+PLOTLY_SYMBOLS = {symbol: name for _, symbol, _, name, *_ in _LOOKS}
+SERIES = tuple(Style(look[0], look[1], tuple(map(float, look[4:]))) for look in _LOOKS)
 """The styles of series, in the order in which they are assigned."""
 GREYS = tuple(replace(style, colour="rest") for style in SERIES)
 """The styles of other series beside an own brand."""
@@ -83,17 +90,14 @@ STATUS_WORDS = {
 }  # fmt: skip
 """What pictures and reports write for each status."""
 
-REST_LEVEL = "all others"
-"""The name of the segment for all further values; not ``other``, which services use."""
-
 _STATES = {
-    GOOD: "positive passed ok improved allowed available accurate answered strong unique high yes "
+    GOOD: "positive passed ok improved allowed available accurate answered strong unique yes "
     "observed verified present active accepted connected valid healthy complete completed done "
     "exposed supported",
     WARNING: "warning partial limited refused truncated stale pending degraded mixed in_progress",
     BAD: "negative failed declined blocked unavailable inaccurate error missing no disallowed "
     "expired invalid disconnected",
-    REST: "neutral unverified skipped no_detectable_change shared medium too_early empty low "
+    REST: "neutral unverified skipped no_detectable_change shared high medium low too_early empty "
     "none_observed open",
     UNKNOWN: "unknown not_checked not_run never_ran no_runs_yet",
     NOT_APPLICABLE: "not_applicable",
@@ -147,7 +151,7 @@ class Palette(dict[str, str]):
         name, _, variant = name.partition("/")
         if name == "on":
             return "#000000" if luminance(self[f"ramp/{variant}"]) > 0.18 else "#fefefe"
-        return _ramp_colour(self.ramp, float(variant))
+        return to_hex(LinearSegmentedColormap.from_list("", self.ramp)(float(variant)))
 
     def boxes(
         self, style: Style, strength: Iterable[float] | None
@@ -165,21 +169,9 @@ class Palette(dict[str, str]):
         return self[style.key], self["paper"], 0.6
 
 
-def _ramp_colour(ramp: Sequence[str], share: float) -> str:
-    """Return the colour at the position ``share`` of a colour ramp: 0 is its start, 1 its end."""
-    positions = np.linspace(0, 1, len(ramp))
-    channels = zip(*map(rgb, ramp), strict=True)
-    return "#" + "".join(f"{round(np.interp(share, positions, part)):02x}" for part in channels)
-
-
 def luminance(colour: str) -> float:
     """Return the luminance of a colour, from 0 (black) to 1 (white)."""
-    return float(np.dot(np.power(np.divide(rgb(colour), 255), 2.2), (0.2126, 0.7152, 0.0722)))
-
-
-def rgb(colour: str) -> tuple[int, ...]:
-    """Return the red, green and blue of a colour, each from 0 to 255."""
-    return tuple(bytes.fromhex(colour[1:]))
+    return float(np.dot(np.power(to_rgb(colour), 2.2), (0.2126, 0.7152, 0.0722)))
 
 
 def _state_name(level: str) -> str:
@@ -202,8 +194,8 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     >>> styles_for(["negative", "positive"])["positive"] == GOOD
     True
     """
-    # "all others" and "(none)" come last.
-    ordered = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
+    # "(none)" comes last.
+    ordered = sorted(dict.fromkeys(levels), key=lambda level: level == BLANK)
     state_levels = [level for level in ordered if _state_name(level) in _STYLE_OF]
     state_levels = state_levels if states or len(state_levels) > 1 else []
     engines = {name: style for name in ordered for style in [engine_style(name)] if style}
@@ -213,7 +205,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
         style = _STYLE_OF[_state_name(level)]
         styles[level] = replace(style, look="hollow") if style in styles.values() else style
     for level in ordered:
-        if level in (REST_LEVEL, BLANK) or level.startswith(("not ", "not_")):
+        if level == BLANK or level.startswith(("not ", "not_")):
             styles.setdefault(level, REST)
     used = {style.colour for style in styles.values()}
     unused = [style for style in SERIES if style.colour not in used] or SERIES
@@ -277,7 +269,7 @@ def column_title(name: str) -> str:
     >>> column_title("mention_rate"), column_title("action_id"), column_title("url")
     ('Mention rate', 'Action', 'URL')
     """
-    return capitalized(humanize(name.removesuffix("_id") or name))
+    return capitalized(humanize(re.sub("^(meta|totals|data|attributes)_|_id$", "", name) or name))
 
 
 def describe_scope(query: str | None) -> str:
@@ -287,12 +279,12 @@ def describe_scope(query: str | None) -> str:
     return ", ".join([*window, *(f"{name} {', '.join(texts)}" for name, texts in filters.items())])
 
 
-def first_of(count: int, total: int, noun: str = "", *, is_last: bool = False) -> str:
+def first_of(count: int, total: int, noun: str = "", *, which: str = "first") -> str:
     """Return how many of all rows or columns are drawn, or "" if all are.
 
     Examples
     --------
-    >>> first_of(3, 3), first_of(15, 42, is_last=True), first_of(3, 9, " columns")
+    >>> first_of(3, 3), first_of(15, 42, which="last"), first_of(3, 9, " columns")
     ('', 'the last 15 of 42', 'the first 3 of 9 columns')
     """
-    return f"the {'last' if is_last else 'first'} {count} of {total}{noun}" * (count < total)
+    return f"the {which} {count} of {total}{noun}" * (count < total)

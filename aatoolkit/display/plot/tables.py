@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     APART,
     CONTEXT,
+    OWNER_COLUMNS,
     Options,
     PlotData,
     missing_reasons,
@@ -47,27 +48,34 @@ from aatoolkit.display.plot.style import (
     STATUS_WORDS,
     UNMEASURED,
     VERDICTS,
+    Style,
+    Texts,
     column_title,
     in_words,
     styles_for,
 )
-from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK
+from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
 from aatoolkit.stats.interval import Bounds
 
 # --- key figures ------------------------------------------------------------------------------
 
 _OF_RESULTS = ("low", "high", "p", "n", "clusters", "deff")
 """Endings of columns of statistics that are no key figures, but describe one."""
+_OF_100 = " (0 to 100)"
 
 
 class Card(NamedTuple):
-    """A key figure, as texts: its label, value, change, interval and sample size."""
+    """A key figure, as texts: its label, value, change, interval and sample size.
+
+    ``sign`` is drawn before the value if it is a state, such as ``passed``.
+    """
 
     label: str
     value: str
-    change: str
-    interval: str
-    sample: str
+    change: str = ""
+    interval: str = ""
+    sample: str = ""
+    sign: Style | None = None
 
     @property
     def measure(self) -> str:
@@ -76,51 +84,64 @@ class Card(NamedTuple):
 
 
 def figures(data: PlotData, options: Options) -> Spec | None:
-    """Return a picture with a row per key figure, such as an overview; None if no data fit."""
+    """Return a picture with a row per key figure, such as an overview; None if no data fit.
+
+    A single row is a list of its columns.
+    """
     is_single = len(data) == 1 and not options.x
     cards, columns = (_row_cards if is_single else key_figures)(data, options)
     if not cards:
         return None
     if data.overall_availability.status == Status.UNAVAILABLE:
         return empty(data.first(0), options)
-    title, drawn = capitalized(data.table_words or "figures"), cards[: options.max_rows(12)]
-    # Changes in percentage points are changes of rates.
-    headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in drawn
-                          if change.endswith("pp")][:2])  # fmt: skip
+    drawn = cards[: options.max_rows(12)]
+    title = capitalized(data.table_words or ", ".join(map(humanize, columns)))
+    name = ", ".join(data.constants().values())
+    state = next(filter(data.has_states, columns if is_single else data.kinds), "")
     if is_single:
-        title = f"{data.row_name}: {title}".removeprefix(": ")
-        verdict = data.texts("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
-        leads = [
-            f"{card.label} {card.value}" for card in cards if "%" in card.value or not cards[1:]
-        ]
-        headline = capitalized(verdict) or "".join(leads[:1])
-    labels, *texts = zip(*drawn, strict=True)
-    day_lines, is_measured = [], ~np.isnan(data.values(columns[0]))
+        leads = [f"{humanize(state)} {cards[0].value}"] if state and name else [
+            f"{label} {value}" for label, value, *_ in cards
+            if value[:1].isdigit() and ("%" in value or _OF_100 in label or not cards[1:])
+        ]  # fmt: skip
+        if "verdict" in data.kinds and data.is_result:
+            leads = [capitalized(data.texts("verdict")[0].partition(" (")[0])]
+        headline = ": ".join(filter(None, [name, *leads[:1]])) * bool(leads)
+    else:  # changes in percentage points are changes of rates
+        leads = [f"{label} {value} ({change})" for label, value, change, *_ in drawn
+                 if change.endswith("pp")]  # fmt: skip
+        headline = _state_counts(data, state) if state else ", ".join(leads[:2])
+    if name not in headline:
+        title = f"{name}: {title}"
+    labels, *texts, signs = zip(*drawn, strict=True)
+    day_lines = []
     # The daily values are those of the whole; parts of it have no line.
-    for row, card in enumerate(drawn if data.keys == ["metric"] else ()):
+    for row, card in enumerate(drawn if data.keys == ["metric"] and not name else ()):
         # A line of a few numbers in the row, which breaks where there is none.
         heights = row + 0.3 - 0.6 * shares_of_range(data.daily_values(card.measure))
-        if heights.size and is_measured[row]:
+        if heights.size and not np.isnan(data.values(columns[0])[row]):
             day_lines.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
     how_to_read = "Lines: by day. " * bool(day_lines)
     if any(texts[2]) and not data.is_result:
-        how_to_read += "The interval takes what is counted for independent"
+        how_to_read += "Intervals: as if counts were independent"
+    has_words = is_single and not {*columns} <= {*data.of_kind("number")}
     beside = [
-        WordColumn(words, heading, "right", heading == "value")
+        WordColumn(words, heading, "left" if has_words else "right", heading == "value",
+                   signs if any(signs) and heading == "value" else ())
         for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
         if any(words)
     ]  # fmt: skip
-    if "verdict" in data.kinds and not is_single:
-        headline = _state_counts(data, "verdict")
+    if state and not is_single:
+        beside.append(_word_column(data.first(len(drawn)), state))
     return row_panel(
-        "figures", data, title, [*map(Name, labels)], (), NONE, columns, total=len(cards),
-        beside=beside, over=day_lines, how=how_to_read.removesuffix(". "), headline=headline,
+        "figures" if {*columns} & {*data.numbers} else "table", data, title,
+        [*map(Name, labels)], (), NONE, columns, total=len(cards), beside=beside,
+        over=day_lines, headline=headline, how=how_to_read.removesuffix(". "),
     )  # fmt: skip
 
 
 def _cards(
     data: PlotData,
-    labels: Sequence[str],
+    labels: Texts,
     name: str,
     earlier_column: str = "",
     *,
@@ -134,7 +155,7 @@ def _cards(
             why or number(value, unit),
             signed(value - earlier, unit) if value + earlier == value + earlier else "",
             f"{number(low, unit)} to {number(high, unit)}" if low + high == low + high else "",
-            sample,
+            sample * (unit in (FRACTION, RANK, SCORE)),
         )
         for label, value, earlier, unit, sample, why, low, high in zip(
             labels, data.values(name),
@@ -145,25 +166,33 @@ def _cards(
     ]  # fmt: skip
 
 
-def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
-    """Return a card for each number of a frame with a single row, and the names of the columns."""
+def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
+    """Return a card for each column of a frame with a single row, and the names of the columns."""
     is_result = data.is_result and not options.y
-    columns = options.y or [
-        n for n in data.numbers if not (is_result and n.rpartition("_")[2] in _OF_RESULTS)
-    ]
+    excluded = (*data.constants(), *CONTEXT, *OWNER_COLUMNS)
     # In a result of statistics, the interval belongs to the number before it.
     names = [*data.kinds]
     estimate = names[names.index("low") - 1] if is_result and "low" in names else ""
+    if is_result:
+        names = [name for name in data.numbers if name.rpartition("_")[2] not in _OF_RESULTS]
+    # States first, then numbers.
+    names.sort(key=lambda name: (not data.has_states(name), data.kinds[name] != "number"))
+    columns = options.y or [name for name in names if name not in excluded]
     cards = []
     for name in columns:
+        if data.kinds[name] != "number":
+            words = _word_column(data, name)
+            cards.append(Card(words.heading, words.words[0], sign=next(iter(words.signs), None)))
+            continue
         intervals = whiskers(data, name)
         if name == estimate:
             intervals = replace(intervals, low=data.values("low"), high=data.values("high"))
-        cards += _cards(data, [column_title(name)], name, intervals=intervals)
+        label = column_title(name) + _OF_100 * (data.unit(name) == SCORE)
+        cards += _cards(data, [label], name, intervals=intervals)
     return cards, columns
 
 
-def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
+def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
     """Return a card for each row, if rows have different units, and the columns that are drawn."""
     x, columns = options.x or data.label_column, options.y
     if not columns:
@@ -185,7 +214,7 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[
 
 # --- tables of states and of text -------------------------------------------------------------
 
-_ROWS, _TEXT_ROWS, _COLUMNS = 15, 8, 5
+_ROWS, _TEXT_ROWS, _COLUMNS = 15, 10, 4
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
@@ -196,49 +225,67 @@ def states(data: PlotData, options: Options) -> Spec | None:
     is_nameless = data.is_bare_key(x) or bool(data.frame[x].isna().any())
     if not options.kind and (len(data) > _ROWS or data.measures or is_nameless):
         return None
-    other_columns = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT, *APART)]
-    state_columns = [n for n in other_columns if data.kinds[n] == "flag" or data.has_states(n)]
-    if not state_columns:
+    columns = _columns(data, x)
+    if not (columns and _is_state(data, columns[0])):
         return None
-    more = [
-        n
-        for n in other_columns
-        if n not in state_columns and (data.is_category(n) or n in data.numbers)
-    ]
-    columns = [*state_columns, *more][: _COLUMNS - 1]
-    title = data.table_words or ", ".join(map(humanize, columns))
-    return _table(
-        "verdicts", data, options, columns, f"{title} by {humanize(data.row_noun(x))}", x,
-        _state_counts(data, columns[0]),
-    )  # fmt: skip
+    return _table("verdicts", data, options, columns, x, _state_counts(data, columns[0]))
+
+
+def _is_state(data: PlotData, name: str) -> bool:
+    # Own brands and sites are marked by their names.
+    return name not in OWNER_COLUMNS and (data.kinds[name] == "flag" or data.has_states(name))
+
+
+def _columns(data: PlotData, x: str | None = None) -> list[str]:
+    """Return the columns of a table; if ``x`` names its rows, states come first."""
+    excluded = (*CONTEXT, *((x, *APART, *data.keys) if x else ()))
+    columns = [n for n in data.kinds if n not in excluded and data.frame[n].notna().any()]
+    # Identifiers without a title come last, and of equal columns one is enough.
+    rows = data.first(_ROWS)
+    columns.sort(key=lambda name: (
+        bool(x) and not _is_state(data, name), rows.is_bare_key(name), name in OWNER_COLUMNS
+    ))  # fmt: skip
+    columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
+    numbers = [name for name in columns if data.kinds[name] == "number"]
+    words = [name for name in columns if name not in numbers]
+    return words[: _COLUMNS - min(len(numbers), 2)] + numbers[:2]
 
 
 def _state_counts(data: PlotData, name: str) -> str:
     """Return how often each state occurs, such as "Result: 5 passed, 2 failed"."""
-    state_counts = Counter(_word_column(data, name).words).most_common(4)
-    return capitalized(
-        f"{humanize(name)}: {', '.join(f'{count} {state}' for state, count in state_counts)}"
-    )
+    counts = Counter(_word_column(data, name).words)
+    texts = [f"{count} {state}" for state, count in counts.most_common(4)]
+    if {*counts} <= {"yes", "no"}:
+        texts = [f"{counts['yes']} of {len(data)}"]
+    return f"{column_title(name)}: {', '.join(texts)}"
 
 
 def stages(data: PlotData, options: Options) -> Spec | None:
     """Return a table of the stages of a funnel; None for other frames."""
     if options.is_chosen or not data.table.startswith("statistics:funnel"):
         return None
-    columns, (x, *_) = [name for name in data.numbers if name != "n"], data.keys
-    return _table("stages", data, options, columns, f"stages by {x}", x)
+    columns = [name for name in data.numbers if name != "n"]
+    return _table("stages", data, options, columns, data.keys[0])
 
 
 def _table(
-    kind: str, data: PlotData, options: Options, columns: Sequence[str], title: str,
-    x: str | None = None, headline: str = "",
+    kind: str, data: PlotData, options: Options, columns: Texts, x: str | None = None,
+    headline: str = "",
 ) -> Spec:  # fmt: skip
     """Return the `Spec` of a table: the first rows of ``columns``, with headings."""
     rows = data.first(options.max_rows(_ROWS if x else _TEXT_ROWS))
-    names = names_of(rows, rows.row_labels(x) if x else [""] * len(rows))
+    names = names_of(rows, x) if x else [Name("")] * len(rows)
+    beside = [_word_column(rows, name) for name in columns]
+    title = data.table_words or ", ".join(map(humanize, columns)) or "no columns"
+    if x:
+        title += f" by {humanize(data.row_noun(x))}"
+    elif beside:
+        # In the first column, what is repeated is written once.
+        others = [word * (word != above) for above, word in pairwise(beside[0].words)]
+        beside[0] = replace(beside[0], words=[beside[0].words[0], *others])
     return row_panel(
         kind, rows, capitalized(title), names, (), NONE, columns, total=len(data),
-        headline=headline, beside=[_word_column(rows, name) for name in columns],
+        headline=headline, beside=beside,
     )  # fmt: skip
 
 
@@ -258,27 +305,8 @@ def _word_column(data: PlotData, name: str) -> WordColumn:
 
 def empty(data: PlotData, options: Options) -> Spec:
     """Return a table of the first rows as text, or the reason why a frame has no rows."""
-    title = capitalized(data.table_words)
     if len(data):
-        columns = [
-            name for name in data.kinds
-            if name not in CONTEXT and data.frame[name].notna().any()
-        ] or [*data.kinds]  # fmt: skip
-        # Text first; identifiers without a title last.
-        rows = data.first(_TEXT_ROWS)
-        columns.sort(key=rows.is_bare_key)
-        columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
-        numbers = [name for name in columns if data.kinds[name] == "number"]
-        columns = [n for n in columns if n not in numbers][: _COLUMNS - 2] + numbers[:2]
-        title = title or capitalized(", ".join(map(humanize, columns))) or "No columns"
-        if len(data) == 1 and columns:
-            # A single row is a list of its columns.
-            texts = [_word_column(data, name).words[0] for name in columns]
-            return row_panel(
-                "table", data, title, [Name(column_title(name)) for name in columns], (), NONE,
-                columns, beside=[WordColumn(texts, "value")],
-            )  # fmt: skip
-        return _table("table", data, options, columns, title)
+        return _table("table", data, options, _columns(data) or [*data.kinds])
     availability = data.overall_availability
     rows_note = ", with no rows" * (availability.status != Status.UNAVAILABLE)
     message = (
@@ -292,7 +320,16 @@ def empty(data: PlotData, options: Options) -> Spec:
         Mark("boxes", -end, middle, style, to=end, size=FAR),
         Mark("words", middle, middle, words=[message], shift=0),
     ]
-    return Spec("empty", data, (), title or "No rows", NONE, NONE, marks, height=90.0)
+    return Spec(
+        "empty",
+        data,
+        (),
+        capitalized(data.table_words) or "No rows",
+        NONE,
+        NONE,
+        marks,
+        height=90.0,
+    )
 
 
 def cell_texts(data: PlotData, name: str) -> list[str]:
@@ -338,13 +375,13 @@ class RowPlot(NamedTuple):
     axis: str = ""
     how: str = "Lines: {level}interval"
     words: str = "{change}  {verdict}"
-    names: Sequence[str] = ()
+    names: Texts = ()
     join: str = " · "
     colour: str = "all"
     tick: str = ""
     is_change: bool = False
     has_lead: bool = False
-    needs: Sequence[str] = ()
+    needs: Texts = ()
     nothing: str = "all"
 
 
@@ -388,8 +425,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     labels = [plot.join.join(word for word in dict.fromkeys(row)
                              if word != BLANK or not (plot.names or "all prompts" in row))
               or plot.nothing for row in columns]  # fmt: skip
-    labels = labels or [f"row {row + 1}" if len(rows) > 1 else plot.nothing
-                        for row in range(len(rows))]  # fmt: skip
+    labels = labels or [plot.nothing] * len(rows)
     cells, row_texts = [], []
     for row, verdict in enumerate(verdicts):
         ends = value[row], low[row], high[row]
@@ -421,21 +457,21 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         by=f" by {' and '.join(by_texts)}" * bool(by_texts),
         measure=measures.pop() if len(measures) == 1 else "measures",
     )  # fmt: skip
-    all_numbers = np.concatenate([value, low, high, tick])
-    row_positions = np.arange(len(rows))
+    at = np.arange(len(rows))
     label = plot.axis + ", lower is better" * (unit == RANK and plot.is_change)
-    scale_unit = (
-        {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit
-    )
-    scale = scale_for(all_numbers, scale_unit, 1.04, label=label, is_whole=unit == RANK)
+    scale = scale_for(
+        np.concatenate([value, low, high, tick]),
+        {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit,
+        1.04, label=label, is_whole=unit == RANK,
+    )  # fmt: skip
     low_column = data.column(plot.low or plot.value)
     level_match = re.search(r"\d+%", low_column.doc if low_column else "")
     assumption_match = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
-        kind, rows, title, names_of(rows, labels), cells, scale,
+        kind, rows, title, names_of(rows, labels=labels), cells, scale,
         [plot.value], total=len(data),
         headline=headline, beside=[WordColumn(row_texts)],
-        over=[line_segments(tick, tick, row_positions - 0.28, row_positions + 0.28, INK, 1.6)],
+        over=[line_segments(tick, tick, at - 0.28, at + 0.28, INK, 1.6)],
         how=plot.how.format(level=f"{level_match[0]} " if level_match else "")
         + (f". The test {assumption_match[0]}" if assumption_match else ""),
         n=f"not drawn, in other units: {counted(undrawn_count, 'change')}" * bool(undrawn_count),

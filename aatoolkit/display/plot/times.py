@@ -13,6 +13,7 @@ from aatoolkit._util.numbers import number, numbers
 from aatoolkit._util.text import humanize, some_of
 from aatoolkit.display.plot.data import (
     APART,
+    FEW,
     NOT_GIVEN,
     NOT_LISTED,
     NOT_MEASURED,
@@ -26,6 +27,7 @@ from aatoolkit.display.plot.data import (
     whiskers,
 )
 from aatoolkit.display.plot.rows import (
+    interval_words,
     leader_headline,
     missing_style,
     quoted,
@@ -33,7 +35,7 @@ from aatoolkit.display.plot.rows import (
     tips_of,
 )
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
-from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, in_words, styles_for
+from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, styles_for
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats.interval import Bounds
 
@@ -41,7 +43,7 @@ _MOST_LINES = 4
 """The most lines that are easily distinguished; more series make a heat map."""
 
 PART = "part of the period"
-_NOISY, _DAYS = 10, 21
+_DAYS = 21
 """A rate is drawn by week if days have fewer answers than this, and there are this many days."""
 
 
@@ -108,12 +110,14 @@ def _time_text(moment: pd.Timestamp) -> str:
     return str(moment).removesuffix(" 00:00:00")[:16]
 
 
-def _years_text(moments: Sequence[pd.Timestamp]) -> str:
-    """Return the first and last year, such as ``2025–2026``, as the label of a time axis."""
+def _time_label(data: PlotData, x: str, moments: Sequence[pd.Timestamp]) -> str:
+    """Return the label of a time axis: its years, such as ``2025–2026``, and what its days are."""
+    note = f", {data.time_noun(x)}s by their last day" * data.is_by_last_day
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
-        return ""  # the ticks show the years
+        return note[2:].capitalize()  # the ticks show the years
     pattern = "%Y" if all(moment == moment.normalize() for moment in moments) else "%d %b %Y"
-    return "–".join(dict.fromkeys(f"{moment:{pattern}}" for moment in (moments[0], moments[-1])))
+    years = dict.fromkeys(f"{moment:{pattern}}" for moment in (moments[0], moments[-1]))
+    return "–".join(years) + note
 
 
 # --- lines ------------------------------------------------------------------------------------
@@ -136,7 +140,8 @@ class _Line(NamedTuple):
 def lines(data: PlotData, options: Options) -> Spec | None:
     """Return lines of the most informative number over time; None if the data do not fit."""
     x = options.x or next(iter(data.time_keys), None)
-    if x is None or data.kinds[x] != "time":
+    is_chosen = options.kind or options.color
+    if x is None or data.kinds[x] != "time" or not (is_chosen or options.x or data.varies(x)):
         return None
     other_keys = [name for name in data.keys if name not in (*data.time_keys, x)]
     by = options.color or (other_keys[0] if len(other_keys) == 1 and not options.x else None)
@@ -144,7 +149,6 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     if not columns or (by and len(columns) > 1) or len({data.unit(name) for name in columns}) > 1:
         return None
     ungrouped, mark_columns, y = data, [x, *filter(None, [by])], columns[0]
-    is_chosen = options.kind or options.color
     limit = len(SERIES) if is_chosen else _MOST_LINES
     max_lines = min(options.top or limit, limit)
     if data.varying_context(by):
@@ -173,7 +177,16 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     unmeasured = [line.name.text for line in series if by and is_missing[line.rows].all()]
     total = len(series) - len(unmeasured) if by else len(columns)
     x_days = days_of(pd.DatetimeIndex(tables[0].columns))
-    series = _set_styles(sorted(series, key=lambda line: not line.name.is_own)[:max_lines])
+    if data.is_by_last_day and data.window[1]:  # the last week ends with the window
+        x_days = np.minimum(x_days, days_of(pd.DatetimeIndex([data.window[1]])))
+    series = sorted(series, key=lambda line: not line.name.is_own)[:max_lines]
+    styles = styles_for(line.name.text for line in series)
+    if series and series[0].name.is_own:  # beside an own brand, the others are grey
+        styles = dict(zip(styles, GREYS, strict=False))
+    series = [
+        line._replace(style=OWN if line.name.is_own or not series[1:] else styles[line.name.text])
+        for line in series
+    ]
     unit, noun, moments = data.unit(y), humanize(data.time_noun(x)), tables[0].columns
     step = float(min(np.diff(x_days), default=1.0))
     gaps = np.isnan([line.values for line in series]).all(axis=0)
@@ -187,8 +200,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     # Only the first line has a band: that of the own brand.
     banded = next((line for line in measured[:1] if line.ends.method), None)
     for line in series:
-        low, high = (np.where(line.rows >= 0, end[line.rows], np.nan)
-                     for end in (line.ends.low, line.ends.high))  # fmt: skip
+        low, high = (np.append(end, np.nan)[line.rows] for end in (line.ends.low, line.ends.high))
         drawn += [line.values, low, high]
         if line is banded:
             marks.append(Mark("band", x_days, low, line.style, to=high))
@@ -203,21 +215,22 @@ def lines(data: PlotData, options: Options) -> Spec | None:
                       label=data.axis_label(y) * (len(columns) == 1))  # fmt: skip
     if unit == RANK:
         scale = replace(scale, low=scale.high / 1.08 + 0.5, high=0.5)
-    # Only series with a number at the last time.
-    sign = 1 if unit == RANK else -1
-    last_values = sorted((sign * line.values[-1], line.name.text)
-                         for line in measured if line.values[-1] == line.values[-1])  # fmt: skip
-    last_text = some_of([f"{name} {number(float(sign * n), unit)}" for n, name in last_values])
+    # Only series with a number at the last time, the best first.
+    last = [line for line in measured if not np.isnan(line.values[-1])]
+    last.sort(key=lambda line: line.values[-1], reverse=unit != RANK)
+    last_text = some_of([f"{line.name.text} {number(line.values[-1], unit)}" for line in last])
+    is_last_cut = any(x_days[-1] in mark.x for mark in parts)
     subject = f" of {banded.name.text}" if banded and len(series) > 1 else ""
     return Spec(
         "line", data, columns, title,
         Scale(float(x_days[0]) - step / 2, float(x_days[-1]) + step / 2, "time",
-              label=_years_text(moments), days=tuple(x_days.tolist())), scale, [*marks, *parts],
-        headline=f"Last {noun}: {last_text}" if last_text else "",
+              label=_time_label(data, x, moments), days=tuple(x_days.tolist())), scale,
+        [*marks, *parts],
+        headline=f"Last {noun}{', in part' * is_last_cut}: {last_text}" if last_text else "",
         extent=first_of(len(series), total),
         n=(f"{some_of(unmeasured)}: {NOT_MEASURED} · " * bool(unmeasured)
            + _sample_text(data, y, slice(None)) * (len(measured) < 2)).strip(" ·"),
-        how=f"Band{subject}: {in_words(banded.ends.method)}" if banded else "",
+        how=f"Band{subject}: {interval_words(banded.ends)}" if banded else "",
         legend=[*((PART, mark.style, "dots") for mark in parts[:1]), *legend],
         height=175.0, by=mark_columns, bounds=intervals[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
@@ -233,19 +246,9 @@ def _is_noisy(data: PlotData, x: str, y: str, mark_columns: Sequence[str]) -> bo
         return False
     sizes = pd.Series(data.values(size_column))
     # One day in ten is enough to make a zigzag of a line.
-    is_small = bool(sizes[sizes > 0].quantile(0.1) < _NOISY)
+    is_small = bool(sizes[sizes > 0].quantile(0.1) < FEW)
     is_long = len(filled_times(data.moments(x))) >= _DAYS
     return is_small and is_long and not data.frame.duplicated([*mark_columns]).any()
-
-
-def _set_styles(series: Sequence[_Line]) -> list[_Line]:
-    """Return the series, each with a style; beside an own brand, the others are grey."""
-    styles = styles_for(line.name.text for line in series)
-    if any(line.name.is_own for line in series):
-        styles = dict(zip(styles, GREYS, strict=False))
-    is_alone = len(series) == 1
-    return [line._replace(style=OWN if line.name.is_own or is_alone else styles[line.name.text])
-            for line in series]  # fmt: skip
 
 
 def _part_marks(
@@ -271,11 +274,8 @@ _MOST_COLUMNS, _WRITTEN = 12, 200
 """The maximum number of columns other than times, and of cells with a number written in them."""
 
 
-def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | None:
-    """Return a heat map of the most informative number by two columns; None if they do not fit.
-
-    ``is_last`` says that all other kinds of pictures failed.
-    """
+def heatmap(data: PlotData, options: Options) -> Spec | None:
+    """Return a heat map of the most informative number by two columns; None if they do not fit."""
     if options.x and not options.color and not options.kind:
         return None
     # Named metrics and positions fit cells, but not bars.
@@ -287,22 +287,23 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
     keys = [*word_keys[-(2 - len(times)) :], *times]
     x = options.x or next((name for name in reversed(keys) if name != options.color), None)
     by = options.color or next((name for name in keys if name != x), None)
-    if by in APART and not times and not options.is_chosen:
-        x, by = by, x  # the longer names are rows
+    if x and by and not (times or options.is_chosen):
+        # Long names have more room as names of rows.
+        across, down = (max(map(len, data.labels(name)), default=0) for name in (x, by))
+        if by in APART or (across > max(down, 18) and not data.varying_context()):
+            x, by = by, x
     if x is None or y is None or len({x, by, y}) < 3 or data.kinds.get(by or "") == "time":
         return None
     if not options.kind:
         if by is None:
             return None
-        # If each x has only one value of by, bars show it better.
-        is_flat = data.frame.groupby(x, observed=True)[by].nunique().le(1).all()
         is_pair = len(data.keys) == 2 + len(data.varying_context(x, by))
-        is_complete = is_pair and (is_last or y in ranks_and_metrics or data.column(y) is None)
+        is_complete = is_pair and (y in ranks_and_metrics or data.column(y) is None)
         fits = options.x or (len(data.keys) > 1 if data.is_additive(y) else is_complete)
         # Rows with the same name cannot be told apart.
         is_nameless = any(data.is_bare_key(n) or len({*data.labels(n)}) < len({*data.texts(n)})
                           for n in (x, by))  # fmt: skip
-        if is_nameless or is_flat or not data.varies(x) or not fits:
+        if is_nameless or not data.varies(x) or not fits:
             return None
     if data.is_mixed(y):
         return None
@@ -326,8 +327,8 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
         {*reasons[reasons != ""]}, key=lambda text: (text != NOT_MEASURED, text)
     )
     finite = values[~np.isnan(values)]
-    low = float(min([*finite, *([] if is_rank else [0.0])], default=0.0))
-    high = max(float(max(finite, default=low)), low + 1e-9)
+    low = float(min(finite, default=0.0) if is_rank else finite.min(initial=0.0))
+    high = float(finite.max(initial=low + 1e-9))
     strength = (values - low) / (high - low)
     strength = (1 - strength if is_rank else strength).ravel()
     names_x, names_y = _key_names(data, x, columns, *APART), _key_names(data, by, table.keys, x)
@@ -335,43 +336,41 @@ def _heatmap(data: PlotData, table: _Table, x: str, y: str, by: str | None, ends
                 else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
                 for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
     cell_names = [f"{row.text}, {head}".removeprefix(", ") for row in names_y for head in headings]
-    tip_labels = [Name(f"{name}\n{reason}" if row < 0 else name)
-                  for name, reason, row in
+    tip_labels = [Name(name if row >= 0 else f"{name}\n{reason}") for name, reason, row in
                   zip(cell_names, reasons.flat, rows.flat, strict=True)]  # fmt: skip
     has_numbers = values.size <= _WRITTEN and len(columns) <= 12
-    pairs = zip(numbers(values.flat, unit), values.flat, strict=True)
     cell_y, cell_x = np.indices(values.shape).reshape(2, -1).astype(float)
-    words = [word if n == n and has_numbers else "" for word, n in pairs]
+    words = [word * (has_numbers and not reason) for word, reason in
+             zip(numbers(values.flat, unit), reasons.flat, strict=True)]  # fmt: skip
     legend = [(reason, missing_style(reason), "boxes") for reason in legend_reasons]
     tips, marks = np.array(tips_of(data, y, tip_labels, ends, rows.flat), object), []
-    for reason, style in (("", OWN), *((reason, style) for reason, style, _ in legend)):
+    for reason, style, _ in (("", OWN, ""), *legend):
         mask = reasons.ravel() == reason
         marks.append(Mark(
             "boxes", cell_x[mask] - 0.5, cell_y[mask], style, to=cell_x[mask] + 0.5, size=1.0,
             tips=[*tips[mask]], strength=None if reason else strength[mask],
         ))  # fmt: skip
     marks.append(Mark("words", cell_x, cell_y, words=words, strength=strength, shift=0.0))
-    parts = _part_marks(data, y, x, rows.ravel(), cell_x - 0.4, cell_y, GREYS[0]) * is_time
-    legend += [(PART, mark.style, "dots") for mark in parts]
-    marks += parts
+    if is_time:
+        marks += _part_marks(data, y, x, rows.ravel(), cell_x - 0.4, cell_y, GREYS[0])
+        legend += [(PART, mark.style, "dots") for mark in marks if mark.kind == "dots"]
     if not has_numbers:
         legend = [(f"{what} {number(n, unit)}", Style(f"ramp/{float(share)}"), "boxes")
                   for n, share in ((low, is_rank), (high, not is_rank))] + legend  # fmt: skip
     best_two = np.argsort((1 if is_rank else -1) * values, axis=None, kind="stable")[:2]
     best = values.flat[best_two]
-    short = [f"{column:%d %b}{head[10:]}" if is_time else quoted(head)
-             for column, head in zip(columns, headings, strict=True)]  # fmt: skip
     best_names = [
-        Name(f"{quoted(names_y[row].text)}, {short[column]}".removeprefix(", "))
+        Name(f"{quoted(names_y[row].text)} with {quoted(headings[column])}")
         for row, column in zip(*divmod(best_two, len(columns)), strict=True)
     ]
-    headline = leader_headline(best_names, best, unit, what)
+    # The best of many days is mostly chance.
+    headline = leader_headline(best_names, best, unit, what) * (not is_time)
     headline *= data.stands_out(y, data.values(y) == best[0], ends)
     return Spec(
         "heatmap", data, (y,),
         data.title(what, by, data.row_noun(x)),
         Scale(-0.5, len(columns) - 0.5, "names", names=tuple(names_x),
-              label=_years_text(columns) if is_time else "",
+              label=_time_label(data, x, columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
         Scale(len(names_y) - 0.5, -0.5, "names", names=tuple(names_y)), marks,
         headline=headline, how="Stronger is better" * is_rank,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import pandas as pd
 
 from aatoolkit.display.plot.data import PlotData
-from aatoolkit.display.plot.style import column_title, describe_scope, fetch_time
+from aatoolkit.display.plot.style import column_title
 from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.html import attribute, escape, fold
-from aatoolkit.display.report.words import chapter_of, path_words, plain_words, unit_words
-from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, ValuePlace
+from aatoolkit.display.report.words import plain_words
+from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation
+from aatoolkit.stats.explain.explanation import describe_part
 
 
 @dataclass
@@ -86,22 +89,12 @@ class SectionEvidence:
         return fold("Where these numbers come from", f"\n{responses}\n{folds}", "why")
 
     def _table_html(self, table: TableEvidence) -> str:
-        """Return the explanations of one table as HTML: what its columns mean, then its rows."""
-        meanings = {
-            name: (explanation.meaning, f" Unit: {unit}." if unit else "")
-            for _, explanations in table.rows.values()
-            for name, explanation in explanations.items()
-            for unit in [unit_words(explanation.unit)]
-            if explanation.meaning
-        }
-        definitions = "".join(
-            f"<dt>{escape(column_title(name))}</dt><dd>{escape(plain_words(doc) + unit, 400)}</dd>"
-            for name, (doc, unit) in meanings.items()
-        )
-        rows = "\n".join(self._row_html(table, row) for row in sorted(table.rows))
-        return fold(escape(table.title), f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
+        """Return the explanations of one table as HTML, row by row."""
+        written: dict[str, Any] = {}  # what a column means is said once
+        rows = "\n".join(self._row_html(table, row, written) for row in sorted(table.rows))
+        return fold(escape(table.title), f"<ul>{rows}</ul>")
 
-    def _row_html(self, table: TableEvidence, row: int) -> str:
+    def _row_html(self, table: TableEvidence, row: int, written: dict[str, Any]) -> str:
         """Return the explanations of one row as HTML: links to its responses, then each number."""
         label, explanations = table.rows[row]
         sources = dict.fromkeys(
@@ -116,57 +109,31 @@ class SectionEvidence:
         )
         numbers = "".join(
             f'<span id="{table.evidence_of(row, row_link)}">{escape(column_title(row_link))} '
-            f"{explanation_html(explanation)}</span>"
+            f"{explanation_html(explanation, written)}</span>"
             for row_link, explanation in explanations.items()
         )
         row_link = f'<a href="#{table.anchor(row)}">{escape(label, 120)}</a>'
         return f"<li><p>{row_link}{' in ' * bool(links)}{links}:</p>{numbers}</li>"
 
 
-def explanation_html(explanation: Explanation) -> str:
-    """Return the explanation of one number as HTML: its value, path, formula and notes."""
-    value, place = explanation.value, explanation.place
+def explanation_html(explanation: Explanation, written: dict[str, Any]) -> str:
+    """Return the explanation of one number as HTML, without lines that are ``written`` already."""
+    value = explanation.value
     value_text = f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else str(value)
-    parts = []
+    written[""] = explanation.response  # is named above
+    lines = [*describe_part(explanation, written, None)]
     if value is None:
         value_text = "missing"
-        parts = [plain_words(explanation.missing or "the response has no value here")]
-    if place is not None:
-        parts.append(_place_text(place, value_text))
-    if explanation.formula:
-        parts.append(f"= {plain_words(explanation.formula)}")
-    availability = explanation.availability or ""
-    if value is not None and availability.startswith("partial"):
-        parts.append(plain_words(availability.replace("partial", "measured in part", 1)))
-    parts += map(plain_words, explanation.notes)
-    if explanation.end:
-        parts.append(f"the trail ends here: {plain_words(explanation.end)}")
-    notes = "; ".join(part.rstrip(". ") for part in dict.fromkeys(parts))
+        lines = lines or ["the response has no value here"]
+    notes = "; ".join(
+        plain_words(re.sub("^partial", "measured in part", line.removeprefix("missing: ")))
+        .rstrip(". ") for line in lines if not re.match("stated: |available$|unknown$", line)
+    )  # fmt: skip
     return f"<b>{escape(value_text)}</b>{escape(f': {notes}.' if notes else '.', 700)}"
-
-
-def _place_text(place: ValuePlace, exact: str) -> str:
-    """Return where a value is in its response, in words: its JSON path and its bytes."""
-    where = path_words(place.path)
-    if place.start is None:
-        return f"looked for at {where}"
-    spelling = f", spelled {place.text}" if place.text and place.text != exact else ""
-    return f"read at {where}, bytes {place.start:,} to {place.end:,}{spelling}"
 
 
 def response_html(response: CitedResponse) -> str:
     """Return a sentence about a response as HTML: its section, host, filters, time and hash."""
-    fetched = fetch_time(response.fetched_at)
-    parts = (
-        f"the response for <b>{escape(chapter_of(response.section or 'all sections').title)}</b>",
-        response.host and f"about {escape(response.host)}",
-        response.scope and escape(describe_scope(response.scope)),
-        fetched and f"sent {escape(fetched)} UTC",
-        response.status and f"with status {response.status}",
-        response.stale and "taken from a cache after it had expired",
-        response.sha256 and f"SHA-256 <code>{escape(response.sha256)}</code>",
-    )
-    checked_note = (
-        " Its bytes were checked against it when this page was made." if response.checked else ""
-    )
-    return f"From {', '.join(part for part in parts if part)}.{checked_note}"
+    text = escape(plain_words(str(response)), 400)
+    sha256 = response.sha256 or ""
+    return f"From {text.replace(sha256[:12], f'<code>{sha256}</code>') if sha256 else text}."

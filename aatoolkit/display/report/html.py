@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aatoolkit._util.text import visible
+from aatoolkit._util.text import name_parts, visible
 from aatoolkit.display.plot.data import Numbers, PlotData, shares_of_range
 from aatoolkit.display.plot.style import DARK, LIGHT, column_title
 from aatoolkit.display.plot.tables import cell_texts
-from aatoolkit.display.report.words import unit_words
 
 if TYPE_CHECKING:
     from aatoolkit.display.report.evidence import TableEvidence
@@ -41,6 +40,11 @@ def escape(text: object, max_length: int = 160) -> str:
     shown = visible(str(text))
     shortened = f"{shown[: max_length - 1]}…" if len(shown) > max_length else shown
     return html.escape(shortened)
+
+
+def _breakable(text: str) -> str:
+    """Return a text as HTML that may be broken after the dots and slashes of an address."""
+    return "<wbr>".join(map(escape, name_parts(text))) if len(text) <= 160 else escape(text)
 
 
 def attribute(name: str, value: str) -> str:
@@ -89,33 +93,32 @@ def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) ->
         labels = cell_texts(shown, shown_columns[0])
     cells = [_cells(shown, column, labels, evidence) for column in shown_columns[has_labels:]]
     if has_labels:
-        cells = [[f'<th scope="row">{escape(label)}</th>' for label in labels], *cells]
+        cells = [[f'<th scope="row">{_breakable(label)}</th>' for label in labels], *cells]
     rows = (
         f"<tr{attribute('id', evidence.anchor(at))}>{''.join(row)}</tr>"
         for at, row in enumerate(zip(*cells, strict=True))
     )
     extent = f"first {len(shown):,} of {len(data):,} rows" if len(shown) < len(data) else "all rows"
     caption = f"<b>{escape(title)}</b> ({extent})"
-    return grid(caption, title, [_header_cell(data, head) for head in shown_columns], rows)
+    header_cells = [
+        f'<th class="{data.kinds[name]}" scope="col">{escape(column_title(name), 60)}</th>'
+        for name in shown_columns
+    ]
+    return grid(caption, title, header_cells, rows)
 
 
 def _columns_to_show(data: PlotData, columns: Sequence[str]) -> list[str]:
     """Return the names of the columns to show: the column that labels rows, then the others."""
     label, shown = data.label_column, [name for name in columns if name in data.kinds]
     if 2 * len(shown) <= len(columns):
-        hidden = ["_row", *(key for key in data.keys if f"_{key}".endswith("_id") and key != label)]
-        shown = [name for name in data.kinds if name not in hidden]
-        preferred = [*dict.fromkeys([*data.keys, *data.measures[:_MANY], *shown])][:_MOST]
-        shown = [name for name in shown if name in preferred]
-    return [*dict.fromkeys([*filter(None, [label]), *shown])]
-
-
-def _header_cell(data: PlotData, name: str) -> str:
-    unit = unit_words(data.unit(name))
-    is_named = unit.rpartition(" ")[2].rstrip("s") in name  # such as requests
-    unit_note = f"<small>{escape(unit, 40)}</small>" if unit and not is_named else ""
-    head = f"{escape(column_title(name), 60)}{unit_note}"
-    return f'<th class="{data.kinds[name]}" scope="col">{head}</th>'
+        ranked = dict.fromkeys([*data.keys, *data.measures[:_MANY], *data.kinds])
+        shown = [name for name in ranked if name != "_row" and not data.is_bare_key(name)][:_MOST]
+        shown.sort(key=[*data.kinds].index)
+    if label is None:
+        return shown
+    # The name of a row is not repeated.
+    names = cell_texts(data, label)
+    return [label, *(n for n in shown if n != label and cell_texts(data, n) != names)]
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
@@ -127,7 +130,7 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
             for row, (label, text) in enumerate(zip(labels, texts, strict=True))
         ]
     return [
-        _DASH if lacks else f'<td class="{kind}">{escape(text)}</td>'
+        _DASH if lacks else f'<td class="{kind}">{_breakable(text)}</td>'
         for text, lacks in zip(texts, is_missing, strict=True)
     ]
 

@@ -1,11 +1,10 @@
-"""The page of a report: summary, sections in a fixed order, and what was measured.
+"""The page of a report: summary, and sections in a fixed order, each with what was measured.
 
 The summary has cards of key figures, the changes that tests show, and what could not be tested.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +34,6 @@ from aatoolkit.display.report.words import (
     in_reading_order,
     plain_words,
     state_words,
-    title_of,
 )
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.metadata.attrs import Source
@@ -66,13 +64,13 @@ style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 <a class="skip" href="#sections">Skip to the sections</a>
 <header><h1>{title}</h1><p class="lead">How AI answer engines mention, rank and cite {host}.</p>
 <p class="note">{notes}</p>
-<p class="note paper">Not on paper: further tables, and where each number comes from.</p></header>
+<p class="note paper">Not on paper: comparisons, further tables, and where each number \
+comes from.</p></header>
 <main>
 <section aria-labelledby="changed"><h2 id="changed">Summary</h2>{summary}</section>
 <nav id="sections" aria-label="Sections"><ul>{contents}</ul></nav>
 <div class="sections">
 {sections}
-<section aria-labelledby="measured"><h2 id="measured">What was measured</h2>{measured}</section>
 </div>
 </main>
 </body>
@@ -98,6 +96,7 @@ class _Page:
         self._explainer = Explainer(dataset)
         self._data_by_id: dict[int, PlotData] = {}
         self._evidence: dict[str, SectionEvidence] = {}
+        self._states: dict[str, str] = {}
 
     def html(self, before: Dataset | None, title: str | None) -> str:
         per_table = (self._data(tables.main).metadata.sources for tables in self._dataset.values())
@@ -106,8 +105,8 @@ class _Page:
         # The sections first: the summary links to the evidence of their numbers.
         sections = [self._section_html(name, number) for number, name in enumerate(self._names)]
         contents = (
-            f'<li><a href="#s{number}">{escape(chapter_of(name).title)}</a></li>'
-            for number, name in enumerate(self._names)
+            f'<li>{state} <a href="#s{number}">{escape(chapter_of(name).title)}</a></li>'
+            for number, (name, state) in enumerate(self._states.items())
         )
         return _PAGE.format(
             host=escape(", ".join(hosts) or "the brand"),
@@ -117,7 +116,6 @@ class _Page:
             summary=self._summary_html(before),
             contents="".join(contents),
             sections="\n".join(sections),
-            measured=self._availability_html(),
         )
 
     def _data(self, frame: pd.DataFrame) -> PlotData:
@@ -131,9 +129,12 @@ class _Page:
     def _section_html(self, name: str, number: int) -> str:
         tables, chapter = self._dataset[name], chapter_of(name)
         evidence = self._evidence[name] = SectionEvidence(number, self._explainer)
-        docs = {declared.name: declared.doc for declared in tables.declaration or ()}
-        titles = {table: title_of(table, docs.get(table, "")) for table in tables}
-        availability = state_words(tables._state(next(iter(titles))))
+        titles = {table: capitalized(humanize(table)) for table in tables}
+        states = [state_words(tables._state(table)) for table in titles]
+        # What was measured in part says more than what was measured as a whole.
+        availability = min(states, key=lambda state: "◐○?●–".find(state[0]))
+        same_count, self._states[name] = states.count(availability), availability[0]
+        availability += f" ({same_count} of {len(states)} tables)" * (same_count < len(states))
         picture = self._picture_html(tables, chapter)
         unfolded = {table: columns for table, columns in chapter.tables.items() if table in tables}
         unfolded = unfolded or {next(iter(titles)): []}
@@ -177,20 +178,6 @@ class _Page:
                 return f"<figure>{image(picture.svg(), picture.finding)}</figure>"
         return ""
 
-    def _availability_html(self) -> str:
-        """Return an HTML list of what was measured: each status with its sections."""
-        sections: dict[str, list[str]] = {}
-        for name in self._names:
-            tables = self._dataset[name]
-            counts = Counter(map(state_words, map(tables._state, tables)))
-            for availability, count in sorted(counts.items()):
-                extent = f" ({count} of {len(tables)} tables)" * (count < len(tables))
-                sections.setdefault(availability, []).append(chapter_of(name).title + extent)
-        return bullets(
-            [f"{escape(availability, 400)} <small>{escape(', '.join(titles), 1000)}</small>"
-             for availability, titles in sections.items()]
-        )  # fmt: skip
-
     # -- the summary ---------------------------------------------------------------------------
 
     def _summary_html(self, before: Dataset | None) -> str:
@@ -224,7 +211,6 @@ class _Page:
             f"<p>It cannot be said whether {escape(some_of(untested), 400)} changed.</p>"
             if untested else "",
             bullets(failed),
-            '<p><a href="#measured">What was measured</a></p>',
             _comparisons_html(comparisons, since) if comparisons else "",
         ])  # fmt: skip
 
@@ -263,9 +249,10 @@ class _Page:
                         f"<small>{small}</small>{sparkline(data.daily_values(measure))}</dd></div>"
                     )
                 if cards:
-                    note = f"Changes are since {since}. Each number leads to where it comes from."
                     return (
-                        f'<p class="note">{escape(note)}</p><dl class="cards">{"".join(cards)}</dl>'
+                        f'<p class="note">Changes are since {escape(since)}. <span class="screen">'
+                        "Each number leads to where it comes from.</span></p>"
+                        f'<dl class="cards">{"".join(cards)}</dl>'
                     )
         return '<p class="note">No key figure has a value; the sections say why.</p>'
 
@@ -298,14 +285,9 @@ def _comparisons_html(comparisons: Sequence[Mapping[Any, Any]], since: str) -> s
     """Return an HTML table of all comparisons, with verdicts, sample sizes and methods."""
     table_rows = []
     for i, row in enumerate(comparisons, 1):
-        reasons, verdict = str(row["why"]).split("; "), str(row["verdict"])
-        if verdict != "cannot say":  # the first two reasons are in other columns
-            del reasons[:2]
-        if not pd.isna(row["n"]):
-            n_before, n = map(number, pd.to_numeric([row["n_before"], row["n"]]))
-            reasons.append(f"n = {n_before} before, {n} now")
-        notes = [reason.rstrip(". ") for reason in (*reasons, str(row["method"] or "")) if reason]
-        verdict_text = f"{_VERDICTS[verdict]}: {plain_words('; '.join(notes))}"
+        verdict = str(row["verdict"])
+        reason = row["why"] if verdict == "cannot say" else row["method"] or ""
+        verdict_text = f"{_VERDICTS[verdict]}: {plain_words(str(reason))}"
         number_cells = "".join(
             f'<td class="number">{escape(text)}</td>' for text in _number_texts(row)
         )
@@ -349,5 +331,3 @@ def _source_sentences(sources: Sequence[Source]) -> Iterator[str]:
             yield f"{capitalized(scope_text)}."
     if fetched := sorted(fetch_time(source.fetched_at) for source in sources if source.fetched_at):
         yield f"Fetched {fetched[-1][:16]} UTC."
-    if any(source.stale for source in sources):
-        yield "Some responses came from a cache after they had expired."

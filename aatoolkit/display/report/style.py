@@ -21,8 +21,8 @@ p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .75rem;
   margin: .75rem 0 1.25rem; }
 .cards div { border: 1px solid var(--grid); border-radius: .4rem; padding: .6rem .8rem; }
-.cards dt { font-size: .85rem; }
-.cards dd { font-size: 1.6rem; font-weight: 600; line-height: 1.3; }
+.cards dt { color: var(--muted); font-size: .85rem; }
+.cards dd { margin: 0; font-size: 1.6rem; font-weight: 600; line-height: 1.3; }
 .cards a { color: inherit; text-decoration: none; }
 .cards a:hover, .cards a:focus-visible { color: var(--link); text-decoration: underline; }
 .cards small { display: block; font-weight: normal; }
@@ -38,8 +38,7 @@ ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
 .sections { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr));
   column-gap: 2.5rem; }
 .sections > section { min-width: 0; }
-.sections > section:is(:has(> [open], > .wide), :last-child) { grid-column: 1 / -1; }
-#measured + ul { list-style: none; padding: 0; }
+.sections > section:is(:has(> [open], > .wide)) { grid-column: 1 / -1; }
 figure { margin: .5rem 0; max-width: 30rem; }
 figure img { display: block; width: 100%; height: auto; }
 /* Shadows at the edges show that a table goes on; they move with it until its end is reached. */
@@ -72,9 +71,6 @@ details details { padding-left: 1rem; }
 .why li a { color: inherit; text-decoration-color: var(--grid); }
 .why li p { position: sticky; top: 0; margin: 0; background: var(--paper); }
 .why li span { display: block; padding-left: 1rem; scroll-margin-top: 6rem; }
-dl { display: grid; grid-template-columns: minmax(6rem, 12rem) 1fr; gap: .15rem 1rem; }
-dt { color: var(--muted); }
-dd { margin: 0; }
 :target { background: var(--found); }
 h2:target { background: none; }
 /* For browsers that follow a link into a fold without opening it. */
@@ -83,9 +79,8 @@ code { font-size: .95em; overflow-wrap: anywhere; }
 @media (max-width: 40rem) {
   body { padding: 1rem; }
   .cards { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-  .cards dd { font-size: 1.3rem; }
+  .cards dd { margin: 0; font-size: 1.3rem; }
   h1 { font-size: 1.6rem; }
-  .why dl { display: block; }
   nav ul { columns: 9rem; }
   caption { white-space: normal; }
   .many caption::after { display: block; content: "More columns in the folds below"; }
@@ -102,7 +97,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   :root { --ink: #000000; --muted: #444444; --grid: #cccccc; --paper: #ffffff; --lack: #f6f8fa;
     --hatch: #666666; --link: #000000; --found: #ffffff; }
   body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.35; }
-  nav, .skip, details:not(.table) { display: none; }
+  nav, .skip, .screen, details:not(.table) { display: none; }
   .paper { display: block; }
   h1 { font-size: 18pt; }
   h2 { font-size: 12pt; }
@@ -112,8 +107,8 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .cards { grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 2mm; margin: 2mm 0;
     padding-right: .3mm; }
   .cards div { padding: 1.5mm 2mm; }
-  .cards dt { font-size: 8pt; }
-  .cards dd { font-size: 13pt; }
+  .cards dt { color: var(--muted); font-size: 8pt; }
+  .cards dd { margin: 0; font-size: 13pt; }
   .sections { display: block; columns: 2; column-gap: 8mm; }
   figure { margin: 1mm 0; max-width: none; }
   figure, tr, li, .wide, .cards div { break-inside: avoid; }
@@ -121,12 +116,11 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   h2 + p, h2 + ul, caption + thead { break-before: avoid; }
   .wide { overflow: visible; background: none; margin: 1mm 0 2mm; }
   table { font-size: 7pt; min-width: 0; width: 100%; }
-  th, td { padding: .4mm 1.1mm .4mm 0; }
+  th, td { padding: .4mm 1.5mm .4mm 0; overflow-wrap: normal; }
   .sections :is(th, td):nth-child(n+6) { display: none; }
   thead th { min-width: 0; }
   tbody td:not(.number) { max-width: 26mm; }
-  tbody th[scope] { overflow-wrap: anywhere; min-width: 23mm; }
-  #measured + ul, #measured + ul small { font-size: 6.8pt; line-height: 1.1; }
+  tbody th[scope] { min-width: 18mm; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.text import capitalized, humanize
-from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.style import STATUS_WORDS, in_words
 from aatoolkit.jsontree.paths import Field, Position, parse_path
@@ -37,11 +36,11 @@ ranking      ranking_leaderboard   Brands and share of voice
     ranking_leaderboard     brand share_of_voice mention_count average_position first_position_rate
 prompts      prompts               Prompts
     prompts                 prompt topic answer_count mention_count mention_rate average_position
-domains      source_domain_types   Cited domains
+domains      source_domains        Cited domains
     source_domains          source_domain domain_type citation_count citation_share answer_count
 urls         cited_urls            Cited pages
     cited_urls              url page_type citation_count citation_share answer_count
-gaps         gap_domains           Gaps to other brands
+gaps         gap_topics            Gaps to other brands
     gap_domains             source_domain kind own_citations prompt_count opportunity_score
     gap_topics              topic own_mention_rate leader leader_mention_rate gap answer_count
 perception   perception_sentiment  Sentiment and claims
@@ -108,53 +107,15 @@ def chapter_of(section: str) -> Chapter:
     return CHAPTERS.get(section) or Chapter(capitalized(humanize(section)), {}, "")
 
 
-_ROWS = re.compile(r"One row per (id\b|[^:.,]+?)(?:(?<!and) id)?(?=[:.,])(?:: ([^.]*))?")
-"""Finds in the docs of a table what its rows are: the words after "One row per"."""
-
-
-def title_of(table: str, doc: str = "") -> str:
-    """Return the title of a table in plain words, made from what its docs say about rows.
-
-    Examples
-    --------
-    >>> title_of("ranking_matrix", "One row per brand and engine.")
-    'By brand and engine'
-    >>> title_of("shopping_trigger", "One row per fetch: how often answers show products.")
-    'How often answers show products'
-    >>> title_of("share_of_shelf")
-    'Share of shelf'
-    """
-    match = _ROWS.match(doc)
-    if match is None or match[1] == "id":
-        return capitalized(humanize(table))
-    if match[1] == "fetch":
-        return capitalized(match[2] or "in all")
-    return f"By {' '.join(map(humanize, match[1].split()))}"
-
-
 _QUOTED = re.compile(r"`+([^`]*)`+")
 _PATH = re.compile(
-    r"\$(?:\.\w+|\[\d*\]|\{\})+|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*"
+    r'\$(?:\.\w+|\[\d*\]|\{\}|\["[^"]*"\])+~?|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*'
 )
 _CALL = re.compile(r"; df\.aa\.[^;]*")
 """Matches advice to call a method of ``df.aa``."""
 _COUNTED = re.compile(r"((?:\d|\bset of) \w+)_id\b")
 """Matches a count of identifiers, such as ``4 prompt_id``."""
 _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
-
-
-def unit_words(unit: str | None) -> str:
-    """Return a unit in words, or "" if a column needs none.
-
-    Examples
-    --------
-    >>> unit_words("score 0-100"), unit_words("per `unit`"), unit_words("`currency` units")
-    ('0 to 100', '', '')
-    """
-    if unit is None or "`" in unit or "_" in unit or unit == "currency" or unit.isupper():
-        return ""
-    words = UNITS[unit].words if unit in UNITS else None
-    return unit if words is None else words
 
 
 def plain_words(text: str) -> str:

@@ -320,8 +320,9 @@ def _options(frame: pd.DataFrame, name: str, unrecorded: str) -> Iterator[_Optio
     cells = frame.reindex(columns=[name, *_NOTED]).astype(object).dropna(subset=name)
     rows = cells.where(cells.notna(), None).itertuples(index=False, name=None)
     for value, label, is_own, is_tracked, is_configured, count, last_run in rows:
-        is_off = is_configured is False
+        is_off, is_unusable = is_configured is False, "," in str(value)
         notes = (
+            "has a comma, no filter" * is_unusable,
             "own" * bool(is_own),
             {None: "", True: "tracked", False: "not tracked"}[is_tracked],
             "not configured" * is_off,
@@ -329,18 +330,8 @@ def _options(frame: pd.DataFrame, name: str, unrecorded: str) -> Iterator[_Optio
             f"last run {last_run:%Y-%m-%d}" if last_run else unrecorded * ("last_run_day" in frame),
         )
         note = " · ".join(filter(None, notes))
-        mark = _BOLD * bool(is_own) or _DIMMED * is_off
-        yield _disabled_if_unusable(name, _Option(value, label, note, mark))
-
-
-def _disabled_if_unusable(name: str, option: _Option) -> _Option:
-    """Return the option, disabled if its value cannot be a filter."""
-    try:
-        Scope(**{name: option.value})
-    except ScopeError:
-        note = "has a comma, no filter" if "," in option.value else "no filter"
-        return option._replace(note=note, mark=_DISABLED)
-    return option
+        mark = _DISABLED * is_unusable or _BOLD * bool(is_own) or _DIMMED * is_off
+        yield _Option(value, label, note, mark)
 
 
 # -- sections ----------------------------------------------------------------------------------

@@ -392,7 +392,7 @@ def _build_tree(
     parent: Explanation | None = None,
 ) -> Tree:
     """Return an explanation as a tree of text lines, without those in ``written_lines``."""
-    lines = [*_describe_part(part, written_lines, parent)]
+    lines = [*describe_part(part, written_lines, parent)]
     trees_of_parts = [
         _build_tree(child, max_parts, written_lines, part) for child in part.children[:max_parts]
     ]
@@ -401,7 +401,7 @@ def _build_tree(
     return part.headline, lines, trees_of_parts
 
 
-def _describe_part(
+def describe_part(
     part: Explanation, written_lines: dict[str, Any], parent: Explanation | None
 ) -> Iterator[str]:
     """Yield lines of text about one number, without lines that are in ``written_lines``."""
