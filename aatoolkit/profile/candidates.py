@@ -38,7 +38,6 @@ from aatoolkit.sections.inference.findings import Relation
 from aatoolkit.sections.inference.words import meaning_of
 from aatoolkit.sections.section import is_on_path_of_rule
 
-_NULL_OBJECT = "is null where nothing was measured, and has data elsewhere"
 _ONLY_UNMEASURED = "is there only where nothing was measured"
 MAX_CANDIDATES = 4
 """The maximum number of candidates per section."""
@@ -206,7 +205,7 @@ def find_candidates(
         if has_numbers(engine_response)
     ]
     container_path = tuple(takewhile(lambda step: isinstance(step, Field), shapes.main))[:-1]
-    found_candidates = []
+    candidates = []
     for path, occurrences in search.occurrences_by_path().items():
         pattern = format_path(path)
         current_value = search.word_at(document, path)
@@ -219,13 +218,6 @@ def find_candidates(
             for response, paths in responses_and_read_paths
             if value_at(response, path) is not None
         ]
-        is_null_object = search.evidence.get(path) == _NULL_OBJECT
-        if is_null_object and any(
-            paths
-            for response, paths in responses_and_read_paths
-            if value_at(response, path) is None
-        ):
-            continue  # what is read in these responses explains it
         is_read = all(
             _is_read(pattern, paths)
             for paths in read_path_lists or [responses_and_read_paths[0][1]]
@@ -270,8 +262,8 @@ def find_candidates(
         is_of_other_rows = "available" in meanings.values() and _is_in_other_rows(path, shapes.main)
         candidate = Candidate(
             pattern,
-            # In rows, in another response, or null elsewhere, there is no current value.
-            occurrences[0].value if current_value is None or is_null_object else current_value,
+            # In rows, or in another response, there is no current value.
+            occurrences[0].value if current_value is None else current_value,
             why,
             score,
             value_by_host,
@@ -280,11 +272,8 @@ def find_candidates(
             is_notice or is_of_other_rows,
             total,
         )
-        found_candidates.append(candidate)
-    explicit_candidates = [
-        candidate for candidate in found_candidates if _NULL_OBJECT not in candidate.why
-    ]
-    return _select_likeliest(explicit_candidates or found_candidates)
+        candidates.append(candidate)
+    return _select_likeliest(candidates)
 
 
 def _select_likeliest(candidates: list[Candidate]) -> list[Candidate]:
@@ -340,7 +329,6 @@ class _Search:
         self._shapes = shapes
         self._occurrences: dict[Path, list[Occurrence]] = defaultdict(list)
         self._row_lists: dict[Path, list[list[Row]]] = defaultdict(list)
-        self._column_table_paths: set[Path] = set()
         self.evidence: dict[Path, str] = {}
         """Maps the path of a field to what the numbers next to its values show, as a sentence."""
         self.engine_fields: dict[Path, str] = {}
@@ -351,7 +339,6 @@ class _Search:
         self.totals: dict[Path, str] = {}
         """Maps the path of a count to the name of the field with its total."""
         self._total_by_count: dict[Path, dict[str, str]] = {}
-        self._number_flags_by_object: dict[Path, set[bool | None]] = defaultdict(set)
         self._engine_map_paths: set[Path] = set()
         self._outer_engine_fields: dict[Path, str] = {}
 
@@ -415,10 +402,6 @@ class _Search:
             for field_name in field_names:
                 if field_name != engine_field:
                     self._add_field(path, field_name, field_names, row_lists, engine_field)
-        for path, have_numbers in self._number_flags_by_object.items():
-            if path not in self._occurrences and have_numbers == {None, False}:
-                self._occurrences[path] = [Occurrence(None, False, {}, self._idle)]
-                self.evidence[path] = _NULL_OBJECT
         return self._occurrences
 
     def word_at(self, response: Any, path: Path) -> Any:
@@ -500,7 +483,7 @@ class _Search:
             (name for name in field_names if _marks_missing_number(row_lists, key, name)), None
         )
         occurrences, null_occurrences = [], []
-        is_in_list = path in self._column_table_paths
+        is_in_list = False
         for rows in row_lists:
             engines = [str(row.record.get(engine_field, row.engine)) for row in rows]
             measured_by_engine = {
@@ -542,8 +525,6 @@ class _Search:
         total = self.totals.get((*path, Field(key)), "")
         is_counted_part = total != "" and (total != WINDOW or engine_field != "")
         is_denied = bool(engine_field) and any(map(read_absence_code, words))
-        if are_texts and is_named and _is_in_other_rows((*path, Field(key)), self._shapes.main):
-            is_denied |= any(map(_denies, words))
         if number_field is None and not (are_words_separate or is_counted_part or is_denied):
             return
         header = self._shapes.headers.get(path)
@@ -567,13 +548,9 @@ class _Search:
             is_legend = isinstance(value, dict) and is_word_of(key, "legend")
             if is_legend or _is_axis(value, document.values()):
                 continue
-            if value is None or (isinstance(value, dict) and value):
-                self._number_flags_by_object[field_path].add(None if value else self._has_numbers)
             if isinstance(value, dict):
                 if self._is_by_engine(key, value):
                     self._add_occurrence(field_path, value)
-                elif _find_table_columns(value):
-                    self._add_rows([value], field_path)
                 elif not self._add_map(value, field_path):
                     self._add_fields(value, field_path)
             elif isinstance(value, list):
@@ -640,13 +617,6 @@ class _Search:
     ) -> None:
         """Add rows, and the rows nested in them."""
         records = [item for item in items if isinstance(item, dict)]
-        if tables := [table for record in records if (table := _find_table_columns(record))]:
-            self._column_table_paths.add(path)
-            records = [
-                dict(zip(table, cells, strict=True))
-                for table in tables
-                for cells in zip(*table.values(), strict=True)
-            ]
         if not records:
             return
         have_numbers: list[bool | None] = [
@@ -797,16 +767,6 @@ def _find_measured_engines(response: Any, engines: Collection[str]) -> Iterator[
             texts = [text for text in record.values() if _is_in(text, engines)]
             yield from texts if texts and has_numbers(record, is_id_time_or_lack) else ()
             yield from (key for key, item in record.items() if key in engines and has_numbers(item))
-
-
-def _find_table_columns(record: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Return the lists of an object that are the columns of a table, by key; else ``{}``."""
-    columns = {key: value for key, value in record.items() if isinstance(value, list)}
-    cells = [item for column in columns.values() for item in column]
-    lengths = {len(column) for column in columns.values()}
-    is_table = len(columns) > 1 and len(lengths) == 1 and has_numbers(cells)
-    is_table &= not any(isinstance(item, dict) for item in cells)
-    return columns if is_table else {}
 
 
 def _take_flag_or_text(value: Any) -> Any:

@@ -656,15 +656,10 @@ def _read_job_status(facts: Facts, member: Member) -> RuleResult:
 
 
 def _read_message(facts: Facts, member: Member) -> RuleResult:
-    """Return the availability that the message of an empty response means."""
-    if not facts.is_bare:
-        return None
-    if isinstance(member.value, str):
+    """Store the message of an empty response for `read_prose`."""
+    if facts.is_bare:
         facts.prose_notices.append(member)
-        return True
-    texts = [text for text in member.value.values() if isinstance(text, str)]
-    word, reason = find_absence_word(texts), find_reason(member.value)
-    return replace(word.availability if word else ABSENT, reason=reason) if reason else None
+    return facts.is_bare
 
 
 def _read_last_day(facts: Facts, member: Member) -> RuleResult:
@@ -722,7 +717,7 @@ ENVELOPE = (
          _read_notices),
     GeneralRule("statement", rate_key, _TEXT, read_statement),
     GeneralRule("status", lambda key: matches_form(key, "stage"), _TEXT, _read_job_status),
-    GeneralRule("reason", lambda key: is_word_of(key, "message"), _TEXT | _DICT, _read_message),
+    GeneralRule("reason", lambda key: is_word_of(key, "message"), _TEXT, _read_message),
     GeneralRule("reason", lambda key: split_key(key)[1] == "reason", _TEXT, _read_named_reason),
     GeneralRule("reason", state_of_names_under, _DICT, _read_named_reason),
     GeneralRule("map", _may_list_names, _DICT | _LIST, read_names_without_data),
