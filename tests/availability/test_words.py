@@ -98,12 +98,6 @@ NAMES: list[tuple[str, Any, dict[str, str]]] = [
         {"field zz": "unavailable"},
     ),
     (
-        "integrations connections connectors availableSources activeSource linkedSources",
-        {NAME: [], "rows": []},
-        {"section": "not_connected"},
-    ),
-    ("integrations connections availableSources", {NAME: [], "rows": ROWS}, {}),
-    (
         "caveat caveats limitation limitations disclaimer dataNote coverageNotes availabilityNote",
         {NAME: "Two of five.", "rows": []},
         {"section": "partial"},

@@ -201,16 +201,8 @@ def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
     if has_rules and not has_data:  # without any number, partly measured is not measured
         statuses.discard(Status.PARTIAL)
         states = [state for state in states if state.status != Status.PARTIAL]
-    has_nulls = any(type(None) in fact.values.kinds for fact in facts.facts)
     # A map of only the engines that lack data says nothing about the others.
-    covers_engines = len(signals) > 1 and (
-        all(map(_is_of_each_engine, signals))
-        or (
-            "engine" in {signal.scope for signal in signals}
-            and has_nulls
-            and not facts.number_kinds
-        )
-    )
+    covers_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
     is_only_pending = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
     is_empty = statuses <= {*EMPTY} and (
         is_only_pending or ((has_rules or covers_engines) and not has_data)

@@ -684,12 +684,6 @@ def _read_named_reason(facts: Facts, member: Member) -> RuleResult:
     return with_explanation(state, members) if state else None
 
 
-def _read_sources(facts: Facts, member: Member) -> RuleResult:
-    """Return ``not_connected`` if the list of data sources is empty, else None."""
-    is_stated = any(signal.rule == "source" for signal in facts.signals)
-    return None if member.value or facts.number_kinds or is_stated else STATES["not_connected"]
-
-
 def _may_list_names(key: str) -> bool:
     """Return whether a key such as ``missingFields`` may hold names of engines or fields."""
     is_fault = has_word_of(key, "failure") or matches_form(key, "reasons")
@@ -710,8 +704,6 @@ ENVELOPE = (
          lambda _, m: state_of_loss(m.key, m.value)),
     GeneralRule("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
          _BOOL, _read_flag),
-    GeneralRule("source", lambda key: matches_form(key, "no_source"), _LIST | {type(None)},
-         _read_sources),
     GeneralRule("statement", rate_key, _DICT, read_statement),
     GeneralRule("notice", lambda key: matches_form(key, "noted"), _TEXT | _LIST | _DICT,
          _read_notices),
