@@ -33,7 +33,6 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_p
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import Scope
 from aatoolkit.sections.availability_rule import WINDOW, as_count, as_text, extent_word, to_word
-from aatoolkit.sections.inference.axes import count_shared_steps
 from aatoolkit.sections.inference.findings import Relation
 from aatoolkit.sections.inference.words import meaning_of
 from aatoolkit.sections.section import is_on_path_of_rule
@@ -204,7 +203,6 @@ def find_candidates(
         for engine_response in response_by_engines.values()
         if has_numbers(engine_response)
     ]
-    container_path = tuple(takewhile(lambda step: isinstance(step, Field), shapes.main))[:-1]
     candidates = []
     for path, occurrences in search.occurrences_by_path().items():
         pattern = format_path(path)
@@ -235,9 +233,7 @@ def find_candidates(
         evidence = search.evidence.get(path, default_evidence)
         total = search.totals.get(path, "")
         legend = _find_legend(occurrences, legends)
-        # The names of what contains the whole section, such as `site`, say nothing about the path.
-        own_path = path[count_shared_steps(path[:-1], container_path) :]
-        score, why = _score_path(own_path, occurrences, evidence, legend, is_count=bool(total))
+        score, why = _score_path(path, occurrences, evidence, legend, is_count=bool(total))
         other_hosts = [host for host, value in value_by_host.items() if value != current_value]
         if score > 0 and unmeasured_value not in (None, current_value):
             score += 3
@@ -903,7 +899,7 @@ def _score_path(
     } - words_with_numbers
     score -= 2 * has_word_of(keys[-1], "trade")
     if not (is_count or any(occurrence.engine for occurrence in occurrences)):
-        score -= 2 * any(has_word_of(key, "business") for key in keys)
+        score -= 2 * any(has_word_of(key, "business") for key in keys[-3:])
     name_reason = "a name for states of data" if is_named else ""
     scored_reasons = (
         (
