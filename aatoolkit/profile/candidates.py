@@ -47,7 +47,7 @@ _CODE = re.compile(
 )
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}|[A-Z]")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d.*")
-_NAME = re.compile(r"[A-Z][a-z]+[ A-Z]|[A-Z][a-z]+$")
+_NO_STATE = re.compile(r"[A-Z][a-z]+[ A-Z]|[A-Z][a-z]+$|\d{4}-\d\d-\d\d")
 _FLAGS = {"true", "false"}
 _NUMBER_IN_TEXT = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
@@ -409,9 +409,8 @@ class _Search:
 
     def _find_count_words(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
         """Return a dict from each count with a total to a word: ``none``, ``some`` or ``full``."""
-        is_under_data_key = any(
-            has_word_of(step.name, "place") for step in path if isinstance(step, Field)
-        )
+        names = _field_names(path)
+        is_under_data_key = any(has_word_of(name, "place") for name in names)
         number_keys = [
             key
             for key, item in record.items()
@@ -419,9 +418,7 @@ class _Search:
             and not (is_word_of(key, "listed") or has_word_of(key, "bound"))
             and not (item in (0, 1) and find_word(key))
         ]
-        is_sample = any(
-            has_word_of(step.name, "sample") for step in path[-2:] if isinstance(step, Field)
-        )
+        is_sample = any(has_word_of(name, "sample") for name in names[-2:])
         word_by_count_key, filler_words = {}, words_of("whole", "filler")
         for count_key in number_keys:
             nouns = {token for token in tokens(count_key) if not _is_word_for_part(token)}
@@ -469,11 +466,8 @@ class _Search:
         if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
             return
         are_texts = all(isinstance(word, str) for word in words)
-        are_names = are_texts and all(map(_NAME.match, words)) and not any(map(_denies, words))
-        are_moments = all(_TIMESTAMP.match(str(word)) for word in words)
+        are_names = are_texts and all(map(_NO_STATE.match, words)) and not any(map(_denies, words))
         if not (are_texts or is_named or engine_field) or (are_names and not is_named):
-            return
-        if are_moments:
             return
         number_field = next(
             (name for name in field_names if _marks_missing_number(row_lists, key, name)), None
@@ -870,7 +864,7 @@ def _score_path(
     path: Path, occurrences: list[Occurrence], evidence: str, legend: Legend, *, is_count: bool
 ) -> tuple[int, str]:
     """Return how likely a path says what was measured, and the main reason for it."""
-    keys = [step.name for step in path if isinstance(step, Field | Named)]
+    keys = _field_names(path)
     is_named = has_word_of(keys[-1], "place")
     score = 2 * is_named
     texts = [text for occurrence in occurrences for text in _iter_texts(occurrence.value)]
@@ -946,12 +940,17 @@ def _is_in_gaps(path: Path) -> bool:
     """Return whether a path leads into a list whose name means missing data, such as ``gaps``."""
     if path.count(Each()) > 1:  # rows of gaps may be the business of the section
         path = path[path.index(Each()) + 1 :]
-    keys = [step.name for step in path if isinstance(step, Field)]
+    keys = _field_names(path)
     return Each() in path and any(has_word_of(key, "gaps") for key in keys)
 
 
 def _join_words(words: Collection[object]) -> str:
     return ", ".join(sorted(map(to_word, words))[:3])
+
+
+def _field_names(path: Path) -> list[str]:
+    """Return the names of the fields on a path, the outermost first."""
+    return [step.name for step in path if isinstance(step, Field | Named)]
 
 
 def _is_in_rows(path: Path) -> bool:
@@ -1006,7 +1005,7 @@ class _WordEvidence:
         is_notice: bool,
     ) -> None:
         self._legend = legend
-        keys = [step.name for step in path if isinstance(step, Field | Named)]
+        keys = _field_names(path)
         self._key = keys[-1]
         self._is_in_rows = _is_in_rows(path)
         concepts = ("place", "source", "about_data")

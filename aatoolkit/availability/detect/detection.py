@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aatoolkit._util.lexicon import ends_with_word_of, fold, matches_form, spaced, tokens
+from aatoolkit._util.lexicon import ends_with_word_of, fold, matches_form, spaced
 from aatoolkit.availability.detect import general_rules
 from aatoolkit.availability.detect.declared_rules import read_rules
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal
@@ -32,10 +32,8 @@ from aatoolkit.availability.detect.words import (
     STATES,
     STATUSES,
     STRONG,
-    find_entry_kind,
     find_reason,
     find_strongest_word,
-    find_word,
     is_code,
     is_state_key,
     partial_if_measured,
@@ -197,18 +195,17 @@ def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
     if not signals or facts.has_section:
         return
     states = [signal.availability for signal in signals]
-    statuses = {state.status for state in states}
     if has_rules and not has_data:  # without any number, partly measured is not measured
-        statuses.discard(Status.PARTIAL)
         states = [state for state in states if state.status != Status.PARTIAL]
+    statuses = {state.status for state in states}
     # A map of only the engines that lack data says nothing about the others.
     covers_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
     is_only_pending = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
     is_empty = statuses <= {*EMPTY} and (
         is_only_pending or ((has_rules or covers_engines) and not has_data)
     )
-    is_measured = has_rules and has_data and Status.AVAILABLE in statuses
-    lacks_nothing = is_measured and statuses <= {Status.AVAILABLE, Status.NOT_APPLICABLE}
+    lacks_nothing = has_rules and has_data and Status.AVAILABLE in statuses
+    lacks_nothing &= statuses <= {Status.AVAILABLE, Status.NOT_APPLICABLE}
     if states and (is_empty or lacks_nothing):
         first = signals[0]
         facts.add("section", None, combine(states), first.path, first.rule, first.raw)
@@ -316,8 +313,8 @@ def explains_absence(status: int, body: Any) -> bool:
     is_about_call = _CALL.search(sentence) or _HOST.search(sentence)
     if is_about_call or word is None or word.strength < STRONG:
         return False
-    if status == 400 and word.canonical != "not_connected":
-        return False
+    if status == 400:
+        return word.canonical == "not_connected"
     if word.canonical == "forbidden":
         return _PLAN.search(sentence) is not None
     # An unavailable service is not an unavailable section.
@@ -348,18 +345,12 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
         first_part, *parameters = re.split(r"[;,]\s*", text.strip())
         text_by_parameter = dict(part.split("=", 1) for part in parameters if "=" in part)
         value = _FLAGS.get(first_part.lower(), first_part.strip('"') if text_by_parameter else text)
-        if find_entry_kind(key) == "engine":
-            value = [engine for engine in re.split(r"[,;\s]+", text) if engine]
         siblings = {
             name.strip().lower(): part.strip().strip('"')
             for name, part in text_by_parameter.items()
         }
         header = Member(key, value, f"header {name.lower()}", siblings)
-        if matches_form(key, "stage") and not rate_key(key):
-            if word := find_word(text):
-                facts.add_about_section(word.availability, header, "header")
-        else:
-            any(apply_rule(facts, rule, header) for rule in ENVELOPE)
+        any(apply_rule(facts, rule, header) for rule in ENVELOPE)
         facts.signals[signal_count_before:] = [
             replace(signal, rule="header") for signal in facts.signals[signal_count_before:]
         ]
@@ -374,11 +365,8 @@ def is_availability_header(header: str) -> bool:
     (True, False)
     """
     key = header.lower().removeprefix("x-")
-    is_of_engines = find_entry_kind(key) == "engine" and state_of_names_under(key) is not None
     return (
         rate_key(key) == STATED
-        or (matches_form(key, "stage") and len(tokens(key)) > 1)
         or header.lower() in ("warning", "link")
-        or is_of_engines
         or any(state_of_named_flag(key, value) for value in (False, True))
     )
