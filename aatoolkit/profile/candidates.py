@@ -736,7 +736,13 @@ def _is_part_of(
 
 
 def _is_axis(names: Any, siblings: Iterable[Any]) -> bool:
-    """Return whether a list has the labels of the rows or columns of a matrix beside it."""
+    """Return whether a list has the labels of the columns of a matrix beside it.
+
+    Examples
+    --------
+    >>> [_is_axis(names, [[[3, 4], [5, 6]]]) for names in (["gemini", "grok"], ["gemini"])]
+    [True, False]
+    """
     matrices = [value for value in siblings if isinstance(value, list) and value is not names]
     rows = [row for matrix in matrices for row in matrix if isinstance(row, list)]
     return isinstance(names, list) and any(len(row) == len(names) for row in rows)
