@@ -130,7 +130,7 @@ TREE = """
     - group "Categories":
       - listbox "Categories":
         - option "discovery 1 prompt"
-        - option "how, and why has a comma, no filter" [disabled]
+        - option "how, and why has a comma, no filter · 2 prompts" [disabled]
     - group "Brands":
       - listbox "Brands":
         - option "Acme own · tracked" [selected]
