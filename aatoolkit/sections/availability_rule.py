@@ -22,7 +22,7 @@ class Rule:
     a map (an object whose keys are engines or fields), in a field of each row, or in a header.
 
     If a response has the object of a rule, availability is read only there. A rule for a text, a
-    boolean, a map or rows adds to the general search for availability in the whole response.
+    boolean, a count, a map, rows or a header adds to the general search in the whole response.
 
     Parameters
     ----------
@@ -242,10 +242,12 @@ def to_word(value: object) -> str:
 def as_text(value: Any) -> Any:
     """Return a list of texts and numbers as one text; other values as they are.
 
+    A text with a slash, such as the path of a page, becomes ``*``.
+
     Examples
     --------
-    >>> as_text(["gemini", "late", 3]), as_text([1, 2])
-    ('gemini late 3', [1, 2])
+    >>> as_text(["gemini", "late", 3]), as_text(["/pricing", "timeout"]), as_text([1, 2])
+    ('gemini late 3', '* timeout', [1, 2])
     """
     is_tuple = isinstance(value, list) and any(isinstance(item, str) for item in value)
     if not is_tuple or any(isinstance(item, list | dict) for item in value):

@@ -237,7 +237,8 @@ def _describe_failure(error: Exception) -> str:
 # 402, 403, 404, 409, 410, 422,  as 204, if the body says why the section could not be measured (the
 # 423, 424, 425, 428, 451, 501,  plan does not include it, a source is not connected, the first run
 # 503                            is still to come, …); else an error
-# 206, 400, 401, 429, others     an error: it is about the call, the account or the service
+# 400                            as 204, if the body says that a source is not connected
+# 206, 401, 429, others          an error: it is about the call, the account or the service
 _EXPLAINING = {400, 422, *STATUSES} - {202, 204, 205, 206, 401, 429}
 """The HTTP error statuses whose body may explain why a section could not be measured."""
 

@@ -38,11 +38,12 @@ _HEADER_NAME = re.compile(
     r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
 )
 _PARTS = (
-    *((names, "Float64") for names in ({"num", "den"}, {"numerator", "denominator"})),
+    ({"num", "den"}, "Float64"),
+    ({"numerator", "denominator"}, "Float64"),
     ({"units", "nanos"}, "Float64"),
     ({"year", "month", "day"}, "date"),
 )
-"""Fields of objects that are the parts of one number or day."""
+"""Pairs of the fields of an object that are the parts of one value, and the dtype of the value."""
 
 _MIN_AGREEMENT, _MIN_LIST_AGREEMENT = 0.55, 0.8
 _MAX_TUPLE_LENGTH, _MAX_LENGTH_BY_CHANCE, _SAMPLE_SIZE = 12, 2, 200
