@@ -310,8 +310,9 @@ def _are_alike(candidate: Candidate, other: Candidate) -> bool:
     parent, _, key = candidate.at.rpartition(".")
     other_parent, _, other_key = other.at.rpartition(".")
     is_same_parent = parent == other_parent != "" and not candidate.total
-    is_same_field = key == other_key != "" or is_same_parent
-    return is_same_field and not (candidate.words.keys() - {"null"}).isdisjoint(other.words)
+    is_same_field = key == other_key != ""
+    words = candidate.words.keys() - ({"null"} if is_same_field else {"null", *_FLAGS})
+    return (is_same_field or is_same_parent) and not words.isdisjoint(other.words)
 
 
 # --- where --------------------------------------------------------------------------------------
@@ -345,7 +346,13 @@ class _Search:
             for path, record in self._iter_records(response, ()):
                 records_by_path[path].append((record, is_measured))
         self._total_by_count = {
-            path: _find_totals(records) for path, records in records_by_path.items()
+            path: {
+                count_key: total_key
+                for count_key, total_key in _find_totals(records).items()
+                # In rows, one measure is often a part of another.
+                if Each() not in path or any(map(_is_word_for_part, tokens(count_key)))
+            }
+            for path, records in records_by_path.items()
         }
 
     def _iter_records(self, value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -422,7 +429,7 @@ class _Search:
         word_by_count_key, filler_words = {}, words_of("whole", "filler")
         for count_key in number_keys:
             nouns = {token for token in tokens(count_key) if not _is_word_for_part(token)}
-            is_of_days = bool(nouns) and nouns <= words_of("days")
+            is_of_days = bool(nouns & words_of("days")) and nouns <= words_of("days", "engine")
             concept = "whole" if is_under_data_key or is_of_days else "due"
             total_key = next(
                 (
@@ -433,7 +440,7 @@ class _Search:
                 ),
                 WINDOW if is_of_days else "",
             )
-            if not total_key or nouns == {*tokens(count_key)}:
+            if not total_key or (nouns == {*tokens(count_key)} and not is_of_days):
                 total_key = self._total_by_count.get(path, {}).get(count_key, "")
             if not total_key and len(number_keys) == 2 and is_sample:
                 # Of the two counts of a sample, the greater one is what was drawn from.
@@ -515,6 +522,7 @@ class _Search:
         total = self.totals.get((*path, Field(key)), "")
         is_counted_part = total != "" and (total != WINDOW or engine_field != "")
         is_denied = bool(engine_field) and any(map(read_absence_code, words))
+        is_denied |= are_numbers_missing and all(map(_denies, map(str, words)))
         if number_field is None and not (are_words_separate or is_counted_part or is_denied):
             return
         header = self._shapes.headers.get(path)
@@ -546,10 +554,10 @@ class _Search:
             elif isinstance(value, list):
                 if (*field_path, Each()) not in self._shapes.headers.values():
                     self._add_items(value, field_path)
-            elif _is_word(value) and not _TIMESTAMP.fullmatch(str(value)):
-                self._add_occurrence(field_path, value, self._has_numbers)
             elif word_by_count_key.get(key) is not None:
                 self._add_occurrence(field_path, word_by_count_key[key], self._has_numbers)
+            elif _is_word(value) and not _TIMESTAMP.fullmatch(str(value)):
+                self._add_occurrence(field_path, value, self._has_numbers)
 
     def _add_map(self, value: Mapping[str, Any], path: Path) -> bool:
         """Add the values of an object as rows if its keys are data; return whether they are."""
@@ -921,6 +929,7 @@ def _score_path(
             (isinstance(first_value, list) and has_word_of(keys[-1], "negation"))
             or _is_in_gaps(path),
         ),
+        (3, "a count and its total, by engine", is_count and occurrences[0].engine),
         (1, name_reason, is_named and isinstance(first_value, bool | list)),
     )
     for points, reason, applies in scored_reasons:
@@ -1077,7 +1086,10 @@ class _WordEvidence:
         if text.endswith("UNSPECIFIED") or (text in ("", "NONE") and True in number_flags):
             return SILENT  # how Protocol Buffers write that nothing is said
         is_flag, lacks = text in _FLAGS, self._lacks
-        explanation = self._legend.get(text, text)
+        key_parts, parts = tokens(self._key), tokens(text)
+        has_type = parts[: len(key_parts)] == key_parts != parts  # as `KIND_NONE` under `kind`
+        value = "_".join(parts[len(key_parts) :]) if has_type else text
+        explanation = self._legend.get(text, value)
         word = find_word(text)
         if word is None or word.canonical != "available":  # a legend knows better what is missing
             word = find_word(explanation) or _find_word_in(explanation) or word
@@ -1085,6 +1097,8 @@ class _WordEvidence:
         is_mixed = {False, True} <= number_flags
         if is_flag and (flag_state := state_of_named_flag(self._key, text == "true")) is not None:
             return _word_of_state(flag_state)
+        if text == "false" and state_of_named_flag(self._key, True) is not None:
+            return "available"  # as false under a key such as `isPartial`
         is_denial = not self._is_note or has_word_of(self._key, "negation")
         if text == "true" and is_mixed and not is_denial:
             return SILENT  # what an engine can show may be there, or not
@@ -1117,7 +1131,10 @@ class _WordEvidence:
             return "available" if self._is_named or engines else SILENT
         # A kind of rows that lack nothing, or a word of a section with and without numbers.
         is_kind_of_rows = self._is_in_rows and not is_mixed and not has_word_of(self._key, "place")
-        is_silent = is_kind_of_rows or (is_mixed and not self._is_in_rows and text != "false")
+        is_sole_word = len(self._number_flags_by_word) == 1
+        is_about_call = (is_sole_word or is_flag) if not is_mixed else text != "false"
+        is_about_call &= not self._is_in_rows
+        is_silent = is_kind_of_rows or is_about_call
         return SILENT if is_silent and not (engines or lacks or _denies(text)) else "partial"
 
 

@@ -68,7 +68,6 @@ class RuleValue(NamedTuple):
 def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
     """Add signals by the declared rules; return whether to skip the general rules."""
     covers_response, joint_statements = False, []
-    signal_count_before = len(facts.signals)
     for rule in rules or (REFERENCE,):
         rule_values: list[RuleValue] = []
         steps = () if rule.kind == "header" else parse_pattern(rule.at)
@@ -91,22 +90,14 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
                 facts.document = _remove_path(facts.document, (*steps[:-1], Field(rule.total)))
             facts.release()
         joint_statements += _read_rule_values(facts, rule, rule_values)
-    state_by_target = {
-        signal.target: signal.availability
-        for signal in facts.signals[signal_count_before:]
-        if signal.availability.status in EMPTY and signal.availability.cause
-    }
-    facts.signals[signal_count_before:] = [
-        replace(signal, availability=_explain(signal.availability, signal.target, state_by_target))
-        for signal in facts.signals[signal_count_before:]
-    ]
+    explain_signals(facts)
     is_section_empty = any(
         signal.scope == "section" and signal.availability.status in EMPTY
         for signal in facts.signals
     )
     has_counts = not rules or has_numbers(facts.document)
     for target_states, path, rule_name, value in () if is_section_empty else joint_statements:
-        state = combine(_explain(state, target, state_by_target) for target, state in target_states)
+        state = combine(_explain(state, target, facts) for target, state in target_states)
         if state.status == Status.UNAVAILABLE and has_counts:
             state = replace(state, status=Status.PARTIAL)  # something else was counted
         facts.add("section", None, state, path, rule_name, value)
@@ -140,14 +131,26 @@ def _read_first_day(facts: Facts, rules: tuple[Rule, ...]) -> None:
             facts.add("section", None, PARTIAL, fact.values.path(0), "through", date)
 
 
-def _explain(
-    state: Availability, target: str | None, state_by_target: Mapping[str | None, Availability]
-) -> Availability:
+def explain_signals(facts: Facts) -> None:
+    """Give each signal ``unavailable`` without a cause the cause stated for the same target."""
+    facts.signals[:] = [
+        replace(signal, availability=_explain(signal.availability, signal.target, facts))
+        for signal in facts.signals
+    ]
+
+
+def _explain(state: Availability, target: str | None, facts: Facts) -> Availability:
     """Replace ``unavailable`` without a cause by the availability of the same target with a
     cause.
     """
+    explanations = (
+        signal.availability
+        for signal in facts.signals
+        if signal.target == target and signal.availability.status in EMPTY
+        if signal.availability.cause
+    )
     lacks_cause = state.status == Status.UNAVAILABLE and state.cause is None
-    return state_by_target.get(target, state) if lacks_cause else state
+    return next(explanations, state) if lacks_cause else state
 
 
 def _remove_path(value: Any, steps: Sequence[Step]) -> Any:

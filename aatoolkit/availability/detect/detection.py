@@ -17,7 +17,7 @@ from typing import Any
 
 from aatoolkit._util.lexicon import ends_with_word_of, fold, matches_form, spaced
 from aatoolkit.availability.detect import general_rules
-from aatoolkit.availability.detect.declared_rules import read_rules
+from aatoolkit.availability.detect.declared_rules import explain_signals, read_rules
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal
 from aatoolkit.availability.detect.general_rules import (
     ENVELOPE,
@@ -172,6 +172,7 @@ def _add_signals(
         if isinstance(facts.document, dict):
             general_rules.read_envelope(facts, Member("", facts.document, "$", {}))
         general_rules.read_rows(facts)
+        explain_signals(facts)
     if declared_rules or not covers_response:
         _conclude_about_section(facts, has_rules=bool(declared_rules))
     if not covers_response:
@@ -200,6 +201,8 @@ def _conclude_about_section(facts: Facts, *, has_rules: bool) -> None:
     statuses = {state.status for state in states}
     # A map of only the engines that lack data says nothing about the others.
     covers_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
+    stated_engines = {fold(signal.target or "") for signal in signals if signal.scope == "engine"}
+    covers_engines |= 0 < len(facts.project_engines) == len(facts.project_engines & stated_engines)
     is_only_pending = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
     is_empty = statuses <= {*EMPTY} and (
         is_only_pending or ((has_rules or covers_engines) and not has_data)

@@ -165,6 +165,7 @@ class Facts:
         if vector is not None:
             self.vector = vector
         self.engines = {fold(name): name for name in (*words_of("known_engine"), *engines)}
+        self.project_engines = {*map(fold, engines)}
         self.signals: list[Signal] = []
         self.prose_notices: list[Member] = []
         self.statement_list_paths: set[str] = set()
