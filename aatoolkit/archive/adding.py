@@ -24,6 +24,7 @@ from aatoolkit.archive.responses import (
     ArchivedResponse,
     RequestKey,
     ResponseIndex,
+    ResponseKey,
     read_groups,
 )
 from aatoolkit.archive.snapshot import Snapshot, literal, sql_in
@@ -125,7 +126,7 @@ def add_groups(
     groups: Iterable[Group],
     index: ResponseIndex,
     *,
-    progress: bool | None = None,
+    progress: bool | None,
     total: int = 0,
     resumed: Sequence[ArchivedResponse] = (),
     skipped: int = 0,
@@ -143,47 +144,30 @@ def add_groups(
     ):
         writer = writer or RunWriter(store, index, derive_tables)
         now = datetime.now(UTC)
-        response_groups = [
-            [
-                ArchivedResponse.of(writer.run, result)
-                if isinstance(result, Payload)
-                else ArchivedResponse.of_error(writer.run, request_key, result, now)
-                for request_key, result in outcomes
-            ]
-            for outcomes, _ in batch
+        responses: list[ArchivedResponse] = []
+        derived_by_key: dict[ResponseKey, DerivedResponse] = {}
+        for outcomes, derived_responses in batch:
+            tables = iter(derived_responses or ())
+            for request_key, result in outcomes:
+                if isinstance(result, AAToolkitError):
+                    errors[request_key] = result
+                    response = ArchivedResponse.of_error(writer.run, request_key, result, now)
+                else:
+                    response = ArchivedResponse.of(writer.run, result)
+                    if derived_responses is not None:
+                        derived_by_key[response.key] = next(tables)
+                responses.append(response)
+        new_responses = [response for response in writer.put(responses) if response.error is None]
+        underived_responses = [
+            response for response in new_responses if response.key not in derived_by_key
         ]
-        errors |= {
-            request_key: result
-            for outcomes, _ in batch
-            for request_key, result in outcomes
-            if isinstance(result, AAToolkitError)
+        derived_by_key |= {
+            response.key: derived_response
+            for response, derived_response in zip(
+                underived_responses, derive_tables(underived_responses), strict=True
+            )
         }
-        new_responses = writer.put(
-            response for group_responses in response_groups for response in group_responses
-        )
-        new_by_key = {
-            response.key: response for response in new_responses if response.error is None
-        }
-        underived_responses: list[ArchivedResponse] = []
-        for (_, derived_responses), group_responses in zip(batch, response_groups, strict=True):
-            stored_responses = [
-                new_by_key.pop(response.key, None)
-                for response in group_responses
-                if response.error is None
-            ]
-            if derived_responses is None:
-                underived_responses += filter(None, stored_responses)
-            else:
-                writer.take(
-                    [
-                        (response, tables)
-                        for response, tables in zip(
-                            stored_responses, derived_responses, strict=True
-                        )
-                        if response is not None
-                    ]
-                )
-        writer.take(zip(underived_responses, derive_tables(underived_responses), strict=True))
+        writer.take((response, derived_by_key[response.key]) for response in new_responses)
     if writer is None:
         return AddReport(None, skipped=skipped)
     run = writer.commit()
@@ -195,12 +179,13 @@ def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
     batch: list[Group] = []
     response_count = byte_count = 0
     start = time.monotonic()
-    for index, (outcomes, derived_responses) in enumerate(groups):
+    for index, group in enumerate(groups):
+        outcomes, _ = group
         auth_errors = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
         # A refused token would be refused in all further requests.
         if index == 0 and auth_errors and len(auth_errors) == len(outcomes):
             raise auth_errors[0]
-        batch.append((outcomes, derived_responses))
+        batch.append(group)
         response_count += len(outcomes)
         byte_count += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
         is_due = time.monotonic() - start > PUT_SECONDS

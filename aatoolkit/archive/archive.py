@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from copy import copy
 from dataclasses import replace
@@ -31,7 +31,13 @@ from aatoolkit.archive.adding import (
     plan_requests,
 )
 from aatoolkit.archive.reading import TableReader, dask_frame, overview, sql_tables
-from aatoolkit.archive.responses import USABLE, ResponseIndex, read_groups, source_of
+from aatoolkit.archive.responses import (
+    USABLE,
+    ArchivedResponse,
+    ResponseIndex,
+    read_groups,
+    source_of,
+)
 from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA, stored_tables
 from aatoolkit.archive.snapshot import Selection, Snapshot, When, literal, moment
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, read_runs, typed
@@ -159,8 +165,9 @@ class Archive(metaclass=Chaptered):
             hosts = source.host if hosts is None else hosts
             source = source.client
         profile = self._options.profile
-        add_options: dict[str, Any] = {}
         groups: Iterable[Group]
+        total = skipped = 0
+        resumed: Sequence[ArchivedResponse] = ()
         if isinstance(source, Client):
             if hosts is None:
                 raise ScopeError(
@@ -173,15 +180,14 @@ class Archive(metaclass=Chaptered):
             wanted_targets = product(projects, unique_list(scopes, Scope) or [Scope()])
             with self._store.typed():
                 index = ResponseIndex(self._store, {project.host for project in projects})
-                targets, resumed_responses, skipped_count = plan_requests(
+                targets, resumed, skipped = plan_requests(
                     self._store, index, wanted_targets, wanted_sections, refresh=refresh
                 )
-            add_options = {"resumed": resumed_responses, "skipped": skipped_count}
             if executor is None:
-                add_options["total"] = sum(len(section_names) for *_, section_names in targets)
+                total = sum(len(section_names) for *_, section_names in targets)
                 groups = fetch_groups(source, targets, refresh)
             else:
-                add_options["total"] = len(targets)
+                total = len(targets)
                 groups = fetch_by_workers(
                     source, targets, executor, ReadingOptions(profile), refresh
                 )
@@ -208,7 +214,14 @@ class Archive(metaclass=Chaptered):
             with self._store.typed():
                 index = ResponseIndex(self._store)
         return add_groups(
-            self._store, ReadingOptions(profile), groups, index, progress=progress, **add_options
+            self._store,
+            ReadingOptions(profile),
+            groups,
+            index,
+            progress=progress,
+            total=total,
+            resumed=resumed,
+            skipped=skipped,
         )
 
     def _check_folder(self) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from aatoolkit._util.defaults import needed
@@ -27,15 +26,16 @@ from aatoolkit.archive.schema import (
 )
 from aatoolkit.archive.snapshot import Selection, Snapshot, identifier, literal
 from aatoolkit.archive.store import MOMENT, ArchiveStore
-from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
+from aatoolkit.availability import UNKNOWN, combine
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.errors import ScopeError, unknown
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.merge import unique_key
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach
+from aatoolkit.metadata.column import with_failures
 from aatoolkit.metadata.recipe import Recipe
-from aatoolkit.normalizer.columns import to_frame
+from aatoolkit.normalizer.columns import encode_categories, to_frame
 
 _RESPONSE_KEY = ("run", "section", "sha256", "fetched_at", "host", "days", *FILTER_COLUMNS)
 """The columns that identify a response, in ``responses`` and in all other tables."""
@@ -193,9 +193,7 @@ class TableReader:
         frame = to_frame(_with_categories(rows.select([*context, *names, *extra_columns]), table))
         columns = self._column_metadata(names, responses, moment_column)
         if failed_count:
-            reason = f"{failed_count} of {failed_count + len(responses)} responses failed"
-            failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
-            columns = {name: column.with_absences(failure) for name, column in columns.items()}
+            columns = with_failures(columns, failed_count, len(responses))
         metadata = FrameMetadata(
             {name: columns.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
@@ -269,16 +267,13 @@ def _group_conditions(
 def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
     """Return ``rows`` with the category columns dictionary-encoded."""
     for name, column in table.columns.items():
-        if column.dtype != "category" or name not in rows.column_names:
-            continue
-        texts = rows[name].cast("string")
-        new_levels = {*pc.unique(texts).drop_null().to_pylist()} - {*column.levels}
-        levels = pa.array(
-            [*column.levels, *(() if column.ordered else sorted(new_levels))], "string"
-        )
-        codes = pa.concat_arrays(pc.index_in(texts, levels).chunks or [pa.array([], "int32")])
-        category_column = pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
-        rows = rows.set_column(rows.column_names.index(name), name, category_column)
+        if column.dtype == "category" and name in rows.column_names:
+            texts = rows[name].combine_chunks()
+            new_levels = {*texts.unique().to_pylist()} - {*column.levels, None}
+            categories = encode_categories(
+                texts, column, () if column.ordered else sorted(new_levels)
+            )
+            rows = rows.set_column(rows.column_names.index(name), name, categories)
     return rows
 
 

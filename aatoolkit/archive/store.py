@@ -41,7 +41,6 @@ import pyarrow.dataset as ds
 from pyarrow.fs import FileSelector, FileSystem, LocalFileSystem, PyFileSystem, SubTreeFileSystem
 
 from aatoolkit._util.defaults import needed
-from aatoolkit._util.files import mismatches
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.study.files import sha256_of, versions
@@ -481,20 +480,14 @@ class Checksums:
         max_version = max(map(_read_log_version, recorded_digests), default=-1)
         if table.version() < max_version:
             yield f"its last commits are gone: it is at {table.version()}, and was at {max_version}"
-        paths = [*paths_of(store, name, table)]
-        actual_digests = {
-            path: _sha256(store, f"{name}/{path}")
-            for path in paths
+        for path in paths_of(store, name, table):
+            self.unchecked += path not in recorded_digests
+            full_path = f"{name}/{path}"
             # Reading a pipe or a device might never end.
-            if store.files.get_file_info(f"{name}/{path}").is_file
-        }
-        self.unchecked += len({*paths} - {*recorded_digests})
-        expected_digests = {
-            path: recorded_digests.get(path, actual_digests.get(path, "")) for path in paths
-        }
-        for kind, path in mismatches(expected_digests, actual_digests):
-            state = "missing, or no file" if kind == "missing" else "not what was written"
-            yield f"the file {path} is {state}"
+            if not store.files.get_file_info(full_path).is_file:
+                yield f"the file {path} is missing, or no file"
+            elif (digest := _sha256(store, full_path)) != recorded_digests.get(path, digest):
+                yield f"the file {path} is not what was written"
 
 
 def add_checksums(

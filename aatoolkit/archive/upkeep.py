@@ -436,7 +436,7 @@ def derive_stored(
                 payloads.append(response.payload())
                 responses.append(response)
             except ArchiveError as error:
-                yield response, DerivedResponse(None, error=error)
+                yield response, DerivedResponse(response.section, error=error)
         yield from zip(responses, derive(payloads, options), strict=True)
 
 

@@ -60,7 +60,7 @@ class DerivedResponse:
     ``statement_rows`` are pairs: a table (``frames`` or ``availability``), and a row for it.
     """
 
-    declaration: Section | str | None
+    declaration: Section | str
     prefix: str = ""
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     statement_rows: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
@@ -82,8 +82,8 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
                 "give others: draft a profile, and make them by archive.rebuild(profile=…)"
             )
     except AAToolkitError as error:
-        return DerivedResponse(None, error=error)
-    declaration, section = tables.declaration, tables.section
+        return DerivedResponse(payload.section or "", error=error)
+    section = tables.section
     built_tables = tables._parts.built
     statement_rows = [
         ("availability", (section, *row)) for row in signal_rows(tables._parts.signals)
@@ -99,10 +99,10 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
     arrow_tables = {
         name: built_table.arrow for name, built_table in built_tables.items() if built_table.size
     }
-    is_default = declaration is not None and sections.default_profile().get(section) is declaration
-    return DerivedResponse(
-        section if is_default else declaration, tables._prefix, arrow_tables, statement_rows
-    )
+    declaration: Any = tables.declaration
+    if sections.default_profile().get(section) is declaration:
+        declaration = section
+    return DerivedResponse(declaration, tables._prefix, arrow_tables, statement_rows)
 
 
 class TableBuffer:
@@ -123,10 +123,10 @@ class TableBuffer:
         response_number = len(self)
         self._responses.append(replace(response, body=None))  # bodies are stored by now
         self._statement_rows += ((response_number, *row) for row in derived_response.statement_rows)
-        section = derived_response.declaration
-        section = sections.get(section) if isinstance(section, str) else section
-        for table in section.tables if section is not None else ():
-            stored_table = StoredTable(section.name, table, derived_response.prefix)  # type: ignore[union-attr]
+        declaration = derived_response.declaration
+        section = sections.get(declaration) if isinstance(declaration, str) else declaration
+        for table in section.tables:
+            stored_table = StoredTable(section.name, table, derived_response.prefix)
             self.declared_tables[stored_table.name] = stored_table
             if table.name in derived_response.tables:
                 arrow_table = derived_response.tables[table.name]
@@ -225,16 +225,14 @@ class RunWriter:
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
         """Store those responses that the archive lacks, and return them."""
-        new_responses = [
-            replace(response, run=self.run)
-            for response in responses
-            if not self.index.has(response)
-        ]
-        stored_responses = []
-        for response in new_responses:
-            has_stored_body = response.error is None and self.index.has_body(response)
-            stored_responses.append(replace(response, body=None) if has_stored_body else response)
-            self.index.add(stored_responses[-1])
+        new_responses, stored_responses = [], []
+        for response in responses:
+            if not self.index.has(response):
+                new_responses.append(replace(response, run=self.run))
+                has_stored_body = response.error is None and self.index.has_body(response)
+                body = None if has_stored_body else response.body
+                stored_responses.append(replace(new_responses[-1], body=body))
+                self.index.add(stored_responses[-1])
         if stored_responses and not self._has_begun:
             log(self.store, self.run, "begun", check=self._check_begin)
             self._has_begun = True
@@ -353,10 +351,7 @@ class RunWriter:
 
     def _response_keys(self, runs: frozenset[str]) -> set[ResponseKey]:
         """Return host, section, scope, time and hash of all usable responses of ``runs``."""
-        snapshot = Snapshot(self.store, runs)
-        if not snapshot.has(RESPONSES):
-            return set()
-        rows = snapshot.rows(
+        rows = Snapshot(self.store, runs).rows(
             "SELECT host, section, scope, fetched_at, sha256 FROM responses "
             f"WHERE {USABLE} AND {sql_in('run', runs)}",
             RESPONSES,

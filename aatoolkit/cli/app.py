@@ -272,14 +272,15 @@ def collect(args: Args) -> int:
                     with writing_folder(path, overwrite=args.force) as temporary_folder:
                         table_count += len([*write_section(tables, temporary_folder)])
                 errors = _print_errors(dataset, f"{host} ")
-            row = {
-                "host": host,
-                "folder": str(folder),
-                "files": table_count,
-                "kept": len(sections) - len(to_read),
-                "errors": errors,
-            }
-            rows.append(row)
+            rows.append(
+                {
+                    "host": host,
+                    "folder": str(folder),
+                    "files": table_count,
+                    "kept": len(sections) - len(to_read),
+                    "errors": errors,
+                }
+            )
     table_rows = ({**row, "errors": len(row["errors"])}.values() for row in rows)
     show(args, {"hosts": rows}, grid(("host", "folder", "files", "kept", "failed"), table_rows))
     if kept_count := sum(row["kept"] for row in rows):

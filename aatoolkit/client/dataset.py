@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.files import FileList, write_whole
 from aatoolkit._util.show import Frame, block, fold, show_as
 from aatoolkit._util.text import counted, markup, visible, wrapped_in_ipython
-from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.availability import Status
 from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, near_matches, unknown
 from aatoolkit.normalizer.rows import listing
 from aatoolkit.normalizer.tables import Tables
@@ -443,6 +443,9 @@ class Collection(Keyed[HostScope, Dataset]):
         """
         from aatoolkit.frame.merge import concat
         from aatoolkit.frame.reshape import with_context
+        from aatoolkit.metadata.attrs import metadata_of
+        from aatoolkit.metadata.column import with_failures
+        from aatoolkit.metadata.recorded import attach_changed
 
         section_tables = [dataset[section] for dataset in self.values() if section in dataset]
         if not section_tables:
@@ -459,7 +462,11 @@ class Collection(Keyed[HostScope, Dataset]):
         ]
         frame = concat(frames, ignore_index=True)
         failed_hosts = [host for (host, _), dataset in self.items() if section in dataset.errors]
-        return _mark_partial(frame, failed_hosts, len(section_tables)) if failed_hosts else frame
+        if not failed_hosts:
+            return frame
+        metadata = metadata_of(frame)
+        columns = with_failures(metadata.columns, len(failed_hosts), len(section_tables))
+        return attach_changed(frame, replace(metadata, columns=columns))
 
     def _listing(self) -> Frame:
         """Return one row per dataset, with host, scope, sections, rows and failures."""
@@ -489,17 +496,3 @@ class Collection(Keyed[HostScope, Dataset]):
         scope_note = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""
         failure_note = f", {len(self.errors)} responses failed" if self.errors else ""
         return f"{len(self.hosts)} hosts{scope_note}{failure_note}"
-
-
-def _mark_partial(
-    frame: pd.DataFrame, failed_hosts: Sequence[str], read_count: int
-) -> pd.DataFrame:
-    """Return ``frame`` with the availability ``partial`` in all columns, as requests failed."""
-    from aatoolkit.metadata.attrs import metadata_of
-    from aatoolkit.metadata.recorded import attach_changed
-
-    metadata = metadata_of(frame)
-    reason = f"{len(failed_hosts)} of {len(failed_hosts) + read_count} responses failed"
-    failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
-    columns = {name: column.with_absences(failure) for name, column in metadata.columns.items()}
-    return attach_changed(frame, replace(metadata, columns=columns))

@@ -25,7 +25,6 @@ from typing import Any, TypeVar
 import orjson
 from platformdirs import user_cache_path
 from requests_cache.backends.sqlite import SQLiteDict
-from requests_cache.serializers import SerializerPipeline, Stage
 
 from aatoolkit._util.defaults import CACHE_SIZE
 from aatoolkit.errors import ArgumentError, warn
@@ -74,20 +73,14 @@ def _parse_header(value: bytes) -> tuple[dict[str, Any], int]:
     return orjson.loads(header_line), body_start
 
 
-def _load(value: bytes, key: str | None = None, request: Request | None = None) -> Response:
+def _load(value: bytes, key: str, request: Request) -> Response:
     """Return the response in a stored value."""
     if not isinstance(value, bytes):
         raise ValueError("it is no value of a cache")
     header, body_start = _parse_header(value)
-    if key not in (None, header["key"]):
+    if header["key"] != key:
         raise ValueError("it is the response to another request")
     return Response.from_dict(header, value[body_start:], request)
-
-
-SERIALIZER = SerializerPipeline(
-    [Stage(dumps=lambda entry: _dump(*entry), loads=_load)], name="aatoolkit", is_binary=True
-)
-"""How requests-cache writes and reads values."""
 
 
 # -- the file --------------------------------------------------------------------------------
@@ -98,7 +91,7 @@ class _Table(SQLiteDict):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        super().__init__(folder / FILE_NAME, _TABLE, serializer=SERIALIZER)
+        super().__init__(folder / FILE_NAME, _TABLE)
 
     def init_db(self) -> None:
         """Open the SQLite file, and create its tables if it is new."""

@@ -57,9 +57,7 @@ class Fetcher:
         limit = int(_require_min(1, "cache_size", cache_size))
         self._cache = None if self.folder is None else ResponseCache(self.folder, secret, limit)
         self._sleep, self._retries = sleep, _RETRY_QUOTA
-        self._transport = Transport(
-            self.base, secret, max_body=max_body, connections=max(1, workers)
-        )
+        self._transport = Transport(self.base, secret, max_body=max_body, connections=workers)
 
     def get(self, request: Request) -> Payload:
         """Return the response to a request, from the cache or from the service.

@@ -56,17 +56,13 @@ class ByteIndex:
     def _find_items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
         """Return the bytes of the keys and values of an object or array, by key or position."""
         if start not in self._items_by_start:
+            items = self._items_by_start[start] = {}
             spans = [*self._iter_spans(start + 1)] if self.body[start] in b"[{" else []
-            self._items_by_start[start] = {
-                position: (None, span) for position, span in enumerate(spans)
-            }
             if self.body[start] == b"{"[0]:
-                pairs = zip(spans[::2], spans[1::2], strict=True)
-                pairs_by_key = {
-                    json.loads(self.body[slice(*key_span)]): (key_span, value_span)
-                    for key_span, value_span in pairs
-                }
-                self._items_by_start[start] = {**pairs_by_key}
+                for key_span, value_span in zip(spans[::2], spans[1::2], strict=True):
+                    items[json.loads(self.body[slice(*key_span)])] = key_span, value_span
+            else:
+                items.update((position, (None, span)) for position, span in enumerate(spans))
         return self._items_by_start[start]
 
     def _iter_spans(self, start: int) -> Iterator[ByteSpan]:

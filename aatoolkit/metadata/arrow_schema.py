@@ -98,6 +98,15 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
     column_items = metadata.columns.items()
     states_by_name = {name: dump_state(column.availability) for name, column in column_items}
     states = [state for state, _ in Counter(states_by_name.values()).most_common()]
+    columns = {}
+    for name, column in column_items:
+        # The most frequent state, 0, is left out.
+        facts: dict[str, Any] = {"state": states.index(states_by_name[name])}
+        if declaration := declared(column):
+            facts["unit"] = declaration.unit
+            facts["aggregation"] = str(declaration.aggregate).removeprefix("none")
+            facts["description"] = declaration.doc
+        columns[name] = _drop_empty(facts)
     body = {
         "version": LAYOUT,
         "key": metadata.key,
@@ -105,22 +114,7 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
             _drop_empty(dict(zip(("status", "cause", "reason"), state, strict=True)))
             for state in states
         ],
-        "columns": {
-            # The most frequent state, 0, is left out.
-            name: ({"state": position} if (position := states.index(states_by_name[name])) else {})
-            | (
-                _drop_empty(
-                    {
-                        "unit": declaration.unit,
-                        "aggregation": str(declaration.aggregate).removeprefix("none"),
-                        "description": declaration.doc,
-                    }
-                )
-                if (declaration := declared(column))
-                else {}
-            )
-            for name, column in column_items
-        },
+        "columns": columns,
     }
     # Declarations, except those of the default profile, which everybody has.
     tables = {name: find_table(name) for name in sorted(tables_of(metadata)) if ":" in name}
@@ -128,8 +122,8 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
     return body | ({"declarations": declarations} if declarations else {})
 
 
-def _drop_empty(fields: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the fields without those whose value is None or empty."""
+def _drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields without those whose value is None, 0 or empty."""
     return {name: value for name, value in fields.items() if value}
 
 

@@ -143,9 +143,7 @@ class FrameMetadata:
                 )
                 for name, (declared_name, *state) in body["columns"].items()
             }
-            source_fields = {
-                source_field.name for source_field in fields(Source)
-            }  # a later version may know more
+            source_names = {field.name for field in fields(Source)}  # a later version may know more
             recipe, fingerprint = body.get("recipe"), body.get("fingerprint")
             if recipe is not None:
                 renumbered(recipe, {})  # which reads all of it
@@ -153,12 +151,7 @@ class FrameMetadata:
                 columns,
                 tuple(body["key"]),
                 tuple(
-                    Source(
-                        **{
-                            field_name: source[field_name]
-                            for field_name in source_fields & source.keys()
-                        }
-                    )
+                    Source(**{name: source[name] for name in source_names & source.keys()})
                     for source in body["sources"]
                 ),
                 {table: tuple(grain) for table, grain in body.get("grains", {}).items()},

@@ -102,6 +102,15 @@ NOTHING = ColumnMetadata()
 """The metadata of a column without metadata."""
 
 
+def with_failures(
+    columns: Mapping[str, ColumnMetadata], failed_count: int, read_count: int
+) -> dict[str, ColumnMetadata]:
+    """Return columns marked ``partial``, because some requests for their rows failed."""
+    reason = f"{failed_count} of {failed_count + read_count} responses failed"
+    failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
+    return {name: column.with_absences(failure) for name, column in columns.items()}
+
+
 class RowStatus:
     """Computes the availability of each row of a frame, from statements about certain rows."""
 

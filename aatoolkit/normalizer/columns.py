@@ -28,6 +28,8 @@ from aatoolkit.normalizer.column_availability import WHY, TableStatements
 from aatoolkit.normalizer.rows import DriftReport, TableRows, take_values
 from aatoolkit.sections.section import Column
 
+Array = np.ndarray[Any, Any]
+
 ColumnValues = tuple[Column, Vector, RowIndex]
 """A column, the list of its values, and for each row of the table its position in this list."""
 
@@ -109,7 +111,7 @@ class BuiltTable:
         except (ValueError, OverflowError):
             return False
         if column.dtype == "category":
-            null_count, array = array.null_count, _encode_categories(array, column)
+            null_count, array = array.null_count, encode_categories(array, column)
             if array.null_count > null_count:
                 return False
         self._blocks.append((column.dtype, array, [column.name for column, _, _ in column_group]))
@@ -146,7 +148,7 @@ class BuiltTable:
         if column.null is not None:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":
-            encoded_array = _encode_categories(array, column)
+            encoded_array = encode_categories(array, column)
             new_levels = sorted({*array.unique().to_pylist()} - {*column.levels, None})
             if new_levels:
                 unknown_count = encoded_array.null_count - array.null_count
@@ -155,7 +157,7 @@ class BuiltTable:
                 new_rows = [row for row, value in enumerate(vector.values) if value in new_levels]
                 report.add_extra(vector, select_table_rows(new_rows), "new level")
             elif new_levels:  # undeclared levels come last
-                encoded_array = _encode_categories(array, column, new_levels)
+                encoded_array = encode_categories(array, column, new_levels)
             array = encoded_array
         self._blocks.append((column.dtype, array, [column.name]))
 
@@ -254,7 +256,7 @@ def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
     return len(distinct_codes)
 
 
-def _encode_categories(texts: pa.Array, column: Column, new_levels: Sequence[str] = ()) -> pa.Array:
+def encode_categories(texts: pa.Array, column: Column, new_levels: Sequence[str] = ()) -> pa.Array:
     """Convert texts to an Arrow array of categories; other texts become null."""
     all_levels = _make_level_array((*column.levels, *new_levels))
     codes = pc.index_in(texts, all_levels.cast(texts.type), memory_pool=POOL)
@@ -355,7 +357,7 @@ def _convert_block(
     return [array[column_slice] for column_slice in column_slices]
 
 
-def _split_numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _split_numbers_and_mask(array: pa.Array) -> tuple[Array, Array]:
     """Return the values of an Arrow array and a mask of missing values, as new NumPy arrays."""
     is_missing, buffer_bytes = _make_missing_mask(array), array.buffers()[1] if len(array) else b""
     if array.type == pa.bool_():
@@ -364,14 +366,14 @@ def _split_numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.n
     return numbers[array.offset :][: len(array)].copy(), is_missing
 
 
-def _make_missing_mask(array: pa.Array) -> np.ndarray[Any, Any]:
+def _make_missing_mask(array: pa.Array) -> Array:
     """Return a NumPy mask of the missing values of an Arrow array."""
     if not array.null_count:
         return np.zeros(len(array), bool)
     return ~_unpack_bits(array.buffers()[0], array)
 
 
-def _unpack_bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
+def _unpack_bits(buffer: pa.Buffer, array: pa.Array) -> Array:
     """Return the bits in a buffer of an Arrow array as NumPy booleans."""
     # For few values this is ten times as fast as Arrow's own conversion.
     buffer_bytes, end = np.frombuffer(buffer, np.uint8), array.offset + len(array)
@@ -397,7 +399,7 @@ def _make_category_dtype(levels: tuple[str, ...], ordered: bool) -> pd.Categoric
     return pd.CategoricalDtype(pd.Index(levels, dtype="str"), ordered)
 
 
-def as_tuples(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
+def as_tuples(column: pa.Array | pa.ChunkedArray) -> Array:
     """Convert an Arrow column of lists to a NumPy array of tuples; null becomes ``pd.NA``.
 
     Examples

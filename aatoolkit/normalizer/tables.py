@@ -158,8 +158,9 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         """Return whether another mapping has tables of the same names with the same values."""
         if not isinstance(other, Mapping):
             return NotImplemented
-        is_equal = self is other or self.keys() == other.keys()
-        return is_equal and all(frame.equals(other[name]) for name, frame in self.items())
+        return self.keys() == other.keys() and all(
+            frame.equals(other[name]) for name, frame in self.items()
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("extra", "availability", "drift", "hints", "_words", "_provenance")
