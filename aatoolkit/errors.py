@@ -85,7 +85,7 @@ class AAToolkitError(Exception):
 
 
 class ArgumentError(AAToolkitError, ValueError):
-    """The value of an argument or setting cannot be used; the message lists valid values."""
+    """An argument or setting has a value that cannot be used; the message says what can."""
 
     argument: str | None
     """The name of the argument or setting."""
@@ -115,7 +115,7 @@ class ItemNotFound(AAToolkitError, KeyError):
 
 
 class ScopeError(AAToolkitError, ValueError):
-    """A filter or section does not exist, or a value of a filter cannot be requested."""
+    """There is no such filter or section, or a filter cannot have such a value."""
 
     parameter: str | None
     """The name of the filter, such as ``engine``."""
@@ -126,7 +126,7 @@ class ScopeError(AAToolkitError, ValueError):
 
 
 class PayloadError(AAToolkitError, ValueError):
-    """A response does not match its declaration, or is not JSON."""
+    """A response is not JSON, or lacks the fields that its tables are made of."""
 
     section: str | None
     """The section that was read."""
@@ -154,7 +154,7 @@ class MetadataError(AAToolkitError, ValueError):
 
 
 class StudyError(AAToolkitError, ValueError):
-    """A study is damaged or unsafe, or does not allow the operation."""
+    """A study (a folder of recorded responses) is damaged, or does not allow the operation."""
 
     path: str | None
     """The path of the study."""
@@ -163,7 +163,7 @@ class StudyError(AAToolkitError, ValueError):
 
 
 class ArchiveError(AAToolkitError, ValueError):
-    """An archive is damaged, or does not allow the operation."""
+    """An archive (responses over time) is damaged, or does not allow the operation."""
 
     path: str | None
     """The path of the archive."""
@@ -222,7 +222,7 @@ class DeadlineExceeded(ConnectionFailed):
 
 
 class NotCached(FetchError):
-    """The response is not in the cache or study, and the client must not ask the service."""
+    """The client is offline, and the response is not in the cache or study."""
 
     nearest: str | None
     """The most similar request in the study, or of this host in the cache."""
@@ -318,7 +318,11 @@ def warn(
     category: type[Warning] = AAToolkitWarning,
     registry: dict[Any, Any] | None = None,
 ) -> None:
-    """Issue a warning that shows the line of the user's code; once for each ``registry``."""
+    """Issue a warning that points to the user's line of code, not to a line of this package.
+
+    Python remembers in ``registry``, a dict, which warnings it has shown. By default this is the
+    registry of the user's module, so a warning is shown once per line.
+    """
     frame = sys._getframe()
     inner_packages = ("aatoolkit", "contextlib")  # whose decorators are between
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inner_packages:
@@ -332,7 +336,7 @@ def warn(
 
 
 def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names similar to ``name``, the most similar first; upper and lower case are equal.
+    """Return the names similar to ``name``, the most similar first; case is ignored.
 
     Examples
     --------

@@ -1,6 +1,7 @@
-"""Write files and folders atomically: if a writer fails or is killed, the old version stays.
+"""Write files and folders atomically: if a write fails or is killed, the old version stays.
 
-A file is first written under a temporary name, and then replaces its target in one step.
+A file is first written under a temporary name. Then it is renamed, which replaces the old file in
+one step.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
@@ -72,7 +73,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
 def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
     """Write a folder atomically: yield a temporary folder, which becomes ``path`` at the end.
 
-    A folder that is not empty needs ``overwrite``.
+    An existing folder with files is replaced only with ``overwrite``.
     """
     target = _resolve(path)
     with _converting_errors(target):
@@ -127,8 +128,9 @@ def _resolve(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def _converting_errors(target: Path, state: str = "was not written") -> Iterator[None]:
-    """Convert an `OSError` in the ``with`` block to `NotWritten` with a message about
-    ``target``.
+    """Convert an `OSError` in the ``with`` block to `NotWritten`.
+
+    ``target`` and ``state`` are the file and what happened to it, for the message.
     """
     try:
         yield
@@ -179,7 +181,7 @@ def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
 
 
 def read_regular_file(path: Path, limit: int) -> str:
-    """Return the text in a file, but not in a pipe or device, from at most ``limit`` bytes."""
+    """Read the text in a file, at most ``limit`` bytes; raise OSError for a pipe or device."""
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "it is no regular file")
     with open(path, "rb") as file:
@@ -187,8 +189,9 @@ def read_regular_file(path: Path, limit: int) -> str:
 
 
 def _permission_bits(target: Path) -> int | None:
-    """Return the permission bits of a file, or None; raise an OSError if it must not be
-    replaced.
+    """Return the permission bits of a file, or None if there is no file.
+
+    Raise OSError if it is no regular file, or is write-protected.
     """
     try:
         file_stat = target.stat()
@@ -231,7 +234,7 @@ def _replace(path: Path, target: Path) -> None:
 
 
 def _exchange_folders(new_folder: Path, target: Path) -> None:
-    """Replace the folder ``target`` by ``new_folder``; if this fails, the old folder stays."""
+    """Replace a folder by a new folder; if this fails, the old folder stays."""
     # Linux exchanges the names in one step; elsewhere `sweep` restores the old folder after a kill.
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
     cwd, exchange_flag = -100, 2
@@ -274,7 +277,7 @@ def _sync(path: Path) -> None:
 
 
 def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Compare the hashes of files; yield pairs of difference and file name.
+    """Compare the hashes of files, and yield each difference with the name of the file.
 
     Examples
     --------

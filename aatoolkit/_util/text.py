@@ -97,7 +97,7 @@ def _json_escape(match: re.Match[str]) -> str:
 
 
 def joined(text: str) -> str:
-    """Remove each full stop before a semicolon.
+    """Remove each full stop before a semicolon, where sentences were joined by semicolons.
 
     Examples
     --------

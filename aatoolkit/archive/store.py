@@ -130,7 +130,7 @@ class ArchiveStore:
         return f"{self.root}/{name}"
 
     def open(self, name: str) -> Any | None:
-        """Return the latest version of a Delta table, or None."""
+        """Open the latest version of a Delta table, and return it; None if there is none."""
         deltalake = engine()
         with self.errors(name):
             if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
@@ -141,7 +141,7 @@ class ArchiveStore:
                 return None
 
     def peek(self, name: str) -> Any | None:
-        """Return the latest version of a Delta table for reading, cached if it is in a folder."""
+        """Return the latest version of a Delta table, from memory if its files are unchanged."""
         last_log_state, table = self._peeked_tables.get(name, (None, None))
         log_state = self._log_state(name) if self.is_local else None
         if log_state is None or last_log_state != log_state:
@@ -150,7 +150,10 @@ class ArchiveStore:
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
-        """Return all rows of a small table, cached until they change."""
+        """Return all rows of a small table as dicts, from memory if they are unchanged.
+
+        The result is None if there is no such table.
+        """
         table = self.peek(name)
         if table is None:
             return None
@@ -167,7 +170,7 @@ class ArchiveStore:
         return table.to_pyarrow_dataset(filesystem=files)
 
     def _log_state(self, name: str) -> tuple[Any, ...] | None:
-        """Return name, inode, time and size of the latest log file of a table."""
+        """Return a tuple that changes with every commit to a table; None if it has no log."""
         folder = Path(self.uri(name), "_delta_log")
         with contextlib.suppress(OSError, ValueError):
             last_file = max(file for file in os.listdir(folder) if file.endswith(".json"))
@@ -236,7 +239,7 @@ class ArchiveStore:
             commit()
 
     def actions(self, name: str, table: Any) -> list[dict[str, Any]]:
-        """Return size, number of rows and month of each data file of a Delta table."""
+        """Return one dict per data file of a Delta table: its size, number of rows and month."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
         column_names = [name for name in _FILE_FACTS if name in actions.column_names]
@@ -298,7 +301,10 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
 
 
 def retry(action: Callable[[], R], before_retry: Callable[[], Any] = int) -> R:
-    """Call ``action`` until it raises no `ArchiveConflict`, and return its result."""
+    """Call a function again and again until it raises no `ArchiveConflict`; return its result.
+
+    ``before_retry`` is called before each further attempt.
+    """
     for attempt in range(TRIES - 1):
         try:
             return action()
@@ -309,7 +315,7 @@ def retry(action: Callable[[], R], before_retry: Callable[[], Any] = int) -> R:
 
 
 def write_options() -> Any:
-    """Return the options with which data files are written."""
+    """Return deltalake's options for writing data files: the compression."""
     return engine().WriterProperties(compression="ZSTD", compression_level=6)
 
 
@@ -387,7 +393,7 @@ class RunLog:
 
 
 def read_runs(store: ArchiveStore) -> RunLog:
-    """Return the log of runs."""
+    """Read the log of runs, i.e. of all calls that changed the archive."""
     rows = store.rows_of(RUNS)
     return RunLog(rows or [], rows is not None)
 
@@ -400,9 +406,20 @@ def log(
     check: Callable[[RunLog], None] = lambda _: None,
     **counts: int,
 ) -> None:
-    """Append a row to the log of runs: ``run`` enters ``state``.
+    """Append a row to the log of runs.
 
-    ``check`` is called with the log before, and may raise an error.
+    Parameters
+    ----------
+    store : ArchiveStore
+        The Delta tables of the archive.
+    run : str
+        The name of the run.
+    state : str
+        The new state of the run, such as ``"committed"``.
+    check : callable, optional
+        A function that gets the log as it is before, and may raise an error to prevent the row.
+    **counts : int
+        The numbers of ``responses`` and of ``failed`` requests.
     """
     note, now = json_text(versions()), datetime.now(UTC)
     row = {"run": run, "state": state, "at": now, "note": note, **counts}
@@ -424,9 +441,9 @@ CHECKSUMS = "checksums"
 
 
 class Checksums:
-    """The recorded checksums of the files of an archive.
+    """The recorded SHA-256 of each file of an archive, in ``files`` by table and path.
 
-    ``files`` has the SHA-256 of each file, by table and path.
+    With ``ignores_cache``, the files of checksums are read again.
     """
 
     def __init__(self, store: ArchiveStore, *, ignores_cache: bool = False) -> None:
@@ -493,9 +510,9 @@ class Checksums:
 def add_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()
 ) -> None:
-    """Record the checksums of files that have none yet.
+    """Record the SHA-256 of each file that has none yet.
 
-    ``runs`` are the runs that wrote these files.
+    ``tables`` are Delta tables by name. ``runs`` are the names of the runs that wrote the files.
     """
     digests_by_table = Checksums(store).files
     digests = {}
@@ -515,9 +532,9 @@ def add_checksums(
 def replace_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], *, new_tables: Collection[str] = ()
 ) -> None:
-    """Record the checksums of all tables in one new file, and delete the older files of checksums.
+    """Record the SHA-256 of all files in one new file of checksums, and delete the older ones.
 
-    Checksums of ``new_tables`` are computed again.
+    ``tables`` are Delta tables by name. For ``new_tables``, the checksums are computed again.
     """
     committed_runs = read_runs(store).committed
     old_checksums = Checksums(store)
@@ -548,7 +565,7 @@ def _digests(
 
 
 def _write_checksums(store: ArchiveStore, content: Mapping[str, Any]) -> str:
-    """Write a file of checksums, and return its name."""
+    """Write a file of checksums, named after its own SHA-256, and return its name."""
     data = json_text(content).encode()
     name = f"{sha256_of(data)}.json"
     with store.errors(CHECKSUMS):

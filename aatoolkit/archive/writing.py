@@ -1,4 +1,7 @@
-"""Derive tables from responses, and write both to an archive in one run."""
+"""Convert responses to tables, and write both to an archive.
+
+A run is one call of `Archive.add`; readers see its rows when it commits.
+"""
 
 from __future__ import annotations
 
@@ -54,10 +57,20 @@ from aatoolkit.sections import Section
 
 @dataclass(frozen=True)
 class DerivedResponse:
-    """The tables derived from one response, or the error if there are none.
+    """The tables made from one response, or the error if it could not be converted.
 
-    ``declaration`` is the section's declaration, or its name in the default profile.
-    ``statement_rows`` are pairs: a table (``frames`` or ``availability``), and a row for it.
+    Parameters
+    ----------
+    declaration : Section or str
+        The declared tables and columns; or the name of a section that this package describes.
+    prefix : str
+        A text before the names of tables in the metadata of DataFrames.
+    tables : mapping of str to pyarrow.Table
+        The tables by name.
+    statement_rows : list of (str, tuple)
+        Rows for the tables ``frames`` and ``availability``, each with the name of its table.
+    error : AAToolkitError, optional
+        Why there are no tables.
     """
 
     declaration: Section | str
@@ -69,7 +82,7 @@ class DerivedResponse:
 
 @gc_paused()
 def derive(payloads: Sequence[Payload], options: ReadingOptions) -> list[DerivedResponse]:
-    """Derive the tables of each payload."""
+    """Convert responses to tables, one result per response."""
     return [_derive_one(payload, options) for payload in payloads]
 
 
@@ -106,7 +119,7 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
 
 
 class TableBuffer:
-    """Rows in memory that were derived from responses and are not written yet."""
+    """Rows in memory that were made from responses and are not written yet."""
 
     def __init__(self) -> None:
         self._responses: list[ArchivedResponse] = []
@@ -119,7 +132,7 @@ class TableBuffer:
         return len(self._responses)
 
     def add(self, response: ArchivedResponse, derived_response: DerivedResponse) -> None:
-        """Add the rows that were derived from ``response``."""
+        """Add the rows of the tables that were made from a response."""
         response_number = len(self)
         self._responses.append(replace(response, body=None))  # bodies are stored by now
         self._statement_rows += ((response_number, *row) for row in derived_response.statement_rows)
@@ -136,7 +149,7 @@ class TableBuffer:
                 self.size += arrow_table.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
-        """Return the rows of the table ``name``, converted to ``schema``."""
+        """Return the rows of one table as an Arrow table of this schema; None if there are none."""
         numbered_tables = self._tables.get(name, [])
         if not numbered_tables:
             return None
@@ -166,16 +179,16 @@ class TableBuffer:
             yield name, self._with_context(response_numbers, pa.Table.from_pylist(rows, row_schema))
 
     def leave_out(self, stored_table: StoredTable) -> None:
-        """Remove the rows of ``frames`` about a table."""
+        """Remove a table from the rows of ``frames``, because it could not be stored."""
         left_out = FRAMES, stored_table.section, stored_table.table.name
         self._statement_rows = [
             row for row in self._statement_rows if (row[1], *row[2][:2]) != left_out
         ]
 
     def _with_context(self, response_numbers: Any, rows: pa.Table) -> pa.Table:
-        """Return rows with ``host``, ``fetched_at`` etc. of their responses in front.
+        """Put the columns ``host``, ``fetched_at`` and so on in front of the rows of a table.
 
-        ``response_numbers`` has, for each row, the position of its response in the buffer.
+        ``response_numbers`` has one number per row: the position of its response in the buffer.
         """
         contexts = [response.context for response in self._responses]
         context_table = pa.Table.from_pylist(contexts, CONTEXT_FIELDS)
@@ -204,9 +217,9 @@ class _DuplicateResponses(Exception):
 
 
 class RunWriter:
-    """Writes the responses and tables of one run, from its beginning to its commit.
+    """Writes the responses and tables of one run (one call of `Archive.add`), and commits it.
 
-    ``derive`` is a function that derives tables from responses.
+    ``derive`` is a function that converts responses to tables.
     """
 
     def __init__(self, store: ArchiveStore, index: ResponseIndex, derive: Derive) -> None:
@@ -253,7 +266,7 @@ class RunWriter:
         self._log_at_begin = runs
 
     def take(self, pairs: Iterable[tuple[ArchivedResponse, DerivedResponse]]) -> None:
-        """Add rows derived from responses to the buffer, and write the buffer when it is full."""
+        """Add the tables of responses to the rows in memory, and write these if they are many."""
         for response, derived_response in pairs:
             if derived_response.error is None:
                 self._buffer.add(response, derived_response)
@@ -264,7 +277,7 @@ class RunWriter:
             log(self.store, self.run, "alive")
 
     def flush(self) -> None:
-        """Write the rows in the buffer."""
+        """Write all rows in memory to the Delta tables."""
         buffer, self._buffer = self._buffer, TableBuffer()
         new_tables = (
             table for name, table in buffer.declared_tables.items() if name not in self._tables
@@ -292,7 +305,7 @@ class RunWriter:
             self.store.append(self._table(name), rows)
 
     def commit(self) -> str | None:
-        """Make the rows of the run visible; return its name, or None if nothing was new."""
+        """Let readers see the rows of this run; return its name, or None if nothing was new."""
         if not self._has_begun:
             return None
         self.flush()
@@ -350,7 +363,7 @@ class RunWriter:
             self._last_log = runs
 
     def _response_keys(self, runs: frozenset[str]) -> set[ResponseKey]:
-        """Return host, section, scope, time and hash of all usable responses of ``runs``."""
+        """Return the keys (host, section, scope, time, hash) of the responses of some runs."""
         rows = Snapshot(self.store, runs).rows(
             "SELECT host, section, scope, fetched_at, sha256 FROM responses "
             f"WHERE {USABLE} AND {sql_in('run', runs)}",

@@ -20,7 +20,7 @@ _TABLES = {plural: f"scope_{plural}" for plural in FILTERS.values()}
 
 
 def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeOptions:
-    """Return the values that each filter may have, from a response."""
+    """Read the values that each filter may have from a response of the service."""
     declaration = get(SCOPE_OPTIONS)
     if options.profile is not None:
         section = options.profile.get(SCOPE_OPTIONS)
@@ -48,7 +48,7 @@ def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeO
 
 
 def _is_recognised(table: Table, document: Any) -> bool:
-    """Return whether a response has the list of filter values for ``table``."""
+    """Return whether a decoded response has the list that a table of filter values is read from."""
     key_fields = [(table[name].source or ".").split(".")[0] for name in table.key]
     values = [document]
     for step in table.rows.steps:
@@ -74,7 +74,7 @@ def _is_recognised(table: Table, document: Any) -> bool:
 
 
 def _with_text_lists(declaration: Section, payload: Payload) -> Section:
-    """Return ``declaration`` adapted to a response whose lists have texts instead of objects."""
+    """Adapt the declared tables to lists of texts, such as ``["a"]`` for ``[{"id": "a"}]``."""
 
     def adapt(table: Table) -> Table:
         item_types = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}

@@ -1,6 +1,7 @@
-"""HTTP: the only package that opens connections, behind one `Fetcher`.
+"""HTTP: send requests to a service, with a cache, retries and a deadline.
 
-A `Request` comes in; a `Payload` or a typed `FetchError` goes out. The modules, in reading order:
+No other package opens connections. `Fetcher.get` takes a `Request`; it returns a `Payload` or
+raises a `FetchError`. The modules, in reading order:
 
 - ``fetcher``: fetches a response from the cache or from the service, with retries.
 - ``cache``: keeps the responses in one SQLite file, and lists and clears them.

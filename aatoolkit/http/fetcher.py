@@ -21,9 +21,10 @@ _MAX_ATTEMPTS, _FIRST_BACKOFF, _RETRY_QUOTA = 3, 0.5, 20.0
 
 
 class Fetcher:
-    """Fetches the responses of one service for one account; it is thread-safe.
+    """Fetches the responses of one service for one account, from the cache or by HTTP.
 
-    The parameters are those of `Client`, and ``max_body``, the maximum size of a response in bytes.
+    It is thread-safe. The parameters are those of `Client`, and two more: ``max_body``, the maximum
+    size of a response in bytes, and ``sleep``, the function that waits between retries.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class Fetcher:
         raise outcome
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether ``text`` contains the token."""
+        """Return whether some bytes contain the token, in any spelling."""
         return self._transport.repeats_token(text)
 
     def close(self) -> None:
@@ -119,7 +120,7 @@ class Fetcher:
             self._cache.close()
 
     def _send(self, request: Request) -> Payload | Error:
-        """Send a request to the service, with retries; return the response or the last error."""
+        """Send a request, with retries; return the response, or the error of the last attempt."""
         deadline = time.monotonic() + self.deadline
         attempt_count = 0
         while True:
@@ -146,7 +147,7 @@ class Fetcher:
 
 
 def _require_min(minimum: float, setting: str, value: float) -> float:
-    """Return ``value``, or raise `ArgumentError` if it is below ``minimum``."""
+    """Return the value of a setting; raise `ArgumentError` if it is too small."""
     if not value >= minimum:  # as a number that is none is not
         raise errors.ArgumentError(
             f"{setting}={value!r} is too small; the least is {minimum:g}", argument=setting

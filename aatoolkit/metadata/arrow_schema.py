@@ -34,7 +34,7 @@ LAYOUT = "2.1"
 
 
 def declared(column: ColumnMetadata) -> Column | None:
-    """Return what a table declares about a column, such as its unit; None if no table does."""
+    """Return the declaration of a column, with its unit and description; None if there is none."""
     table_name, _, column_name = (column.of or "").partition(".")
     table = find_table(table_name)
     try:
@@ -44,7 +44,7 @@ def declared(column: ColumnMetadata) -> Column | None:
 
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Return an Arrow schema with the metadata of a frame added."""
+    """Return a copy of an Arrow schema, with the metadata of a DataFrame added."""
     return schema.with_metadata(
         {
             **(schema.metadata or {}),
@@ -63,7 +63,7 @@ _PARQUET_TYPES = {
 
 
 def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
-    """Return the key-value metadata to write into a Parquet file."""
+    """Return the keys and values to write into a Parquet file, from those of an Arrow schema."""
     if all(field.type in _PARQUET_TYPES and field.nullable for field in schema):
         return dict(schema.metadata)
     # Parquet's own types would lose something. A reader of an Arrow schema sees only its metadata.
@@ -72,7 +72,11 @@ def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
-    """Read the metadata of a frame from the keys of a Parquet file; None if there is none."""
+    """Read the metadata of a DataFrame from a Parquet file; None if the file has none.
+
+    ``keys`` are the keys and values in the file, ``names`` the columns that were read. Raise
+    `MetadataError` if the metadata is damaged.
+    """
     try:
         metadata_text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
         if KEY in keys:
@@ -94,7 +98,7 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
 
 
 def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
-    """Return the metadata of a frame as JSON for other programs."""
+    """Return the metadata of a DataFrame as a JSON value that other programs can show."""
     column_items = metadata.columns.items()
     states_by_name = {name: dump_state(column.availability) for name, column in column_items}
     states = [state for state, _ in Counter(states_by_name.values()).most_common()]

@@ -22,10 +22,11 @@ _Encoded = tuple[str, list[bytes | memoryview]]
 
 
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
-    """Compute the SHA-256 of a table's content: its columns and rows, in order.
+    """Compute the SHA-256 of a table's content, to compare tables without storing them.
 
-    The hash is the same for every pandas or pyarrow version, dtype backend and file layout. Named
-    index levels are hashed as the first columns.
+    Equal columns and rows, in the same order, give the same hash, in every version of pandas and
+    pyarrow, and for every dtype backend and file layout. Named index levels are hashed as the first
+    columns.
 
     These bytes are hashed, in this order:
 
