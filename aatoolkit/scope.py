@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
 from aatoolkit._util.attributes import NamesNear
@@ -14,10 +14,10 @@ from aatoolkit.errors import ScopeError, did_you_mean, near_matches, unknown, wa
 if TYPE_CHECKING:
     import pandas as pd
 
-DAYS: Final = (7, 30, 90)
+DAYS = (7, 30, 90)
 """The documented windows, in days."""
 
-FILTERS: Final = {
+FILTERS = {
     "engine": "engines",
     "topic": "topics",
     "category": "categories",

@@ -34,6 +34,9 @@ try:
 except ImportError:  # Windows, where an unfinished file is recognised by its age alone
     fcntl = None  # type: ignore[assignment]
 
+FilePath = str | os.PathLike[str]
+"""A path as text, or as an object such as `pathlib.Path`."""
+
 _UNFINISHED_NAME = re.compile(r"\.tmp-[0-9a-f]{16}")
 _MOVED_ASIDE_NAME = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 _ABANDONED_SECONDS = 86_400.0
@@ -44,7 +47,7 @@ _SYNC_ERRORS = (errno.EINVAL, errno.ENOTSUP)
 
 
 @contextlib.contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def writing(path: FilePath) -> Iterator[Path]:
     """Write a file atomically: yield a temporary file, which becomes ``path`` at the end.
 
     If the file cannot be written, raise `NotWritten`.
@@ -62,7 +65,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
         _sync(target.parent)
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
+def write_whole(path: FilePath, content: bytes) -> Path:
     """Write bytes to a file atomically, and return the path of the file."""
     with writing(path) as temporary_path:
         temporary_path.write_bytes(content)
@@ -70,7 +73,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
 
 
 @contextlib.contextmanager
-def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
+def writing_folder(path: FilePath, *, overwrite: bool = False) -> Iterator[Path]:
     """Write a folder atomically: yield a temporary folder, which becomes ``path`` at the end.
 
     An existing folder with files is replaced only with ``overwrite``.
@@ -91,7 +94,7 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
         _sync(target.parent)
 
 
-def sweep(folder: str | os.PathLike[str]) -> list[Path]:
+def sweep(folder: FilePath) -> list[Path]:
     """Remove the temporary files that killed writers left in a folder; return their paths."""
     removed_paths = []
     for path in [*Path(folder).glob(".*")]:
@@ -118,7 +121,7 @@ _sweep_once = lru_cache(maxsize=1024)(sweep)
 """`sweep`, run once per process and folder."""
 
 
-def _resolve(path: str | os.PathLike[str]) -> Path:
+def _resolve(path: FilePath) -> Path:
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a null byte, or what no file system can spell

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from copy import copy
@@ -17,6 +16,7 @@ import pyarrow as pa
 
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.defaults import KEEP_HOURS
+from aatoolkit._util.files import FilePath
 from aatoolkit._util.show import show_as
 from aatoolkit._util.text import code, counted, visible, wrapped_in_ipython
 from aatoolkit.archive import upkeep
@@ -92,7 +92,7 @@ class Archive(metaclass=Chaptered):
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: FilePath,
         storage_options: Mapping[str, str] | None = None,
         *,
         profile: ProfileSource | None = None,
@@ -661,7 +661,7 @@ class Archive(metaclass=Chaptered):
 
     def study(
         self,
-        path: str | os.PathLike[str],
+        path: FilePath,
         *,
         hosts: str | Iterable[str] | None = None,
         since: When | None = None,

@@ -41,6 +41,7 @@ import pyarrow.dataset as ds
 from pyarrow.fs import FileSelector, FileSystem, LocalFileSystem, PyFileSystem, SubTreeFileSystem
 
 from aatoolkit._util.defaults import needed
+from aatoolkit._util.files import FilePath
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.study.files import sha256_of, versions
@@ -80,9 +81,7 @@ class ArchiveStore:
     ``storage_options`` are deltalake's options for the object store.
     """
 
-    def __init__(
-        self, root: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, root: FilePath, storage_options: Mapping[str, str] | None = None) -> None:
         uri = os.fspath(root)
         self.is_local = "://" not in uri
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from aatoolkit._util.attributes import Keyed
-from aatoolkit._util.files import FileList, write_whole
+from aatoolkit._util.files import FileList, FilePath, write_whole
 from aatoolkit._util.show import Frame, block, fold, show_as
 from aatoolkit._util.text import counted, markup, visible, wrapped_in_ipython
 from aatoolkit.availability import Status
@@ -187,7 +186,7 @@ class Dataset(Keyed[str, Tables]):
 
         return funnel(self, self.errors, level)
 
-    def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
+    def to_parquet(self, folder: FilePath) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with units and availability.
 
         Further files have the values that are in no table, so `aatoolkit.rebuild` can restore each
@@ -221,7 +220,7 @@ class Dataset(Keyed[str, Tables]):
 
         return write_tables(self.values(), folder)
 
-    def to_excel(self, path: str | os.PathLike[str]) -> Path:
+    def to_excel(self, path: FilePath) -> Path:
         """Write all tables to one Excel workbook, with one sheet per table.
 
         The sheet "Overview" has the key figures and a chart. The sheet "Columns" says what could
@@ -260,7 +259,7 @@ class Dataset(Keyed[str, Tables]):
 
     def report(
         self,
-        path: str | os.PathLike[str],
+        path: FilePath,
         *,
         rows: int = 8,
         baseline: Dataset | None = None,

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import pandas as pd
 
 from aatoolkit._util.cancellation import CallGroup
+from aatoolkit._util.files import FilePath
 from aatoolkit._util.text import json_text
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import (
@@ -397,9 +398,7 @@ def _sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
     return dict(entries) if len(dict(entries)) == len(entries) else {}
 
 
-def read_dataset(
-    folder: str | os.PathLike[str], *, profile: ProfileSource | None = None
-) -> Dataset:
+def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> Dataset:
     """Read the files that ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
 
     The result works like the original dataset, for reports and comparisons as well. Only the bytes

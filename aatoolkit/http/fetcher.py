@@ -43,20 +43,21 @@ class Fetcher:
     ) -> None:
         token = Secret.wrap(token)
         secret = token.check() if token is not None else None
-        self.base: BaseUrl = BaseUrl.parse(base_url)
-        self.has_token: bool = secret is not None
+        self.base = BaseUrl.parse(base_url)
+        self.has_token = secret is not None
         self.offline = offline
-        self.expire_after: float = _require_min(0, "expire_after", expire_after)
-        self.deadline: float = _require_min(1e-3, "deadline", deadline)
-        folder = None if cache is True else cache
-        self.folder: Path | None = None if folder is False else resolve_folder(folder)
-        if offline and self.folder is None:
+        self.expire_after = _require_min(0, "expire_after", expire_after)
+        self.deadline = _require_min(1e-3, "deadline", deadline)
+        if offline and cache is False:
             raise errors.ArgumentError(
                 "offline reads from the cache only, and there is none; leave out cache=False",
                 argument="offline",
             )
         limit = int(_require_min(1, "cache_size", cache_size))
-        self._cache = None if self.folder is None else ResponseCache(self.folder, secret, limit)
+        self._cache = None
+        if cache is not False:
+            folder = resolve_folder(None if cache is True else cache)
+            self._cache = ResponseCache(folder, secret, limit)
         self._sleep, self._retries = sleep, _RETRY_QUOTA
         self._transport = Transport(self.base, secret, max_body=max_body, connections=workers)
 

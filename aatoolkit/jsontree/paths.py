@@ -21,11 +21,11 @@ import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from aatoolkit._util.text import json_text, plain_json
 
-KEY_SIGN: Final = "~"
+KEY_SIGN = "~"
 """The sign at the end of the path of a key, as in ``$.rate~``."""
 
 

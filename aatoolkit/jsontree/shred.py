@@ -66,8 +66,6 @@ from aatoolkit.jsontree.decode import EXACT_FLOAT, decode, gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES, StructureCounter, are_keys_data
 from aatoolkit.jsontree.vectors import MISSING, Missing, Vector
 
-__all__ = ["shred", "unshred"]
-
 DOCUMENT = "$"
 """The name of the table of the document itself."""
 

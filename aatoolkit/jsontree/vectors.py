@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, repeat
-from typing import Any, Final
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -31,7 +31,7 @@ class Missing:
         return "MISSING"
 
 
-MISSING: Final = Missing()
+MISSING = Missing()
 """The value of a field that an object lacks."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from aatoolkit._util.attributes import Keyed
-from aatoolkit._util.files import FileList
+from aatoolkit._util.files import FileList, FilePath
 from aatoolkit._util.show import show_as, table_html
 from aatoolkit._util.text import clipped, counted, joined, visible, wrapped_in_ipython
 from aatoolkit.errors import AAToolkitWarning, ItemNotFound, near_matches, unknown
@@ -288,7 +287,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         """
         return rebuild(self, self.extra, self._provenance)
 
-    def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
+    def to_parquet(self, folder: FilePath) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``.
 
         Parameters
@@ -318,7 +317,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
         return write_tables([self], folder)
 
-    def to_excel(self, path: str | os.PathLike[str]) -> Path:
+    def to_excel(self, path: FilePath) -> Path:
         """Write every table to a sheet of one Excel workbook.
 
         Parameters
