@@ -275,7 +275,7 @@ class RateLimited(StatusError):
 
 
 class ServerFailed(StatusError):
-    """5xx: the service failed; 502 is usual for the scope options (the values of each filter)."""
+    """5xx: the service failed; 502 is common when the values of filters are requested."""
 
     retry_after: float | None
     """Seconds to wait, if the service said so."""
@@ -303,10 +303,7 @@ class AAToolkitWarning(UserWarning):
 
 
 class SchemaDriftWarning(AAToolkitWarning):
-    """A response has fields that its section does not declare, or the declaration is a draft.
-
-    A declaration says which tables and columns a section has.
-    """
+    """A response has unknown fields, or its tables and columns had to be inferred from it."""
 
 
 class StaleDataWarning(AAToolkitWarning):
@@ -370,7 +367,7 @@ def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
-    """Return an error message about an unknown name, with similar names or all names.
+    """Return an error message about an unknown name, which lists similar names or all names.
 
     Examples
     --------

@@ -136,7 +136,7 @@ class Request:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the request as a dict of JSON values, to store it."""
+        """Convert the request to a dict of JSON values, to store it."""
         origin = "/".join(self.base_url.split("/", 3)[:3])
         return {
             "method": "GET",
@@ -148,7 +148,7 @@ class Request:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Request:
-        """Create a request from the dict of `to_dict`.
+        """Create a request from the dict that `to_dict` returned.
 
         Raises
         ------
@@ -192,7 +192,7 @@ class _WithBodyHash:
 
 @dataclass(frozen=True)
 class Response(_WithBodyHash):
-    """One response of the API, as caches, studies and archives store it.
+    """One response of the API, to be stored in a cache, study or archive.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class Response(_WithBodyHash):
         return self.request.key
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the response as a dict of JSON values, without the body."""
+        """Convert the response to a dict of JSON values, without the body."""
         moment = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
         return {
             "request": self.request.to_dict(),
@@ -246,7 +246,7 @@ class Response(_WithBodyHash):
     def from_dict(
         cls, facts: Mapping[str, Any], body: bytes, request: Request | None = None
     ) -> Response:
-        """Create a response from its body and the dict of `to_dict`.
+        """Create a response from its body and the dict that `to_dict` returned.
 
         Raises
         ------

@@ -100,7 +100,7 @@ class Scope(NamesNear):
 
     @property
     def _filters(self) -> dict[str, tuple[str, ...]]:
-        """The values of the filters that are set, by filter name.
+        """A dict from the name of each filter that is set to its values.
 
         Examples
         --------
@@ -120,7 +120,7 @@ class Scope(NamesNear):
         return Scope(**{"days": self.days, **self._filters, **changes})
 
     def _params(self) -> dict[str, str]:
-        """Return the query parameters as strings.
+        """Return the query parameters of a request, as a dict of strings.
 
         Examples
         --------

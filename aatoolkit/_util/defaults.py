@@ -45,7 +45,7 @@ EXTRAS = {extra: tuple(packages) for extra, packages in constants("extras").item
 
 @contextmanager
 def needed(purpose: str, extra: str) -> Iterator[None]:
-    """Run a block; if its import of an optional package fails, say how to install the package.
+    """If an import in the ``with`` block fails, raise an error that says what to install.
 
     Examples
     --------

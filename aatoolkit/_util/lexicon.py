@@ -65,7 +65,7 @@ def words_of(*concepts: str) -> frozenset[str]:
 
 @cache
 def meaning_by_word(concept: str) -> Mapping[str, str]:
-    """Return a dict from word to meaning, for a concept with entries ``word=meaning``.
+    """Return a dict from word to meaning, for a concept that is a list of ``word=meaning``.
 
     Examples
     --------

@@ -149,7 +149,7 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
 
 
 def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
-    """Format a frame as text for a terminal."""
+    """Format a table as text for a terminal."""
     width = terminal_width()
     pandas_text = repr(pd.DataFrame(frame))
     if _is_left_to_pandas(frame):
@@ -172,7 +172,7 @@ def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
 
 
 def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
-    """Format a frame as HTML for a notebook; None if pandas is set to show no HTML."""
+    """Format a table as HTML for a notebook; None if pandas is set to show no HTML."""
     if _is_left_to_pandas(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return pandas_html

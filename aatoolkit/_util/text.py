@@ -269,7 +269,7 @@ def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
 
 
 class Described(metaclass=Chaptered):
-    """A base class of objects that are displayed as a title with lines below it."""
+    """A base class of objects that print as a title with indented lines below it."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -157,12 +157,11 @@ def add_groups(
     def derive_tables(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
         return derive([response.payload() for response in responses], options)
 
-    writer: RunWriter | None = None
+    writer = RunWriter(store, index, derive_tables)
     resumed_groups = group_payloads(response.payload() for response in resumed)
     for batch in _batches(
         chain(resumed_groups, progress_bar(groups, progress, total=total, unit="host"))
     ):
-        writer = writer or RunWriter(store, index, derive_tables)
         now = datetime.now(UTC)
         responses: list[ArchivedResponse] = []
         derived_by_key: dict[ResponseKey, DerivedResponse] = {}
@@ -188,8 +187,6 @@ def add_groups(
             )
         }
         writer.take((response, derived_by_key[response.key]) for response in new_responses)
-    if writer is None:
-        return AddReport(None, skipped=skipped)
     run = writer.commit()
     return AddReport(run, writer.responses, len(resumed), skipped, errors, writer.problems)
 

@@ -113,12 +113,12 @@ class ArchivedResponse:
 
     @property
     def request_key(self) -> RequestKey:
-        """The key of the request: host, section and scope."""
+        """Host, section and filters of the request, such as ``days=30``."""
         return self.host, self.section, self.scope
 
     @property
     def key(self) -> ResponseKey:
-        """Host, section, scope, time of fetch and SHA-256 of the response."""
+        """A tuple that identifies the response: its request, time of fetch and SHA-256."""
         return *self.request_key, self.fetched_at, self.sha256 or ""
 
     @property
@@ -267,7 +267,7 @@ _BATCH_SIZE = 2000
 
 
 def read_groups(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
-    """Yield stored responses with their bodies, as one list per run, host and scope.
+    """Yield stored responses with their bodies, as one list per run, host and filters.
 
     ``where`` is an SQL condition that selects the responses.
     """

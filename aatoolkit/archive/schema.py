@@ -141,7 +141,7 @@ class StoredTable:
 
     @cached_property
     def _moment(self) -> str | None:
-        """The declared name of the key column with days or timestamps, if there is one."""
+        """The key column with days or timestamps, by its declared name; None if there is none."""
         dtypes = {name: self.table[name].dtype for name in self.table.key}
         return next(
             (name for name, dtype in dtypes.items() if dtype in ("date", "timestamp")), None
@@ -149,7 +149,7 @@ class StoredTable:
 
     @property
     def moment(self) -> str | None:
-        """The name of the key column with days or timestamps, if there is one."""
+        """The key column with days or timestamps, by its name in the archive; None if none."""
         return self._moment and self.stored_name(self._moment)
 
     def schema(self) -> pa.Schema:
@@ -346,7 +346,7 @@ def differences(old_table: Table, new_table: Table) -> list[tuple[str, str, str]
 
 
 def add_changes(store: ArchiveStore, changes: Iterable[Change]) -> None:
-    """Append rows to the table ``changes``."""
+    """Append rows to the table ``changes``, which lists new and changed columns."""
     now = datetime.now(UTC)
     rows = [
         {

@@ -96,7 +96,10 @@ When = str | date | datetime
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of rows by host, time of fetch and scope; None selects all."""
+    """A selection of rows by host, time of fetch and filters of the request.
+
+    None selects all.
+    """
 
     hosts: tuple[str, ...] | None = None
     since: datetime | None = None
@@ -150,7 +153,7 @@ class Selection:
         return " AND ".join(conditions) or "true"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the selection as a dict of JSON values."""
+        """Convert the selection to a dict of JSON values, without what is None."""
         values = {
             "hosts": self.hosts and [*self.hosts],
             "since": self.since and self.since.isoformat(),
@@ -207,7 +210,11 @@ class VisibleFiles:
 
 
 class Snapshot:
-    """The visible rows of an archive at one moment."""
+    """The tables of an archive as readers see them at one moment, for SQL queries.
+
+    ``committed`` are the finished calls of `Archive.add` whose rows are seen; by default all.
+    ``tables`` are Delta tables that are open already, by path.
+    """
 
     def __init__(
         self,

@@ -125,7 +125,7 @@ class ArchiveStore:
         stream.close()
 
     def uri(self, name: str) -> str:
-        """Return the path or URI of the table ``name``."""
+        """Return the path or address of a table."""
         return f"{self.root}/{name}"
 
     def open(self, name: str) -> Any | None:
@@ -184,7 +184,10 @@ class ArchiveStore:
         *,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
-        """Return a Delta table, after creating it or adding missing columns."""
+        """Return the Delta table of this name, after creating it or adding missing columns.
+
+        ``configuration`` has the properties of a new table.
+        """
         deltalake = engine()
         table = self.open(name)
         if table is not None:
@@ -338,7 +341,7 @@ DEAD_AFTER = timedelta(hours=24)
 
 
 def new_run() -> str:
-    """Return a new name for a run; names sort by time.
+    """Return a new name for a run (a call that changes the archive); names sort by time.
 
     Examples
     --------
@@ -350,7 +353,7 @@ def new_run() -> str:
 
 @dataclass(frozen=True)
 class RunLog:
-    """The rows of the table ``runs`` at one moment; the table exists if the archive does."""
+    """The rows of the table ``runs``: the calls that changed the archive, and their states."""
 
     rows: list[dict[str, Any]]
     exists: bool = True
@@ -360,22 +363,22 @@ class RunLog:
 
     @property
     def committed(self) -> frozenset[str]:
-        """The runs whose rows are visible."""
+        """The names of the finished runs, whose rows readers see."""
         return self._runs_in("committed")
 
     @property
     def unfinished(self) -> frozenset[str]:
-        """The runs that were begun, but neither committed nor removed."""
+        """The names of the runs that were begun, but neither committed nor removed."""
         return self._runs_in("begun", "alive") - self._runs_in("committed", "removed")
 
     @property
     def begun(self) -> frozenset[str]:
-        """The runs that may have rows in the tables."""
+        """The names of the runs, finished or not, that may have rows in the tables."""
         return self._runs_in("begun", "alive", "committed") - self._runs_in("removed")
 
     @property
     def removing(self) -> frozenset[str]:
-        """The runs whose rows are being removed or were removed."""
+        """The names of the interrupted runs whose rows are being removed or were removed."""
         return self._runs_in("removing", "removed")
 
     @property
@@ -384,7 +387,7 @@ class RunLog:
         return self._runs_in("rebuilding") - self._runs_in("rebuilt")
 
     def dead(self, now: datetime) -> frozenset[str]:
-        """Return the unfinished runs that have logged nothing for a day."""
+        """Return the names of the unfinished runs that have logged nothing for a day."""
         last_log_times: dict[str, datetime] = {}
         for row in self.rows:
             last_log_times[row["run"]] = max(row["at"], last_log_times.get(row["run"], row["at"]))

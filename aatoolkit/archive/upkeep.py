@@ -92,7 +92,7 @@ class UpkeepReport:
 
 
 def data_table_names(store: ArchiveStore) -> list[str]:
-    """Return the names of ``responses`` and of all tables derived from it."""
+    """Return the names of the table ``responses``, and of all tables made from it."""
     return [RESPONSES, *stored_tables(store), *STATEMENT_TABLES]
 
 

@@ -209,7 +209,7 @@ Derive = Callable[[Sequence[ArchivedResponse]], list[DerivedResponse]]
 
 
 class _DuplicateResponses(Exception):
-    """Raised if another process has meanwhile added some of the same responses."""
+    """Raised if another process has added some of the same responses in the meantime."""
 
     def __init__(self, response_keys: set[ResponseKey]) -> None:
         super().__init__()
@@ -237,7 +237,7 @@ class RunWriter:
         self._has_begun = False
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
-        """Store those responses that the archive lacks, and return them."""
+        """Store the responses that the archive does not have yet, and return only these."""
         new_responses, stored_responses = [], []
         for response in responses:
             if not self.index.has(response):

@@ -566,7 +566,7 @@ _DIR_OPTION = option(
     DIR=Output(is_folder=True),
 )
 def record(args: Args) -> int:
-    """Record the scope options and sections of a host in a study.
+    """Record the responses of a host in a study: its sections, and the values of filters.
 
     Then the study is sealed: checksums of its files are written, so that it can be verified.
     """

@@ -338,7 +338,7 @@ class Project(NamesNear):
     'domains'
     """
 
-    def __init__(self, client: Client, host: str, alias: str | None = None) -> None:
+    def __init__(self, client: Client, host: str, alias: str | None) -> None:
         self.client = client
         if alias is not None and not alias.strip():
             raise ArgumentError("alias= is empty; give a name that stands for the host")

@@ -248,7 +248,7 @@ def allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
 
 
 def is_temporary(body: bytes) -> bool:
-    """Return whether a body says that data are still being computed, or could not be computed.
+    """Return whether a body says that data are not computed yet, or that this has failed.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class NotLoopback(OSError):
 
 
 class Attempt:
-    """One attempt to send a request, with its socket, status, headers and body."""
+    """One attempt to send a request: its socket, and the response as far as it has come."""
 
     def __init__(self, token: Secret | None) -> None:
         self.status: int | None = None
@@ -100,7 +100,7 @@ class Attempt:
                 self._socket = socket.socket(fileno=os.dup(open_socket.fileno()))
 
     def signed(self, data: bytes) -> bytes:
-        """Return the bytes of a request with the token in the header ``Authorization``."""
+        """Put the token into the header ``Authorization`` of the bytes of a request."""
         if self._token is None:
             return data
         header = "\r\nAuthorization: Bearer {}\r\n"
@@ -118,7 +118,7 @@ class Attempt:
                     self._socket.close()
 
     def _end(self) -> bool:
-        """End the attempt and shut down its socket; return whether it was still running."""
+        """Stop the attempt and shut down its socket; return whether it was still running."""
         with self._lock:
             was_under_way, self._is_ended = not self._is_ended, True
             if was_under_way and self._socket is not None:

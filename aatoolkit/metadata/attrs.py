@@ -89,7 +89,7 @@ class FrameMetadata:
         return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
 
     def dumps(self) -> str:
-        """Return the metadata as JSON text; equal metadata gives equal text.
+        """Convert the metadata to JSON text; equal metadata gives equal text.
 
         Examples
         --------
@@ -220,7 +220,7 @@ class _MetadataInMemory:
 
     @cached_property
     def metadata(self) -> FrameMetadata:
-        """The metadata of the frame."""
+        """The metadata of the DataFrame."""
         return self._make_metadata()
 
     @cached_property
@@ -236,7 +236,7 @@ class _MetadataInMemory:
         return self._hash_rows(sample=False)
 
     def _hash_rows(self, *, sample: bool) -> Fingerprint:
-        """Return hashes of the columns that have metadata, for all rows or a sample."""
+        """Hash the cells of the columns that have metadata, of all rows or of a sample."""
         frame, columns = self.make_rows(), self.metadata.columns
         arrays = arrays_of(frame)
         names = [
@@ -269,7 +269,7 @@ _PENDING = FrameMetadata().dumps()
 
 
 class LazyAttrs(dict[Any, Any]):
-    """A dict for ``DataFrame.attrs`` that makes the text of the metadata when it is first read.
+    """A dict for ``DataFrame.attrs`` that computes the text of the metadata when it is read.
 
     Examples
     --------
@@ -285,7 +285,7 @@ class LazyAttrs(dict[Any, Any]):
 
     @property
     def is_pending(self) -> bool:
-        """Whether the text was not made yet."""
+        """Whether the text is still to be computed."""
         return super().get(ATTRIBUTE) is _PENDING
 
     def __iter__(self) -> Iterator[Any]:
@@ -401,12 +401,12 @@ def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
 
 
 def has_metadata(frame: pd.DataFrame) -> bool:
-    """Return whether a frame has metadata, even if the metadata is damaged."""
+    """Return whether a DataFrame has metadata, even if the metadata is damaged."""
     return ATTRIBUTE in frame.attrs
 
 
 def text_of(frame: pd.DataFrame) -> str | None:
-    """Return the metadata of a frame as JSON text; None if the frame has no metadata."""
+    """Return the metadata of a DataFrame as JSON text; None if it has none."""
     return frame.attrs.get(ATTRIBUTE)
 
 
@@ -422,7 +422,7 @@ def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
 def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
-    """Replace the metadata of a frame whose rows are unchanged."""
+    """Replace the metadata of a DataFrame whose rows are unchanged."""
     in_memory = _find_in_memory(frame)
     if in_memory is None:
         attach(frame, metadata, responses=responses)

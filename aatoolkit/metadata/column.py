@@ -43,7 +43,7 @@ class Source:
 
 @dataclass(frozen=True)
 class ColumnMetadata:
-    """The metadata of one column: what it is, and whether it could be measured."""
+    """The metadata of a column: its declaration by name, and whether it could be measured."""
 
     of: str | None = None  # the declared column, as table.column
     availability: Availability = UNKNOWN
@@ -59,7 +59,7 @@ class ColumnMetadata:
 
     @property
     def elsewhere(self) -> Availability:
-        """The availability of the rows that no statement is about."""
+        """The availability of the rows without a statement of their own."""
         return self.availability if self.other_rows is None else self.other_rows
 
     def combined_with(self, availability: Availability) -> ColumnMetadata:
@@ -184,7 +184,10 @@ class RowStatus:
     def _combine_matches(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> Availability:
-        """Return the availability of a row, from the statements about it."""
+        """Return the availability of a row, from all statements that may be about it.
+
+        Statements with more conditions count instead of those with fewer.
+        """
         certain_statements, possible_states = [], []
         for statement in statements:
             if {condition.column for condition in statement.rows} <= self._usable_columns:
@@ -208,7 +211,7 @@ def dump_state(availability: Availability) -> tuple[str | None, ...]:
 
 
 def load_state(state: Sequence[Any]) -> Availability:
-    """Return the availability that `dump_state` converted."""
+    """Create an availability from the three texts that `dump_state` returned."""
     status, cause, reason = state
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 

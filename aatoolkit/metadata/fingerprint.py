@@ -272,7 +272,7 @@ def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
 
 
 def _truncate(hashes: Hashes, sample: bool = False) -> Hashes:
-    """Cut the hashes of cells to the bits that a fingerprint keeps."""
+    """Shorten the hashes of cells to 32 bits, or to 16 for a sample of rows."""
     return hashes & np.uint64(_CELL_BITS if sample else _FULL_CELL_BITS)
 
 
@@ -380,7 +380,7 @@ class FingerprintCheck:
         return repeated_tables
 
     def is_empty(self, name: str) -> bool:
-        """Return whether a column of the frame has only missing values."""
+        """Return whether a column has only missing values."""
         values = self._arrays.get(name)
         return values is not None and bool(values.isna().all())
 
@@ -390,7 +390,7 @@ class FingerprintCheck:
 
     @cached_property
     def _changes(self) -> dict[str, str]:
-        """The reason why a column no longer has the values that were read, by column."""
+        """A dict from each changed column to the reason why it counts as changed."""
         reasons = dict.fromkeys(
             self.hashed_columns.difference(self._columns), "not one column of this name"
         )
@@ -455,7 +455,7 @@ class FingerprintCheck:
         return self._cell_hashes[name]
 
     def _differs(self, name: str, match: RowMatch) -> bool:
-        """Return whether a column differs from what was read, in the matched rows."""
+        """Return whether a column differs from the values read, in the rows that were found."""
         if not self._has_likely_missing(name):
             return True
         (read_hashes,), mask = self._origin.hashes_of([name]), match.mask

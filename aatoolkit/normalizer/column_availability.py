@@ -137,7 +137,7 @@ class TableStatements:
 
     @property
     def may_deny(self) -> bool:
-        """Whether any number in the response may count as not measured."""
+        """Whether the response says of any number that it was not measured."""
         if not any(map(denies, self._signals)):
             return False
         is_empty = self._section_state.status in EMPTY
@@ -147,7 +147,7 @@ class TableStatements:
 
     @cached_property
     def _denial_by_engine(self) -> dict[Any, bool]:
-        """Maps each engine to whether the response says that it was not measured."""
+        """A dict from engine to True, if the response says that it was not measured, or False."""
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
@@ -168,7 +168,7 @@ class TableStatements:
         }
 
     def _find_column_state(self, column: Column) -> Availability:
-        """Return whether a column as a whole was measured."""
+        """Return the availability of a column as a whole, whatever the single rows."""
         states: dict[int, list[Availability]] = {}
         for signal in self._narrow_signals:
             target = signal.target or ""
@@ -264,7 +264,7 @@ def _combine_with_rows(state: Availability, row_states: Sequence[Availability]) 
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
-    """Return the availability of the whole section; None if the response says nothing about it."""
+    """Return whether the response as a whole was measured; None if it does not say so."""
     section_signals = [
         signal for signal in signals if signal.scope == "section" and not signal.rows
     ]
@@ -276,7 +276,7 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
 
 def is_error_response(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Return whether a response is an error message without any declared field."""
+    """Return whether a response is only an error message, with no data of the section."""
     if not any(
         signal.scope == "section" and signal.rule in ("transport", "error") and denies(signal)
         for signal in signals
@@ -295,7 +295,9 @@ def denies(signal: Signal) -> bool:
 
 
 def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str | None:
-    """Return the key of ``states`` that is nearest to a JSON path: the path or one above it.
+    """Return the longest of some JSON paths that is a given path or one above it, or None.
+
+    The paths are the keys of ``states``.
 
     Examples
     --------

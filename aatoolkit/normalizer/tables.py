@@ -207,7 +207,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def availability(self) -> pd.DataFrame:
-        """A DataFrame with one row per place in the response that says what was measured.
+        """A DataFrame with one row per place in the response that says if data were measured.
 
         Such as ``"status": "not_run"`` for an engine. ``evidence`` has the JSON path of the place,
         ``target`` the engine or field, ``status``, ``cause`` and ``reason`` the result.
@@ -224,7 +224,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def hints(self) -> pd.DataFrame:
-        """A DataFrame with one row per value that may say what was measured, but is not used.
+        """A DataFrame of values that may say if data were measured, but that are not used.
 
         The columns are ``path``, ``value`` and ``why``.
         """
