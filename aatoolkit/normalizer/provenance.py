@@ -81,7 +81,11 @@ def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[s
 
 
 def _find_format(value: Any, dtype: str) -> str:
-    """Return how the response writes a number or timestamp, such as ``integer`` or ``T26Z``."""
+    """Return the way in which a response writes a value: ``integer``, ``number``, or a text.
+
+    For a timestamp, the text has the separator, the length without time zone, and the time zone,
+    such as ``T16Z`` for ``2026-11-20T06:10Z``.
+    """
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
     if dtype != "timestamp":

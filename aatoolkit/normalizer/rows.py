@@ -158,7 +158,7 @@ def find_sources_read(
 
 
 class TableRows:
-    """The rows of one table in one response."""
+    """Finds the rows of one table in a response, and the values of its columns."""
 
     def __init__(self, document: Vector, plan: TablePlan) -> None:
         self.plan, self.table = plan, plan.table
@@ -470,7 +470,7 @@ def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex
 
 
 class FieldNode:
-    """A node in the tree of the JSON paths that a section declares."""
+    """A node in the tree of the declared JSON paths of a section."""
 
     def __init__(self) -> None:
         self.children: dict[Any, FieldNode] = {}  # by field name, Each or Entries
@@ -495,7 +495,7 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def build_field_tree(section: Section) -> FieldNode:
-    """Return the tree of all JSON paths that a section declares."""
+    """Return the tree of all JSON paths that the declared columns of a section read."""
     root = FieldNode()
     for name in ENVELOPE:
         root.get_nodes((Field(name),))[0].reason = "envelope"
@@ -615,7 +615,7 @@ class DriftReport:
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
-        """Maps the JSON path of each value without a column to its JSON text and the reason."""
+        """A dict of the values that no column has: JSON path to JSON text and reason."""
         return {
             leaf_path: (text, reason)
             for value, path, reason in self.values()
@@ -623,7 +623,7 @@ class DriftReport:
         }
 
     def extra_frame(self) -> pd.DataFrame:
-        """Return the values that no column has as a DataFrame; expected ones come last."""
+        """Return a DataFrame with one row per value that no column has; expected ones come last."""
         reason_ranks = {"envelope": 2, "known": 1}
         rows = [(path, *text_and_reason) for path, text_and_reason in self.extra.items()]
         return listing(
@@ -631,12 +631,15 @@ class DriftReport:
         )
 
     def drift_frame(self) -> pd.DataFrame:
-        """Return the differences from the declaration as a DataFrame, one row each."""
+        """Return a DataFrame with one row per difference from the declaration."""
         rows = [[*vars(drift).values()] for drift in self.differences.values()]
         return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
-        """Raise `PayloadError` for differences from the declaration if ``strict``, else warn."""
+        """Warn if the response differs from its declaration; with ``strict``, raise instead.
+
+        The error is a `PayloadError` that lists all differences.
+        """
         problems = [*map(str, self.differences.values())]
         if problems and strict:
             raise PayloadError(

@@ -70,7 +70,7 @@ class ResponseAtHand:
 
 
 def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Call ``read`` without warnings of this package, and return its result."""
+    """Call a function without showing warnings of this package, and return its result."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
         return read(*arguments, **options)
@@ -194,7 +194,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def _words(self) -> dict[str, str]:
-        """Maps the name of each table to its availability, as text."""
+        """A dict from table name to its availability in words, such as ``partial: …``."""
         return self._frame_makers["words"]()  # type: ignore[no-any-return]
 
     @cached_property
