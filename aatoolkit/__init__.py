@@ -1,7 +1,8 @@
 """Read the Agent Analytics API into pandas.
 
 The API reports how AI assistants such as ChatGPT, Gemini and Perplexity mention, rank and cite a
-brand. You get one DataFrame per table; each records which values could not be measured, and why.
+brand. Its data come in sections, such as ``domains`` (the cited websites). A section has one or
+more tables. Each table is a DataFrame that records which values could not be measured, and why.
 
 >>> import aatoolkit as aa
 >>> project = aa.demo()                             # an embedded service, synthetic data
@@ -12,11 +13,11 @@ brand. You get one DataFrame per table; each records which values could not be m
 Start
     project(host), demo()       a project: a host that your account sees, or a synthetic one
     Client(url, token)          a service with several projects
-    project.read(section)       Tables: a section, a mapping of table names to DataFrames
+    project.read(section)       Tables: the DataFrames of one section, by table name
     project.read_all()          Dataset: all sections; .summary, .compare(), .report(path)
-    project.scope_options()     what the filters may be; pick them with ScopePicker(project),
-                                and sections with SectionPicker(project)
-    Scope(days=7, engine=…)     the filters as a value
+    project.scope_options()     the values that each filter may have, such as the engines
+    ScopePicker(project)        a form in the notebook to pick filters; SectionPicker: sections
+    Scope(days=7, engine=…)     the days and filters of a request
 
 Work with a frame
     df.aa                       every DataFrame has it: print(df.aa) lists the verbs
@@ -30,9 +31,9 @@ Keep
     Archive                     responses of many hosts over time, and SQL over them
 
 Other services and other JSON
-    profile                     draft, check: declarations of a service that answers differently
-    sections                    what is declared: names(), get(name), describe(name)
-    normalize(section, json)    the tables of a response that you have, or of a Payload
+    profile                     draft, check: describe a service with other field names
+    sections                    the known sections and tables: names(), get(name), describe(name)
+    normalize(section, json)    convert JSON, or the Payload of project.fetch, to DataFrames
     shred, unshred              any JSON to Arrow tables, and back
 
 errors has every exception. help(aa.demo), help(df.aa), help(df.aa.aggregate) say more; the guide is

@@ -85,7 +85,7 @@ class AAToolkitError(Exception):
 
 
 class ArgumentError(AAToolkitError, ValueError):
-    """The value of an argument or setting cannot be used; the message lists valid values."""
+    """An argument or setting has a value that cannot be used; the message says what can."""
 
     argument: str | None
     """The name of the argument or setting."""
@@ -115,7 +115,7 @@ class ItemNotFound(AAToolkitError, KeyError):
 
 
 class ScopeError(AAToolkitError, ValueError):
-    """A filter or section does not exist, or a value of a filter cannot be requested."""
+    """There is no such filter or section, or a filter cannot have such a value."""
 
     parameter: str | None
     """The name of the filter, such as ``engine``."""
@@ -126,7 +126,7 @@ class ScopeError(AAToolkitError, ValueError):
 
 
 class PayloadError(AAToolkitError, ValueError):
-    """A response does not match its declaration, or is not JSON."""
+    """A response is not JSON, or lacks the fields that its tables are made of."""
 
     section: str | None
     """The section that was read."""
@@ -154,7 +154,7 @@ class MetadataError(AAToolkitError, ValueError):
 
 
 class StudyError(AAToolkitError, ValueError):
-    """A study is damaged or unsafe, or does not allow the operation."""
+    """A study (a folder of recorded responses) is damaged, or does not allow the operation."""
 
     path: str | None
     """The path of the study."""
@@ -163,7 +163,7 @@ class StudyError(AAToolkitError, ValueError):
 
 
 class ArchiveError(AAToolkitError, ValueError):
-    """An archive is damaged, or does not allow the operation."""
+    """An archive (responses over time) is damaged, or does not allow the operation."""
 
     path: str | None
     """The path of the archive."""
@@ -222,7 +222,7 @@ class DeadlineExceeded(ConnectionFailed):
 
 
 class NotCached(FetchError):
-    """The response is not in the cache or study, and the client must not ask the service."""
+    """The client is offline, and the response is not in the cache or study."""
 
     nearest: str | None
     """The most similar request in the study, or of this host in the cache."""
@@ -275,7 +275,7 @@ class RateLimited(StatusError):
 
 
 class ServerFailed(StatusError):
-    """5xx: the service failed; 502 is usual for the scope options (the values of each filter)."""
+    """5xx: the service failed; 502 is common when the values of filters are requested."""
 
     retry_after: float | None
     """Seconds to wait, if the service said so."""
@@ -303,10 +303,7 @@ class AAToolkitWarning(UserWarning):
 
 
 class SchemaDriftWarning(AAToolkitWarning):
-    """A response has fields that its section does not declare, or the declaration is a draft.
-
-    A declaration says which tables and columns a section has.
-    """
+    """A response has unknown fields, or its tables and columns had to be inferred from it."""
 
 
 class StaleDataWarning(AAToolkitWarning):
@@ -318,7 +315,11 @@ def warn(
     category: type[Warning] = AAToolkitWarning,
     registry: dict[Any, Any] | None = None,
 ) -> None:
-    """Issue a warning that shows the line of the user's code; once for each ``registry``."""
+    """Issue a warning that points to the user's line of code, not to a line of this package.
+
+    Python remembers in ``registry``, a dict, which warnings it has shown. By default this is the
+    registry of the user's module, so a warning is shown once per line.
+    """
     frame = sys._getframe()
     inner_packages = ("aatoolkit", "contextlib")  # whose decorators are between
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inner_packages:
@@ -332,7 +333,7 @@ def warn(
 
 
 def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names similar to ``name``, the most similar first; upper and lower case are equal.
+    """Return the names similar to ``name``, the most similar first; case is ignored.
 
     Examples
     --------
@@ -366,7 +367,7 @@ def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
-    """Return an error message about an unknown name, with similar names or all names.
+    """Return an error message about an unknown name, which lists similar names or all names.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Requests and responses of the API.
 
-`Request` and `Response` are stored in caches, studies and archives. `Payload` is the response that
-users get.
+Caches, studies and archives store a `Request` with its `Response`. Users get a `Payload`: the
+response, and whether it came from a cache.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Request:
 
     @classmethod
     def for_scope_options(cls, host: str, *, refresh: bool = False) -> Request:
-        """Create the request for a project's scope options, i.e. the values of its filters."""
+        """Create the request for the values that the filters of a project may have."""
         params = {"refresh": "1"} if refresh else {}
         return cls("scope-options", host, params=params, refresh=refresh)
 
@@ -105,7 +105,9 @@ class Request:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """A key that is equal for requests of the same data.
+        """A tuple of texts that is equal for two requests of the same data.
+
+        The order of parameters and of their values does not matter.
 
         Examples
         --------
@@ -124,7 +126,7 @@ class Request:
         return visible(f"{name}, {self.scope}" if self.scope else name)
 
     def distance(self, other: Request) -> tuple[int, ...]:
-        """Return how little another request resembles this one, as a tuple to compare."""
+        """Return a tuple that is smaller, the more another request resembles this one."""
         names = {*self.params, *other.params} - {"refresh"}
         return (
             other.host != self.host,
@@ -134,7 +136,7 @@ class Request:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the request as a dict of JSON values, to store it."""
+        """Convert the request to a dict of JSON values, to store it."""
         origin = "/".join(self.base_url.split("/", 3)[:3])
         return {
             "method": "GET",
@@ -146,7 +148,7 @@ class Request:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Request:
-        """Create a request from the dict of `to_dict`.
+        """Create a request from the dict that `to_dict` returned.
 
         Raises
         ------
@@ -174,7 +176,7 @@ class Request:
 
 
 class _WithBodyHash:
-    """Adds the hash of the body to `Response` and `Payload`."""
+    """A base class that computes the SHA-256 of ``body``, the bytes of a response."""
 
     body: bytes
 
@@ -190,7 +192,7 @@ class _WithBodyHash:
 
 @dataclass(frozen=True)
 class Response(_WithBodyHash):
-    """One response of the API, as caches, studies and archives store it.
+    """One response of the API, to be stored in a cache, study or archive.
 
     Parameters
     ----------
@@ -229,7 +231,7 @@ class Response(_WithBodyHash):
         return self.request.key
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the response as a dict of JSON values, without the body."""
+        """Convert the response to a dict of JSON values, without the body."""
         moment = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
         return {
             "request": self.request.to_dict(),
@@ -244,7 +246,7 @@ class Response(_WithBodyHash):
     def from_dict(
         cls, facts: Mapping[str, Any], body: bytes, request: Request | None = None
     ) -> Response:
-        """Create a response from its body and the dict of `to_dict`.
+        """Create a response from its body and the dict that `to_dict` returned.
 
         Raises
         ------
@@ -265,7 +267,7 @@ class Response(_WithBodyHash):
 
 @dataclass(frozen=True, repr=False)
 class Payload(_WithBodyHash, metaclass=Chaptered):
-    """One response of the API, as users get it; it is immutable.
+    """One response of the API: its bytes, its URL, and when it was fetched; immutable.
 
     Parameters
     ----------
@@ -274,7 +276,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
     url : str
         The requested URL.
     status : int
-        The HTTP status; not always 200, as a response may explain why there are no data.
+        The HTTP status. It may be 404, for example, if the response says why there are no data.
     fetched_at : datetime.datetime
         When the service sent the response, with a time zone.
     from_cache : bool
@@ -322,7 +324,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
     @classmethod
     def _of(cls, response: Response, *, from_cache: bool = False, stale: bool = False) -> Payload:
-        """Create the payload of a response."""
+        """Create a payload from a `Response`, as it is stored in a cache or archive."""
         request = response.request
         payload = cls(
             response.body,
@@ -365,7 +367,7 @@ class Payload(_WithBodyHash, metaclass=Chaptered):
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
-    """Return the first and last day that a response covers, or None.
+    """Return the first and last day that a decoded response covers; None if it does not say.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs, urlencode
 
 from aatoolkit._util.attributes import NamesNear
@@ -14,10 +14,10 @@ from aatoolkit.errors import ScopeError, did_you_mean, near_matches, unknown, wa
 if TYPE_CHECKING:
     import pandas as pd
 
-DAYS: Final = (7, 30, 90)
+DAYS = (7, 30, 90)
 """The documented windows, in days."""
 
-FILTERS: Final = {
+FILTERS = {
     "engine": "engines",
     "topic": "topics",
     "category": "categories",
@@ -37,14 +37,14 @@ _UNCHECKED = (
 
 @dataclass(frozen=True, init=False)
 class Scope(NamesNear):
-    """The filters of a request; immutable.
+    """The days and filters of a request; immutable.
 
     Parameters
     ----------
     days : {30, 7, 90}
-        The number of days.
+        How many days the data cover, up to now.
     engine, topic, category, brand : str or iterable of str, optional
-        The values to include, in any order; empty means all.
+        The values to include, such as ``"chatgpt"`` or ``["chatgpt", "gemini"]``; by default all.
 
     Raises
     ------
@@ -68,7 +68,7 @@ class Scope(NamesNear):
     brand: tuple[str, ...] = ()
 
     def __new__(cls, *_: Any, **filters: Any) -> Self:
-        """Create a scope; an unknown filter raises `ScopeError`."""
+        """Create a scope; raise `ScopeError` for the name of an unknown filter."""
         for name in filters:
             if name != "days" and name not in FILTERS:
                 raise _unknown_filter_error(name)
@@ -100,7 +100,7 @@ class Scope(NamesNear):
 
     @property
     def _filters(self) -> dict[str, tuple[str, ...]]:
-        """The values of the filters that are set, by filter name.
+        """A dict from the name of each filter that is set to its values.
 
         Examples
         --------
@@ -120,7 +120,7 @@ class Scope(NamesNear):
         return Scope(**{"days": self.days, **self._filters, **changes})
 
     def _params(self) -> dict[str, str]:
-        """Return the query parameters as strings.
+        """Return the query parameters of a request, as a dict of strings.
 
         Examples
         --------
@@ -133,12 +133,15 @@ class Scope(NamesNear):
         }
 
     def _to_query(self) -> str:
-        """Return the scope as the query string of a URL."""
+        """Return the scope as the query string of a URL, such as ``days=7&engine=gemini``."""
         return urlencode(self._params())
 
     @classmethod
     def _from_query(cls, query: str) -> Scope:
-        """Create a scope from the query string of a URL."""
+        """Create a scope from the query string of a URL, such as ``days=7&engine=gemini``.
+
+        A query that is not valid raises `ScopeError`.
+        """
         try:
             parameters = parse_qs(query.lstrip("?"), keep_blank_values=True, errors="strict")
         except UnicodeDecodeError:
@@ -162,7 +165,7 @@ class Scope(NamesNear):
         return cls(**filters)
 
     def _check(self, options: ScopeOptions) -> Scope:
-        """Return the scope, or raise `ScopeError` if it has a value that the options lack."""
+        """Return this scope; raise `ScopeError` if the project lacks one of its values."""
         for name, values in self._filters.items():
             if name in options.unknown:
                 warn(f"{name} {values!r} {_UNCHECKED}")
@@ -195,25 +198,26 @@ class Scope(NamesNear):
 
 
 class ScopeOptions(NamesNear):
-    """The scope options of a project, i.e. the values that its filters may have.
+    """The values that each filter of a project may have, such as its engines and topics.
 
     Parameters
     ----------
     host : str
         The project's domain.
     own_terms : tuple of str
-        The terms that stand for the project's own brand in answers.
+        The names by which answers mention the project's own brand, such as ``("Acme CRM",)``.
     days : tuple of int
-        The numbers of days that a request may cover.
+        The numbers of days that a request may cover, such as ``(7, 30, 90)``.
     unknown : collection of str
-        The filters whose values are not known, because the response does not list them.
+        The filters, such as ``"brand"``, whose values the service does not list.
     engines, topics, categories, brands : pandas.DataFrame
-        The values of each filter, with their metadata.
+        One row per value of the filter. The value is in the column ``engine``, ``topic``,
+        ``category`` or ``brand``.
 
     Attributes
     ----------
-    untagged : dict of str to int
-        The number of prompts without a topic, and without a category, as far as it is known.
+    untagged : dict of str to int or None
+        The number of prompts without a topic and without a category; None if it is not known.
     """
 
     engines: pd.DataFrame
@@ -241,7 +245,10 @@ class ScopeOptions(NamesNear):
         """Whether the response says when engines ran."""
 
     def _drop_untagged_row(self, frame: pd.DataFrame, filter_name: str) -> pd.DataFrame:
-        """Return filter values without the row ``(none)``, and store its count in `untagged`."""
+        """Return a table of filter values without the row ``(none)``.
+
+        That row counts the prompts without a topic or category; its count goes to `untagged`.
+        """
         if filter_name not in frame:
             return frame
         is_untagged = frame[filter_name].eq(UNTAGGED).fillna(False).to_numpy(bool)
@@ -254,7 +261,17 @@ class ScopeOptions(NamesNear):
         return frame[~is_untagged]
 
     def values(self, filter: str) -> tuple[str, ...]:
-        """Return the values that a filter allows, in the service's order.
+        """Return the values that a filter may have, in the order of the service.
+
+        Parameters
+        ----------
+        filter : {"engine", "topic", "category", "brand"}
+            The name of the filter.
+
+        Returns
+        -------
+        tuple of str
+            The values, such as ``("chatgpt", "gemini")``.
 
         Raises
         ------
@@ -287,7 +304,7 @@ class ScopeOptions(NamesNear):
 def _validate_filter_values(
     filter_name: str, argument: str | Iterable[str] | None
 ) -> tuple[str, ...]:
-    """Return the values of a filter, sorted and without duplicates."""
+    """Return the values of a filter as a sorted tuple; raise `ScopeError` for a bad value."""
     is_single = isinstance(argument, str) or not isinstance(argument, Iterable)
     values = [] if argument is None else [argument] if is_single else [*argument]
     for value in values:
@@ -309,7 +326,7 @@ def _validate_filter_values(
 
 
 def _unknown_filter_error(name: str) -> ScopeError:
-    """Return the error about an unknown filter."""
+    """Return the `ScopeError` for a filter name that does not exist, with similar names."""
     filter_names = ("days", *FILTERS)
     return ScopeError(
         unknown("filter", name, filter_names),

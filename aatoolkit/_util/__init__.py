@@ -1,9 +1,13 @@
 """Small helpers for text, numbers, tables and files.
 
-- ``text`` formats text, and ``numbers`` formats numbers. - ``show`` formats tables as text and
-HTML. - ``dtypes`` and ``units`` list the dtypes and units of columns. - ``lexicon`` lists what
-words in the field names of services mean. - ``files`` writes files and folders atomically. -
-``cancellation`` cancels calls in other threads. - ``defaults`` has the defaults of settings. -
-``attributes`` has base classes for a short ``help`` and for suggestions of similar names. -
-``hosts`` converts host names to their canonical form.
+- ``text`` formats text, and ``numbers`` formats numbers.
+- ``show`` formats tables as text and HTML.
+- ``dtypes`` and ``units`` list the dtypes and units of columns.
+- ``lexicon`` knows the meaning of words in the field names of services.
+- ``files`` writes files and folders atomically.
+- ``cancellation`` cancels calls in other threads.
+- ``defaults`` has the defaults of settings.
+- ``attributes`` has base classes for a short ``help`` and for suggestions of similar names.
+- ``hosts`` converts host names to one spelling.
+- ``data`` reads the JSON files in this folder.
 """

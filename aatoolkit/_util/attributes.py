@@ -55,7 +55,7 @@ _INDENT = 17
 
 
 def members_of(class_: type) -> list[tuple[str, str]]:
-    """Return pairs of name and first docstring line for the public members of a class."""
+    """Return the public members of a class: pairs of a name and the first line of its docs."""
     members = {}
     for base in reversed(class_.__mro__):
         for name, member in vars(base).items():
@@ -85,7 +85,7 @@ class NamesNear(metaclass=Chaptered):
     """The name of the object in the error message; by default the name of the class."""
 
     def _item_named(self, name: str) -> str:
-        """Return a hint such as ``write tables['rank']`` if ``name`` is a key."""
+        """Return a hint such as ``write tables['rank']`` for a missing attribute, or ""."""
         return ""
 
     if not TYPE_CHECKING:  # type checkers go by what is declared
@@ -97,7 +97,7 @@ class NamesNear(metaclass=Chaptered):
 
 
 class Keyed(Mapping[K, V], NamesNear):
-    """A base class of mappings whose keys Tab completes in a notebook."""
+    """A base class of read-only mappings; in a notebook, Tab completes their keys."""
 
     _items: Mapping[K, Any]
 

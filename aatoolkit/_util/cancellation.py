@@ -33,7 +33,7 @@ class CallGroup:
         self._context.run(_CANCELLED.set, self._event)
 
     def run(self, action: Callable[..., T], *arguments: object) -> T:
-        """Call a function as a member of the group, and return its result."""
+        """Call a function, which `cancel` can then cancel, and return its result."""
         return self._context.copy().run(action, *arguments)
 
     def cancel(self) -> None:

@@ -4,49 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
 from aatoolkit._util.data import constants
 from aatoolkit.errors import PackageMissing
 
-EXPIRE_AFTER: Final = 3600.0
+EXPIRE_AFTER = 3600.0
 """The maximum age of a cached response, in seconds."""
 
-CACHE_SIZE: Final = 2 * 10**9
+CACHE_SIZE = 2 * 10**9
 """The maximum size of the cache on disk, in bytes."""
 
-DEADLINE: Final = 60.0
+DEADLINE = 60.0
 """The maximum duration of a call with its retries, in seconds."""
 
-MAX_BODY: Final = 64 * 2**20
+MAX_BODY = 64 * 2**20
 """The maximum size of a response, in bytes."""
 
-KEEP_HOURS: Final = 168.0
+KEEP_HOURS = 168.0
 """How long an archive keeps replaced files, in hours."""
 
-WORKERS: Final = 8
+WORKERS = 8
 """The number of parallel requests."""
 
-BUDGET: Final = 60
+BUDGET = 60
 """The maximum number of requests of a draft."""
 
-ENGINES: Final = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
+ENGINES = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
 """The engines that shells complete, and that have a fixed style in plots.
 
 A new engine needs a style at the same position of ``SERIES`` in ``aatoolkit.display.plot.style``.
 """
 
-DEMO_HOST: Final = "acme.example"
+DEMO_HOST = "acme.example"
 """The host of the demonstration project in the synthetic store."""
 
 
-EXTRAS: Final = {extra: tuple(packages) for extra, packages in constants("extras").items()}
+EXTRAS = {extra: tuple(packages) for extra, packages in constants("extras").items()}
 """The packages that each extra installs, as in ``pyproject.toml``."""
 
 
 @contextmanager
 def needed(purpose: str, extra: str) -> Iterator[None]:
-    """Run a block; if its import of an optional package fails, say how to install the package.
+    """If an import in the ``with`` block fails, raise an error that says what to install.
 
     Examples
     --------

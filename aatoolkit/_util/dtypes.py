@@ -24,7 +24,7 @@ class Dtype:
     pandas
         The dtype in a DataFrame; None for a category.
     parses
-        The possible notations of the values, such as ``decimal comma``.
+        The ways in which services write such values in text, such as ``decimal comma``.
     """
 
     name: str
@@ -36,8 +36,20 @@ class Dtype:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to parse the values of a column; the parameters are those of
-    `aatoolkit.sections.Column`.
+    """How to parse the values of a column.
+
+    Parameters
+    ----------
+    dtype
+        The name of the dtype, such as ``Float64``.
+    parse
+        How services write the values in text, such as ``decimal comma``; None for plain JSON.
+    year
+        The path of the year of days that are written without one.
+    scale
+        The factor to multiply numbers by, such as 0.01 for percentages.
+    missing
+        The values that mean "missing", such as ``"n/a"``.
     """
 
     dtype: str

@@ -1,6 +1,7 @@
-"""Write files and folders atomically: if a writer fails or is killed, the old version stays.
+"""Write files and folders atomically: if a write fails or is killed, the old version stays.
 
-A file is first written under a temporary name, and then replaces its target in one step.
+A file is first written under a temporary name. Then it is renamed, which replaces the old file in
+one step.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
@@ -33,6 +34,9 @@ try:
 except ImportError:  # Windows, where an unfinished file is recognised by its age alone
     fcntl = None  # type: ignore[assignment]
 
+FilePath = str | os.PathLike[str]
+"""A path as text, or as an object such as `pathlib.Path`."""
+
 _UNFINISHED_NAME = re.compile(r"\.tmp-[0-9a-f]{16}")
 _MOVED_ASIDE_NAME = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 _ABANDONED_SECONDS = 86_400.0
@@ -43,7 +47,7 @@ _SYNC_ERRORS = (errno.EINVAL, errno.ENOTSUP)
 
 
 @contextlib.contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def writing(path: FilePath) -> Iterator[Path]:
     """Write a file atomically: yield a temporary file, which becomes ``path`` at the end.
 
     If the file cannot be written, raise `NotWritten`.
@@ -61,7 +65,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
         _sync(target.parent)
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
+def write_whole(path: FilePath, content: bytes) -> Path:
     """Write bytes to a file atomically, and return the path of the file."""
     with writing(path) as temporary_path:
         temporary_path.write_bytes(content)
@@ -69,10 +73,10 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
 
 
 @contextlib.contextmanager
-def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
+def writing_folder(path: FilePath, *, overwrite: bool = False) -> Iterator[Path]:
     """Write a folder atomically: yield a temporary folder, which becomes ``path`` at the end.
 
-    A folder that is not empty needs ``overwrite``.
+    An existing folder with files is replaced only with ``overwrite``.
     """
     target = _resolve(path)
     with _converting_errors(target):
@@ -90,7 +94,7 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
         _sync(target.parent)
 
 
-def sweep(folder: str | os.PathLike[str]) -> list[Path]:
+def sweep(folder: FilePath) -> list[Path]:
     """Remove the temporary files that killed writers left in a folder; return their paths."""
     removed_paths = []
     for path in [*Path(folder).glob(".*")]:
@@ -117,7 +121,7 @@ _sweep_once = lru_cache(maxsize=1024)(sweep)
 """`sweep`, run once per process and folder."""
 
 
-def _resolve(path: str | os.PathLike[str]) -> Path:
+def _resolve(path: FilePath) -> Path:
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a null byte, or what no file system can spell
@@ -127,8 +131,9 @@ def _resolve(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def _converting_errors(target: Path, state: str = "was not written") -> Iterator[None]:
-    """Convert an `OSError` in the ``with`` block to `NotWritten` with a message about
-    ``target``.
+    """Convert an `OSError` in the ``with`` block to `NotWritten`.
+
+    ``target`` and ``state`` are the file and what happened to it, for the message.
     """
     try:
         yield
@@ -179,7 +184,7 @@ def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
 
 
 def read_regular_file(path: Path, limit: int) -> str:
-    """Return the text in a file, but not in a pipe or device, from at most ``limit`` bytes."""
+    """Read the text in a file, at most ``limit`` bytes; raise OSError for a pipe or device."""
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "it is no regular file")
     with open(path, "rb") as file:
@@ -187,8 +192,9 @@ def read_regular_file(path: Path, limit: int) -> str:
 
 
 def _permission_bits(target: Path) -> int | None:
-    """Return the permission bits of a file, or None; raise an OSError if it must not be
-    replaced.
+    """Return the permission bits of a file, or None if there is no file.
+
+    Raise OSError if it is no regular file, or is write-protected.
     """
     try:
         file_stat = target.stat()
@@ -231,7 +237,7 @@ def _replace(path: Path, target: Path) -> None:
 
 
 def _exchange_folders(new_folder: Path, target: Path) -> None:
-    """Replace the folder ``target`` by ``new_folder``; if this fails, the old folder stays."""
+    """Replace a folder by a new folder; if this fails, the old folder stays."""
     # Linux exchanges the names in one step; elsewhere `sweep` restores the old folder after a kill.
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
     cwd, exchange_flag = -100, 2
@@ -274,7 +280,7 @@ def _sync(path: Path) -> None:
 
 
 def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Compare the hashes of files; yield pairs of difference and file name.
+    """Compare the hashes of files, and yield each difference with the name of the file.
 
     Examples
     --------

@@ -14,7 +14,7 @@ _MAX_NAME_LENGTH = 253
 
 
 def canonical_host(host: str) -> str:
-    """Return a project's host in canonical form: lower case, punycode, no dot at the end.
+    """Return the domain of a project in one spelling: lower case, punycode, no dot at its end.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def canonical_host(host: str) -> str:
 
 
 def canonical_name(host: str) -> str | None:
-    """Return the canonical form of a host name; None if the name is not valid."""
+    """Return a host name in one spelling (lower case, punycode); None if it is not valid."""
     lower_text = host.lower() if host.isascii() else host
     if not lower_text.isascii() or any(label.startswith("xn--") for label in lower_text.split(".")):
         try:

@@ -1,4 +1,4 @@
-"""The lexicon: what words mean in the field names and texts of services.
+"""The lexicon: the meaning of words in the field names and texts of services.
 
 A concept is a set of words with the same meaning, such as ``count`` and ``total``.
 """
@@ -51,7 +51,9 @@ def spaced(name: str, without: Collection[str] = ()) -> str:
 
 @cache
 def words_of(*concepts: str) -> frozenset[str]:
-    """Return all words of some concepts, i.e. sets of words with the same meaning.
+    """Return all words of some concepts as one set.
+
+    A concept is a set of words with the same meaning, such as ``money``.
 
     Examples
     --------
@@ -63,7 +65,7 @@ def words_of(*concepts: str) -> frozenset[str]:
 
 @cache
 def meaning_by_word(concept: str) -> Mapping[str, str]:
-    """Return a dict from word to meaning, for a concept with entries ``word=meaning``.
+    """Return a dict from word to meaning, for a concept that is a list of ``word=meaning``.
 
     Examples
     --------
@@ -123,8 +125,10 @@ def matches_form(key: str, form: str, without: tuple[str, ...] | frozenset[str] 
 
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
-    """Return the regular expressions of one kind (``state``, ``flag``, ``stem`` or ``form``) by
-    name and strength.
+    """Return the regular expressions of one kind in the lexicon, by name and strength.
+
+    The kinds are ``state``, ``flag``, ``stem`` and ``form``. The strength, such as ``weak``, may be
+    None.
     """
     expressions_by_name: dict[tuple[str, str | None], list[str]] = {}
     for row_kind, name, strength, expression in _read_lexicon()[1]:
@@ -138,7 +142,7 @@ def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
 
 
 def _expand_reference(reference: re.Match[str]) -> str:
-    """Return a pattern for any word of the concept in a match of ``<concept>``."""
+    """Return the regular expression that replaces ``<concept>``: any of its words."""
     text = _words_by_concept()[reference[1]]
     return f"(?:{text if '|' in text else '|'.join(text.split())})"
 

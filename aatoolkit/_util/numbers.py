@@ -12,9 +12,9 @@ _NO_VALUE = "–"
 
 
 def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
-    """Format a number with its unit, such as ``51%`` for a fraction.
+    """Format a number with its unit, such as ``51%`` for the fraction 0.508.
 
-    ``exact`` gives percentages a decimal.
+    With ``exact``, percentages have a decimal.
 
     Examples
     --------
@@ -76,8 +76,9 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
 
 
 def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
-    """Format the numbers of a column with the same number of decimals; the largest gets four
-    digits.
+    """Format the numbers of a column with equal decimals, so that the largest has four digits.
+
+    With ``is_mixed``, each number has three digits of its own, as their units differ.
 
     Examples
     --------
@@ -127,7 +128,7 @@ def tick(value: float, unit: str | None = None) -> str:
 
 
 def signed(value: float, unit: str | None = None) -> str:
-    """Format a difference with its sign; differences of fractions are in percentage points (pp).
+    """Format a difference with its sign; that of fractions is in percentage points (pp).
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Format tables as text of a given width, and as HTML.
 
-A `Frame` is a DataFrame with display options (`ShowAs`). A listing is a table whose columns are all
-shown, without truncation.
+A `Frame` is a DataFrame with display options (`ShowAs`). A table with ``details=None`` is called a
+listing: all of its columns are shown, and no cell is cut off.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
 
 
 def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
-    """Format a frame as text for a terminal."""
+    """Format a table as text for a terminal."""
     width = terminal_width()
     pandas_text = repr(pd.DataFrame(frame))
     if _is_left_to_pandas(frame):
@@ -172,7 +172,7 @@ def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
 
 
 def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
-    """Format a frame as HTML for a notebook; None if pandas is set to show no HTML."""
+    """Format a table as HTML for a notebook; None if pandas is set to show no HTML."""
     if _is_left_to_pandas(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return pandas_html
@@ -192,7 +192,7 @@ def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
 
 
 def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
-    """Return whether pandas formats a frame, because it is empty or has a column name twice."""
+    """Return whether pandas must format a table: it is empty, or has two columns of one name."""
     return frame.empty or not frame.columns.is_unique
 
 
@@ -239,7 +239,7 @@ class _Column(NamedTuple):
 
 
 def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
-    """Format the columns that have values; return them, and notes on the other columns."""
+    """Format the columns with values as text; return them, and notes on the other columns."""
     has_value = frame.notna().any().to_numpy()
     has_value = has_value if has_value.any() else ~has_value
     empty_names = [visible(str(name)) for name in frame.columns[~has_value]]
@@ -252,8 +252,12 @@ def _format_listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
 def _select_columns(
     frame: pd.DataFrame, view: ShowAs, width: int
 ) -> tuple[list[_Column], list[str], list[str]]:
-    """Select the columns that fit in a width; return them, notes, and the names of hidden
-    columns.
+    """Select the columns of a table that fit in a width, and format them as text.
+
+    Returns
+    -------
+    tuple of (list, list of str, list of str)
+        The columns, notes to print below the table, and the names of hidden columns.
     """
     rows, details = frame.head(_MAX_ROWS), view.details or ()
     names = [*map(str, frame.columns)]
@@ -298,7 +302,7 @@ def _select_columns(
 
 
 def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
-    """Return a list with a note on hidden rows, or an empty list."""
+    """Return a list with a note such as ``… 5 more rows``; empty if all rows are shown."""
     return [f"… {len(frame) - max_rows:,} more rows"] if len(frame) > max_rows else []
 
 
@@ -306,7 +310,7 @@ def _note_hidden_rows(frame: pd.DataFrame, max_rows: int) -> list[str]:
 
 
 def _format_columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
-    """Format the index and the columns; the cells in ``marks`` get an asterisk."""
+    """Format the index and the columns as text; ``marks`` has the cells with an asterisk."""
     is_mixed = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
     label_columns = [
         _format_column(

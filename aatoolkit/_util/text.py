@@ -97,7 +97,7 @@ def _json_escape(match: re.Match[str]) -> str:
 
 
 def joined(text: str) -> str:
-    """Remove each full stop before a semicolon.
+    """Remove each full stop before a semicolon, where sentences were joined by semicolons.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
 
 
 class Described(metaclass=Chaptered):
-    """A base class of objects that are displayed as a title with lines below it."""
+    """A base class of objects that print as a title with indented lines below it."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

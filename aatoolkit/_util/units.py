@@ -14,13 +14,13 @@ class Unit:
     Parameters
     ----------
     words
-        The text for the unit in a column header; None for the name of the unit.
+        The unit in a column header, such as ``0 to 1``; None for the name of the unit.
     least, most
-        The smallest and the largest possible value.
+        The smallest and the largest possible value; None for no limit.
     short
         The suffix of a number, such as ``" ms"``.
     metrics
-        The last words of names of metrics that have this unit.
+        Words at the end of names, such as ``rate``, which show that a metric has this unit.
     """
 
     words: str | None = None

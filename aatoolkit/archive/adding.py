@@ -24,6 +24,7 @@ from aatoolkit.archive.responses import (
     ArchivedResponse,
     RequestKey,
     ResponseIndex,
+    ResponseKey,
     read_groups,
 )
 from aatoolkit.archive.snapshot import Snapshot, literal, sql_in
@@ -60,7 +61,7 @@ class AddReport:
     Attributes
     ----------
     run : str or None
-        The name of the run, i.e. of this call; None if nothing was new.
+        The name under which the archive logs this call; None if nothing was new.
     responses : int
         The number of responses that were added.
     resumed : int
@@ -68,10 +69,10 @@ class AddReport:
     skipped : int
         The number of requests that were not sent, as the archive had a response of today.
     failed : dict of (str, str, str) to AAToolkitError
-        The errors of failed requests, by host, section and scope.
+        The errors of failed requests, by host, section and filters (such as ``days=30``).
     problems : dict of str to AAToolkitError
-        The errors of responses that gave no tables, and of tables that could not be stored. The key
-        is the name of the response or table.
+        The errors of responses that could not be converted to tables, and of tables that could not
+        be stored. The key is the name of the response or table.
     """
 
     run: str | None
@@ -91,7 +92,7 @@ class AddReport:
 
     @property
     def failures(self) -> pd.DataFrame:
-        """A DataFrame with a row for each error in ``failed`` and ``problems``.
+        """A DataFrame with one row per error in ``failed`` and ``problems``.
 
         The columns are ``host``, ``section``, ``scope``, ``error`` and ``message``. For
         ``problems``, ``section`` has the name of the response or table.
@@ -125,82 +126,86 @@ def add_groups(
     groups: Iterable[Group],
     index: ResponseIndex,
     *,
-    progress: bool | None = None,
+    progress: bool | None,
     total: int = 0,
     resumed: Sequence[ArchivedResponse] = (),
     skipped: int = 0,
 ) -> AddReport:
-    """Store fetched responses and the tables derived from them, and return a report."""
+    """Store fetched responses and their tables in an archive, and return a report.
+
+    Parameters
+    ----------
+    store : ArchiveStore
+        The Delta tables of the archive.
+    options : ReadingOptions
+        How responses are converted to tables.
+    groups : iterable of Group
+        The responses and errors of requests; each group is for one host and scope.
+    index : ResponseIndex
+        Tells which responses the archive has already.
+    progress : bool or None
+        Whether to show a progress bar; None shows it on a terminal.
+    total : int
+        The number of groups, for the progress bar.
+    resumed : sequence of ArchivedResponse
+        Responses that an earlier, interrupted call has fetched.
+    skipped : int
+        The number of requests that were not sent, for the report.
+    """
     errors: dict[RequestKey, AAToolkitError] = {}
 
     def derive_tables(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
         return derive([response.payload() for response in responses], options)
 
-    writer: RunWriter | None = None
+    writer = RunWriter(store, index, derive_tables)
     resumed_groups = group_payloads(response.payload() for response in resumed)
     for batch in _batches(
         chain(resumed_groups, progress_bar(groups, progress, total=total, unit="host"))
     ):
-        writer = writer or RunWriter(store, index, derive_tables)
         now = datetime.now(UTC)
-        response_groups = [
-            [
-                ArchivedResponse.of(writer.run, result)
-                if isinstance(result, Payload)
-                else ArchivedResponse.of_error(writer.run, request_key, result, now)
-                for request_key, result in outcomes
-            ]
-            for outcomes, _ in batch
+        responses: list[ArchivedResponse] = []
+        derived_by_key: dict[ResponseKey, DerivedResponse] = {}
+        for outcomes, derived_responses in batch:
+            tables = iter(derived_responses or ())
+            for request_key, result in outcomes:
+                if isinstance(result, AAToolkitError):
+                    errors[request_key] = result
+                    response = ArchivedResponse.of_error(writer.run, request_key, result, now)
+                else:
+                    response = ArchivedResponse.of(writer.run, result)
+                    if derived_responses is not None:
+                        derived_by_key[response.key] = next(tables)
+                responses.append(response)
+        new_responses = [response for response in writer.put(responses) if response.error is None]
+        underived_responses = [
+            response for response in new_responses if response.key not in derived_by_key
         ]
-        errors |= {
-            request_key: result
-            for outcomes, _ in batch
-            for request_key, result in outcomes
-            if isinstance(result, AAToolkitError)
+        derived_by_key |= {
+            response.key: derived_response
+            for response, derived_response in zip(
+                underived_responses, derive_tables(underived_responses), strict=True
+            )
         }
-        new_responses = writer.put(
-            response for group_responses in response_groups for response in group_responses
-        )
-        new_by_key = {
-            response.key: response for response in new_responses if response.error is None
-        }
-        underived_responses: list[ArchivedResponse] = []
-        for (_, derived_responses), group_responses in zip(batch, response_groups, strict=True):
-            stored_responses = [
-                new_by_key.pop(response.key, None)
-                for response in group_responses
-                if response.error is None
-            ]
-            if derived_responses is None:
-                underived_responses += filter(None, stored_responses)
-            else:
-                writer.take(
-                    [
-                        (response, tables)
-                        for response, tables in zip(
-                            stored_responses, derived_responses, strict=True
-                        )
-                        if response is not None
-                    ]
-                )
-        writer.take(zip(underived_responses, derive_tables(underived_responses), strict=True))
-    if writer is None:
-        return AddReport(None, skipped=skipped)
+        writer.take((response, derived_by_key[response.key]) for response in new_responses)
     run = writer.commit()
     return AddReport(run, writer.responses, len(resumed), skipped, errors, writer.problems)
 
 
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
-    """Collect fetched responses into batches that are large or old enough to be stored."""
+    """Yield lists of groups, each list large enough to be stored in one commit.
+
+    Raise `NotAuthorized` if the token is refused in the first group.
+    """
     batch: list[Group] = []
     response_count = byte_count = 0
     start = time.monotonic()
-    for index, (outcomes, derived_responses) in enumerate(groups):
+    for index, group in enumerate(groups):
+        outcomes, _ = group
         auth_errors = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
         # A refused token would be refused in all further requests.
         if index == 0 and auth_errors and len(auth_errors) == len(outcomes):
             raise auth_errors[0]
-        batch.append((outcomes, derived_responses))
+        batch.append(group)
         response_count += len(outcomes)
         byte_count += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
         is_due = time.monotonic() - start > PUT_SECONDS
@@ -215,7 +220,7 @@ def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
-    """Yield the payloads of a study or an iterable, or a single payload."""
+    """Yield the responses in a study or an iterable; a single `Payload` is yielded as it is."""
     if isinstance(source, Study):
         for record in source.records:
             if record.section is not None and record.error is None:
@@ -233,7 +238,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
 
 
 def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
-    """Yield each payload like the result of a request."""
+    """Yield each response as a group of its own, like the result of one request."""
     for payload in payloads:
         scope = payload.scope._to_query() if payload.scope else ""
         yield [((str(payload.host), str(payload.section), scope), payload)], None
@@ -247,7 +252,14 @@ def plan_requests(
     *,
     refresh: bool,
 ) -> tuple[list[Target], list[ArchivedResponse], int]:
-    """Return the requests to send, responses to reuse, and the number of requests to skip."""
+    """Decide which requests must be sent, because the archive has no response of today.
+
+    Returns
+    -------
+    tuple of (list of Target, list of ArchivedResponse, int)
+        The requests to send, the responses that an interrupted call has fetched already, and the
+        number of requests that need not be sent.
+    """
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     requests = {
         (project.host, section, scope._to_query()): (project, scope)
@@ -282,7 +294,7 @@ def plan_requests(
 
 
 def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Generator[Group]:
-    """Send the requests for ``targets`` concurrently, and yield their results in order."""
+    """Fetch the sections of hosts in threads, and yield the results in order."""
     requests = [
         (project, section, scope, refresh)
         for project, scope, sections in targets
@@ -298,7 +310,7 @@ def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Ge
 def fetch_result(
     project: Project, section: str, scope: Scope, refresh: bool
 ) -> Payload | AAToolkitError:
-    """Fetch ``section``, and return the response or the error."""
+    """Fetch one section of a host; return the response or the error, without raising it."""
     try:
         payload = project.fetch(section, scope, refresh=refresh)
         refuse_token(project.client._source, payload.body, payload.url, payload.headers)
@@ -325,7 +337,10 @@ def fetch_by_workers(
     options: ReadingOptions,
     refresh: bool,
 ) -> Generator[Group]:
-    """Send the requests for ``targets`` in the executor's workers, and yield their results."""
+    """Fetch the sections of hosts in the workers of an executor, and yield the results.
+
+    The workers also convert the responses to tables.
+    """
     if client._settings is None:
         raise ArgumentError(
             "workers cannot replay a study; add without an executor, or give the study itself",
@@ -372,7 +387,10 @@ def fetch_task(
     scope: Scope,
     sections: list[str],
 ) -> Group:
-    """Fetch ``sections`` of a host in a worker, and derive their tables."""
+    """Fetch sections of one host, and convert them to tables; this runs in a worker.
+
+    ``client_settings`` are the base URL and the arguments of `Client`, without the token.
+    """
     if client_settings not in _clients:
         _clients[client_settings] = Client(
             client_settings[0], profile=options.profile, **dict(client_settings[1])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from copy import copy
 from dataclasses import replace
@@ -17,6 +16,7 @@ import pyarrow as pa
 
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.defaults import KEEP_HOURS
+from aatoolkit._util.files import FilePath
 from aatoolkit._util.show import show_as
 from aatoolkit._util.text import code, counted, visible, wrapped_in_ipython
 from aatoolkit.archive import upkeep
@@ -31,7 +31,13 @@ from aatoolkit.archive.adding import (
     plan_requests,
 )
 from aatoolkit.archive.reading import TableReader, dask_frame, overview, sql_tables
-from aatoolkit.archive.responses import USABLE, ResponseIndex, read_groups, source_of
+from aatoolkit.archive.responses import (
+    USABLE,
+    ArchivedResponse,
+    ResponseIndex,
+    read_groups,
+    source_of,
+)
 from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA, stored_tables
 from aatoolkit.archive.snapshot import Selection, Snapshot, When, literal, moment
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, read_runs, typed
@@ -51,7 +57,7 @@ from aatoolkit.study.study import Study
 
 
 class Archive(metaclass=Chaptered):
-    """The responses of many hosts over time, and the tables derived from them.
+    """The responses of many hosts over time, and the tables made from them.
 
     Responses and tables are Delta tables in one folder or object store. Several processes can add
     responses at the same time. DuckDB, Dask, Polars, Spark and others can read the tables.
@@ -67,8 +73,8 @@ class Archive(metaclass=Chaptered):
     storage_options : mapping of str to str, optional
         Options of the object store, such as ``AWS_ENDPOINT_URL``; they are never stored.
     profile : Profile, module, str or path, optional
-        The profile of the service, which declares its tables. By default, the client's profile or
-        the default profile is used.
+        A description of the tables and columns in the service's responses. By default that of the
+        client, or that of this package.
 
     Examples
     --------
@@ -86,7 +92,7 @@ class Archive(metaclass=Chaptered):
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: FilePath,
         storage_options: Mapping[str, str] | None = None,
         *,
         profile: ProfileSource | None = None,
@@ -109,36 +115,36 @@ class Archive(metaclass=Chaptered):
         progress: bool | None = None,
         executor: Executor | None = None,
     ) -> AddReport:
-        """Add responses and their tables to the archive.
+        """Fetch responses, and add them and their tables to the archive.
 
-        Other processes see all that is added at once, or nothing. A request is not sent if the
-        archive has a response to it from today (UTC). After an interruption, the same call
-        continues.
+        Other processes see all of the new rows, or none. A request is not sent if the archive has a
+        response to it from today (UTC). After an interruption, the same call continues.
 
         Parameters
         ----------
         source : Client, Project, Study or iterable of Payload
-            Where the responses come from. A client or project fetches them from the service. From a
-            study or payloads, those that match ``hosts``, ``scopes`` and ``sections`` are added.
+            A client or project fetches the responses from the service. Of a study (recorded
+            responses) or of payloads (responses in memory), those that match ``hosts``, ``scopes``
+            and ``sections`` are added.
         hosts : str or iterable of str, optional
             The projects' domains. A client needs them; a project has its own host.
         scopes : Scope or iterable of Scope, optional
             The days and filters of the requests; by default the last 30 days without filters.
         sections : str or iterable of str, optional
-            The sections; by default all.
+            The sections, such as ``["domains", "ranking"]``; by default all.
         refresh : bool
             Whether to send every request, even if the archive or the cache has a response.
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal.
         executor : concurrent.futures.Executor, optional
-            Workers that fetch the responses of a client and derive their tables. Use a
+            Workers that fetch the responses and convert them to tables. Use a
             ``ProcessPoolExecutor`` with the ``spawn`` context, or Dask's ``client.get_executor()``.
             Workers take the token from the environment or the key store.
 
         Returns
         -------
         AddReport
-            What was added, and what failed; true if nothing failed.
+            The numbers of added and skipped responses, and the errors; true if nothing failed.
 
         Raises
         ------
@@ -159,8 +165,9 @@ class Archive(metaclass=Chaptered):
             hosts = source.host if hosts is None else hosts
             source = source.client
         profile = self._options.profile
-        add_options: dict[str, Any] = {}
         groups: Iterable[Group]
+        total = skipped = 0
+        resumed: Sequence[ArchivedResponse] = ()
         if isinstance(source, Client):
             if hosts is None:
                 raise ScopeError(
@@ -173,15 +180,14 @@ class Archive(metaclass=Chaptered):
             wanted_targets = product(projects, unique_list(scopes, Scope) or [Scope()])
             with self._store.typed():
                 index = ResponseIndex(self._store, {project.host for project in projects})
-                targets, resumed_responses, skipped_count = plan_requests(
+                targets, resumed, skipped = plan_requests(
                     self._store, index, wanted_targets, wanted_sections, refresh=refresh
                 )
-            add_options = {"resumed": resumed_responses, "skipped": skipped_count}
             if executor is None:
-                add_options["total"] = sum(len(section_names) for *_, section_names in targets)
+                total = sum(len(section_names) for *_, section_names in targets)
                 groups = fetch_groups(source, targets, refresh)
             else:
-                add_options["total"] = len(targets)
+                total = len(targets)
                 groups = fetch_by_workers(
                     source, targets, executor, ReadingOptions(profile), refresh
                 )
@@ -208,7 +214,14 @@ class Archive(metaclass=Chaptered):
             with self._store.typed():
                 index = ResponseIndex(self._store)
         return add_groups(
-            self._store, ReadingOptions(profile), groups, index, progress=progress, **add_options
+            self._store,
+            ReadingOptions(profile),
+            groups,
+            index,
+            progress=progress,
+            total=total,
+            resumed=resumed,
+            skipped=skipped,
         )
 
     def _check_folder(self) -> None:
@@ -248,18 +261,17 @@ class Archive(metaclass=Chaptered):
         until: When | None = None,
         scope: Scope | None = None,
     ) -> pd.DataFrame:
-        """Read the rows of a table from all responses fetched in a period.
+        """Read one table, with the rows of all responses that were fetched in a period.
 
-        A response covers a window of days, such as the last 30 days. If windows overlap, the same
-        day is in several responses, and `df.aa.aggregate` does not add them up. For one row per
-        day, use `history`.
+        A response covers several days, such as the last 30. So the same day may be in several
+        responses; `df.aa.aggregate` does not add them up. For one row per day, use `history`.
 
         Parameters
         ----------
         section : str
-            The section.
+            The section, such as ``"domains"``.
         table : str, optional
-            The table; by default the section's main table.
+            The table; by default the first table of the section.
         hosts : str or iterable of str, optional
             The hosts; by default all.
         since, until : str, date or datetime, optional
@@ -270,9 +282,10 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         pandas.DataFrame
-            The columns ``host``, ``days``, ``window_start``, ``window_end``, ``filter_…`` and
-            ``fetched_at``, then the columns of the table. Availability, units and sources are
-            metadata. If names clash, the table's own column gets an underscore (``host_``).
+            First the columns ``host``, ``days``, ``window_start``, ``window_end``, one per filter
+            (such as ``filter_engine``) and ``fetched_at``, then those of the table. A column of the
+            table with such a name gets an underscore (``host_``). Units and availability are in
+            ``df.aa``.
 
         Raises
         ------
@@ -298,11 +311,10 @@ class Archive(metaclass=Chaptered):
         scope: Scope | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Read the latest known value of each day: one row per key and day.
+        """Read a table by day, such as ``overview_trend``, with the newest value of each day.
 
-        Use it for tables by day, such as ``overview_trend``. A day is often in several responses;
-        then the newest known value counts. Rows that the service has withdrawn since are left out.
-        A table without days is read as by `read`.
+        A day is often in several responses. The newest value counts that is not missing. Rows that
+        the service no longer reports are left out. A table without days is read as by `read`.
 
         Parameters
         ----------
@@ -317,10 +329,10 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         pandas.DataFrame
-            ``host``, the filters of the requests, the columns of the table, and four more:
-            ``first_seen`` (when the row was first fetched), ``last_seen`` (when its value was last
-            fetched), ``last_changed`` (when its value last changed) and ``revisions`` (how often
-            its value changed).
+            One row per host, filters, key and day. The columns are ``host``, the filters of the
+            requests, the columns of the table, and four more: ``first_seen`` (when the row was
+            first fetched), ``last_seen`` (when its value was last fetched), ``last_changed`` (when
+            its value last changed) and ``revisions`` (how often its value changed).
 
         Raises
         ------
@@ -339,14 +351,14 @@ class Archive(metaclass=Chaptered):
     def sql(self, query: str) -> Any:
         """Run an SQL query over the tables with DuckDB, read-only.
 
-        Write the tables of all sections by their names. If two sections have a table of the same
-        name, write ``SECTION__TABLE``. There are also these tables:
+        A table has its own name, such as ``source_domains``. If two sections have a table of the
+        same name, write ``SECTION__TABLE``. There are also these tables:
 
         - ``responses``: the responses;
         - ``runs``: the calls that changed the archive;
-        - ``availability``: what each response could measure;
-        - ``frames``: the metadata and size of each table in each response;
-        - ``changes``: changed declarations of tables;
+        - ``availability``: which data each response could measure, and why not;
+        - ``frames``: the number of rows and the metadata of each table in each response;
+        - ``changes``: new and changed columns and units;
         - ``columns``: unit, aggregation rule and meaning of every column.
 
         A query cannot read or write other files, change settings, or load extensions.
@@ -386,7 +398,15 @@ class Archive(metaclass=Chaptered):
     def dask(self, section: str, table: str | None = None) -> Any:
         """Return a table as a Dask DataFrame; Dask's workers read its files.
 
-        ``section`` and ``table`` are as for `read`.
+        Parameters
+        ----------
+        section, table
+            As for `read`.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            The rows of all responses, with one partition per file and Arrow dtypes.
 
         Raises
         ------
@@ -399,7 +419,7 @@ class Archive(metaclass=Chaptered):
     @property
     @typed
     def tables(self) -> pd.DataFrame:
-        """A DataFrame with the size of each table: one row per table.
+        """A DataFrame with one row per table of the archive, and its size.
 
         The columns are ``section``, ``table``, ``rows``, ``responses``, ``hosts``, ``first_day``
         and ``last_day`` (on which responses were fetched), ``files`` and ``bytes``.
@@ -409,7 +429,7 @@ class Archive(metaclass=Chaptered):
     @property
     @typed
     def declaration_changes(self) -> pd.DataFrame:
-        """A DataFrame of how declared tables and columns changed: one row per change.
+        """A DataFrame with one row per new or changed table, column or unit.
 
         The columns are ``at`` (the time), ``section``, ``table``, ``column``, ``change`` (such as
         "new column"), ``before`` and ``after``. For changes of measured values see `history`.
@@ -428,7 +448,12 @@ class Archive(metaclass=Chaptered):
         Parameters
         ----------
         when : str, date or datetime
-            The moment; a day means its end in UTC.
+            The moment, such as ``"2026-10-01"``; a day means its end in UTC.
+
+        Returns
+        -------
+        Archive
+            The view. Its `read`, `history` and `sql` use the earlier responses only.
 
         Examples
         --------
@@ -448,7 +473,7 @@ class Archive(metaclass=Chaptered):
         return "the archive"
 
     def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
-        """Yield the archived responses with the host, section, scope and hash of ``source``."""
+        """Yield the archived responses that a DataFrame was read from, as ``source`` names them."""
         conditions = [USABLE]
         for name in ("sha256", "host", "section", "scope"):
             value = getattr(source, name)
@@ -460,7 +485,7 @@ class Archive(metaclass=Chaptered):
                 yield StoredResponse(response_source, response.payload, self._options)
 
     def _archived_frame(self, method: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
-        """Read a DataFrame again by the method and arguments in its metadata."""
+        """Read a DataFrame again, by the method and arguments that its metadata records."""
         scope = arguments.get("scope")
         arguments = {**arguments, "scope": None if scope is None else Scope._from_query(scope)}
         return self.history(**arguments) if method == "history" else self.read(**arguments)
@@ -477,12 +502,13 @@ class Archive(metaclass=Chaptered):
         since: When | None = None,
         until: When | None = None,
     ) -> Explanation:
-        """Explain where a number in an archived table comes from, down to the response's bytes.
+        """Explain where a number in a table comes from, down to the bytes of the response.
 
         Parameters
         ----------
         table : str
-            The table, as ``table`` or ``section.table``. A section's name means its main table.
+            The table, such as ``source_domains`` or ``domains.source_domains``. The name of a
+            section means its first table.
         row : int, label or mapping of str to object, optional
             The row, as for ``df.aa.explain``; by default the first without a value. A mapping can
             have ``host`` and ``fetched_at`` too. If several rows match, the newest is explained.
@@ -494,7 +520,7 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         Explanation
-            The explanation, as a tree.
+            A tree of steps: print it. Each step has ``.value``, ``.formula`` and ``.children``.
 
         Raises
         ------
@@ -552,7 +578,7 @@ class Archive(metaclass=Chaptered):
     def forget(
         self, hosts: str | Iterable[str] | None = None, *, before: When | None = None
     ) -> UpkeepReport:
-        """Delete responses, and all rows derived from them.
+        """Delete responses, and the rows of tables that were made from them.
 
         On an object store, log entries of the last 30 days remain. They may contain the name of a
         deleted host.
@@ -567,7 +593,7 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         UpkeepReport
-            What was removed, and what is left.
+            The number of removed rows, of files and bytes before and after, and of hosts left.
 
         Raises
         ------
@@ -589,8 +615,8 @@ class Archive(metaclass=Chaptered):
         Parameters
         ----------
         replay : bool
-            Whether to also derive the tables again, and compare every row. A newer version of the
-            package may derive other rows, although nothing is damaged.
+            Whether to also make the tables again from the responses, and compare every row. A newer
+            version of the package may make other rows, although nothing is damaged.
 
         Returns
         -------
@@ -608,22 +634,23 @@ class Archive(metaclass=Chaptered):
     def rebuild(
         self, *, profile: ProfileSource | None = None, progress: bool | None = None
     ) -> AddReport:
-        """Derive all tables again from the responses, after a declaration or a profile changed.
+        """Make all tables again from the responses, because their declared columns changed.
 
-        `declaration_changes` lists what changed. A call of `add` that runs at the same time fails;
+        `declaration_changes` lists the changes. A call of `add` that runs at the same time fails;
         call it again.
 
         Parameters
         ----------
         profile : Profile, module, str or path, optional
-            The profile of the service; by default the archive's own.
+            A description of the tables and columns in the service's responses; by default the
+            archive's own.
         progress : bool, optional
             Whether to show a progress bar.
 
         Returns
         -------
         AddReport
-            A report whose ``problems`` are the errors of responses that give no tables.
+            Its ``problems`` are the errors of responses that could not be converted to tables.
         """
         self._check_writable()
         options = self._options
@@ -634,7 +661,7 @@ class Archive(metaclass=Chaptered):
 
     def study(
         self,
-        path: str | os.PathLike[str],
+        path: FilePath,
         *,
         hosts: str | Iterable[str] | None = None,
         since: When | None = None,
@@ -642,7 +669,7 @@ class Archive(metaclass=Chaptered):
         scope: Scope | None = None,
         **about: Any,
     ) -> Study:
-        """Copy selected responses into a new sealed study, to cite and publish.
+        """Copy selected responses into a study: a folder with checksums, to cite and publish.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Read tables of an archive as DataFrames with availability, units and sources."""
+"""Read tables of an archive as DataFrames that know their units, sources and missing data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from aatoolkit._util.defaults import needed
@@ -27,15 +26,16 @@ from aatoolkit.archive.schema import (
 )
 from aatoolkit.archive.snapshot import Selection, Snapshot, identifier, literal
 from aatoolkit.archive.store import MOMENT, ArchiveStore
-from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
+from aatoolkit.availability import UNKNOWN, combine
 from aatoolkit.availability.subject import Condition, Statement
 from aatoolkit.errors import ScopeError, unknown
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.merge import unique_key
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach
+from aatoolkit.metadata.column import with_failures
 from aatoolkit.metadata.recipe import Recipe
-from aatoolkit.normalizer.columns import to_frame
+from aatoolkit.normalizer.columns import encode_categories, to_frame
 
 _RESPONSE_KEY = ("run", "section", "sha256", "fetched_at", "host", "days", *FILTER_COLUMNS)
 """The columns that identify a response, in ``responses`` and in all other tables."""
@@ -48,11 +48,11 @@ _MOST_STATEMENTS = 400
 
 
 ResponseState = dict[str, Any]
-"""The row of a response, with the availability of a table's columns as JSON."""
+"""A row of the table ``responses``; ``states`` says as JSON which columns were measured."""
 
 
 class TableReader:
-    """Reads one table of an archive; without ``table``, the section's main table."""
+    """Reads one table of an archive as a DataFrame; by default the first table of a section."""
 
     def __init__(self, snapshot: Snapshot, section: str, table: str | None) -> None:
         self.snapshot = snapshot
@@ -78,7 +78,7 @@ class TableReader:
         self.section_and_table = {"section": section_name, "table": self.stored_table.table.name}
 
     def check(self, selection: Selection) -> None:
-        """Raise `ScopeError` if no response has the selected hosts, scope and time."""
+        """Raise `ScopeError` if the archive has no response for the selected hosts and time."""
         section, scope = self.section_and_table["section"], selection.scope
         responses = self.snapshot.rows(
             "SELECT host, scope, min(fetched_at) AS first FROM responses WHERE section = $1 "
@@ -104,7 +104,7 @@ class TableReader:
             )
 
     def read(self, selection: Selection) -> pd.DataFrame:
-        """Return the table's rows from the selected responses, ordered by host, time and key."""
+        """Return the rows of the selected responses as a DataFrame, sorted by host and time."""
         self.check(selection)
         sort_columns = ["host", "fetched_at", "days", *self.stored_table.key, "_row"]
         sql = (
@@ -116,9 +116,10 @@ class TableReader:
         return self._build_frame(self._query(sql), selection, recipe, CONTEXT, context_key)
 
     def history(self, fetch_selection: Selection, day_selection: Selection) -> pd.DataFrame:
-        """Return one row per key and day, with the newest value in the selected responses.
+        """Return a DataFrame with one row per key and day, and the newest value of each.
 
-        ``day_selection`` limits the days in the result.
+        ``fetch_selection`` selects the responses by host and time of fetch, ``day_selection`` the
+        days in the result.
         """
         self.check(fetch_selection)
         rows = self._query(
@@ -152,7 +153,10 @@ class TableReader:
         return rows.cast(pa.schema(fields))
 
     def _read_states(self, selection: Selection) -> tuple[list[ResponseState], int]:
-        """Return selected responses with their column metadata, and how many requests failed."""
+        """Return the selected responses, and the number of failed requests.
+
+        Each response has the metadata of the table's columns as JSON, under ``states``.
+        """
         same_response_sql = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
         )
@@ -183,7 +187,25 @@ class TableReader:
         extra_columns: Sequence[str] = (),
         moment_column: str = "fetched_at",
     ) -> pd.DataFrame:
-        """Return rows as a DataFrame with the metadata of its columns."""
+        """Convert rows from Arrow to a DataFrame with metadata.
+
+        Parameters
+        ----------
+        rows : pyarrow.Table
+            The rows, with all columns.
+        selection : Selection
+            The responses that the rows come from.
+        recipe : list
+            The method and arguments by which the DataFrame can be read again.
+        context : sequence of str
+            The columns to put first, such as ``host``.
+        context_key : sequence of str
+            The columns that identify a row, together with the key of the table.
+        extra_columns : sequence of str
+            The columns to put last, such as ``revisions``.
+        moment_column : str
+            The column with the time of fetch.
+        """
         table = self.stored_table
         responses, failed_count = self._read_states(selection)
         names = [name for name in rows.column_names if name in table.columns]
@@ -193,9 +215,7 @@ class TableReader:
         frame = to_frame(_with_categories(rows.select([*context, *names, *extra_columns]), table))
         columns = self._column_metadata(names, responses, moment_column)
         if failed_count:
-            reason = f"{failed_count} of {failed_count + len(responses)} responses failed"
-            failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
-            columns = {name: column.with_absences(failure) for name, column in columns.items()}
+            columns = with_failures(columns, failed_count, len(responses))
         metadata = FrameMetadata(
             {name: columns.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
@@ -207,7 +227,10 @@ class TableReader:
     def _column_metadata(
         self, names: Sequence[str], responses: Sequence[ResponseState], moment_column: str
     ) -> dict[str, ColumnMetadata]:
-        """Return the metadata of each column in ``names``, combined from all ``responses``."""
+        """Combine the metadata of columns from several responses.
+
+        If the responses differ, the result says for which hosts and times a column was measured.
+        """
         table = self.stored_table
         declared_names = {name: column.name for name, column in table.columns.items()}
         stored_names = {column: name for name, column in declared_names.items()}
@@ -245,9 +268,13 @@ class TableReader:
 def _group_conditions(
     groups: Mapping[str, Sequence[ResponseState]], moment_column: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
-    """Return conditions on host and time that select the rows of each group of responses.
+    """Describe by host and time which rows come from each group of responses.
 
-    The result is None if there are too many conditions.
+    Returns
+    -------
+    list of (str, tuple of Condition), optional
+        The key of a group, and conditions that its rows meet, such as ``host in a.example``. None
+        if there are too many.
     """
     hosts_by_states = {
         states: sorted({row["host"] for row in group}) for states, group in groups.items()
@@ -267,18 +294,15 @@ def _group_conditions(
 
 
 def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
-    """Return ``rows`` with the category columns dictionary-encoded."""
+    """Return an Arrow table whose category columns are encoded as categories."""
     for name, column in table.columns.items():
-        if column.dtype != "category" or name not in rows.column_names:
-            continue
-        texts = rows[name].cast("string")
-        new_levels = {*pc.unique(texts).drop_null().to_pylist()} - {*column.levels}
-        levels = pa.array(
-            [*column.levels, *(() if column.ordered else sorted(new_levels))], "string"
-        )
-        codes = pa.concat_arrays(pc.index_in(texts, levels).chunks or [pa.array([], "int32")])
-        category_column = pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
-        rows = rows.set_column(rows.column_names.index(name), name, category_column)
+        if column.dtype == "category" and name in rows.column_names:
+            texts = rows[name].combine_chunks()
+            new_levels = {*texts.unique().to_pylist()} - {*column.levels, None}
+            categories = encode_categories(
+                texts, column, () if column.ordered else sorted(new_levels)
+            )
+            rows = rows.set_column(rows.column_names.index(name), name, categories)
     return rows
 
 
@@ -348,7 +372,11 @@ def _history_sql(table: StoredTable, where: str, day_selection: Selection) -> st
 
 
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
-    """Map each table name in a user's SQL query to the path of the table."""
+    """Return the names that a user's SQL query may use, each with the path of its table.
+
+    A list instead of a path means that two sections have a table of this name. A function makes the
+    table.
+    """
     tables: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():
         tables[table] = [table] if table in tables else path
@@ -361,7 +389,7 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _columns_of(snapshot: Snapshot) -> pa.Table:
-    """Return a table of all columns in the archive, with unit and meaning."""
+    """Return an Arrow table with one row per column of the archive: its unit and meaning."""
     rows = []
     for path in filter(snapshot.has, stored_tables(snapshot.store)):
         stored_table = load_stored_table(snapshot.store, path)
@@ -382,7 +410,7 @@ def _columns_of(snapshot: Snapshot) -> pa.Table:
 
 
 def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
-    """Return one row per table, with its numbers of rows, responses, hosts, files and bytes."""
+    """Return a DataFrame with one row per table: its rows, responses, hosts, files and bytes."""
     rows: list[dict[str, Any]] = []
     for path, (section, table) in stored_tables(snapshot.store).items():
         files = snapshot.files(path)
@@ -436,7 +464,7 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
 def _read_file(
     file: str, *, store: ArchiveStore, schema: pa.Schema, condition: ds.Expression
 ) -> pd.DataFrame:
-    """Return the rows of one data file that meet a condition."""
+    """Read the rows of one Parquet file that meet a condition, as a DataFrame."""
     dataset = ds.dataset(
         file if store.is_local else file.removeprefix(f"{store.root}/"),
         schema=schema,

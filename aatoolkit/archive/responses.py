@@ -38,8 +38,9 @@ RequestKey = tuple[str, str, str]
 class ArchivedResponse:
     """One response in an archive, or one failed request with its error.
 
-    ``scope`` is a query string, ``headers`` and ``error`` are JSON. ``body`` is None if another row
-    stores the same body.
+    The attributes are the columns of the table ``responses``. ``scope`` is a query string such as
+    ``days=30``; ``headers`` and ``error`` are JSON. ``body`` is None if another row stores the same
+    body.
     """
 
     run: str
@@ -60,7 +61,7 @@ class ArchivedResponse:
 
     @classmethod
     def of(cls, run: str, payload: Payload) -> ArchivedResponse:
-        """Return a payload as a row of the archive."""
+        """Create the row for a response of the call, or run, of this name."""
         if payload.host is None or payload.section is None or payload.scope is None:
             raise ArchiveError(
                 "a response without host, section and scope cannot be archived; give payloads "
@@ -92,7 +93,7 @@ class ArchivedResponse:
     def of_error(
         cls, run: str, request_key: RequestKey, error: AAToolkitError, moment: datetime
     ) -> ArchivedResponse:
-        """Return a failed request as a row of the archive."""
+        """Create the row for a failed request, with its error as JSON."""
         body = error.body if isinstance(error, StatusError) else None
         return cls(
             run,
@@ -112,12 +113,12 @@ class ArchivedResponse:
 
     @property
     def request_key(self) -> RequestKey:
-        """The key of the request: host, section and scope."""
+        """Host, section and filters of the request, such as ``days=30``."""
         return self.host, self.section, self.scope
 
     @property
     def key(self) -> ResponseKey:
-        """Host, section, scope, time of fetch and SHA-256 of the response."""
+        """A tuple that identifies the response: its request, time of fetch and SHA-256."""
         return *self.request_key, self.fetched_at, self.sha256 or ""
 
     @property
@@ -126,7 +127,7 @@ class ArchivedResponse:
         return f"{self.fetched_at:%Y-%m}"
 
     def payload(self) -> Payload:
-        """Return the payload of the response."""
+        """Return the response as a `Payload`; raise `ArchiveError` if its body is damaged."""
         payload = Payload(
             self.body or b"",
             url=self.url,
@@ -150,7 +151,7 @@ class ArchivedResponse:
 
     @cached_property
     def context(self) -> dict[str, Any]:
-        """The values of the columns ``host``, ``days`` and so on in all rows from this response."""
+        """The values of ``host``, ``days`` and so on, with which all rows of a response begin."""
         scope = Scope._from_query(self.scope)
         own_names = (name for name in CONTEXT_FIELDS.names if hasattr(self, name))
         return {
@@ -163,7 +164,7 @@ class ArchivedResponse:
 
 
 def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
-    """Return responses as rows of the table ``responses``, with compressed bodies."""
+    """Convert responses to an Arrow table with compressed bodies, to append to ``responses``."""
     codec = pa.Codec(_CODEC, _COMPRESSION_LEVEL)
     rows = []
     for response in responses:
@@ -174,7 +175,7 @@ def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
 
 
 def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
-    """Return the response in a row of the table ``responses``."""
+    """Create a response from a row of the table ``responses``, and decompress its body."""
     values = {field.name: row[field.name] for field in fields(ArchivedResponse)}
     values["fetched_at"] = values["fetched_at"].astimezone(UTC)
     try:
@@ -189,7 +190,7 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
 
 
 def source_of(row: Mapping[str, Any]) -> Source:
-    """Return host, section, URL and so on of a response as a `Source`."""
+    """Create the `Source` of a DataFrame (host, section, URL, time) from a row of a response."""
     fetched_at = row["fetched_at"].astimezone(UTC)
     return Source(
         row["host"],
@@ -208,7 +209,7 @@ def source_of(row: Mapping[str, Any]) -> Source:
 
 
 class ResponseIndex:
-    """Tells which responses are already in an archive."""
+    """Tells which responses an archive has already, so that none is added twice."""
 
     def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:
         self._snapshot = Snapshot(store)
@@ -239,22 +240,22 @@ class ResponseIndex:
                 self._bodies.add((*request_key, row["sha256"]))
 
     def has(self, response: ArchivedResponse) -> bool:
-        """Return whether this response is in the archive."""
+        """Return whether the archive has this response: same request, time of fetch and body."""
         self._load(response.month)
         return response.error is None and response.key in self._response_keys
 
     def is_archived(self, request_key: RequestKey, day: date) -> bool:
-        """Return whether the archive has a response to this request from ``day``."""
+        """Return whether the archive has a response to this request from this day."""
         self._load(f"{day:%Y-%m}")
         return (request_key, day) in self._archived_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
-        """Return whether the archive has the same body from the same request."""
+        """Return whether the archive has the body of this response, perhaps from another day."""
         self._load(response.month)
         return (*response.request_key, response.sha256 or "") in self._bodies
 
     def add(self, response: ArchivedResponse) -> None:
-        """Add a response to the index."""
+        """Remember a response that is being added to the archive."""
         if response.error is None:
             self._response_keys.add(response.key)
             if response.body is not None:
@@ -266,7 +267,7 @@ _BATCH_SIZE = 2000
 
 
 def read_groups(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
-    """Yield stored responses with their bodies, as one list per run, host and scope.
+    """Yield stored responses with their bodies, as one list per run, host and filters.
 
     ``where`` is an SQL condition that selects the responses.
     """

@@ -1,7 +1,7 @@
 """The columns of an archive's Delta tables.
 
-Every table begins with columns such as ``host``. The declaration of a table (units, key,
-descriptions) is stored in the properties of its Delta table.
+Every table begins with columns such as ``host``. Its declaration (the columns with their units and
+descriptions, and the key) is stored in the properties of the Delta table.
 """
 
 from __future__ import annotations
@@ -101,9 +101,10 @@ ROW_COLUMN = Column(
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A declared table, as it is stored in an archive.
+    """The declaration of a table, with the names that its columns have in an archive.
 
-    ``prefix`` precedes the table's name in metadata; it is empty for the default profile.
+    ``prefix`` precedes the table's name in the metadata of DataFrames; it is empty for the tables
+    that this package describes.
     """
 
     section: str
@@ -117,12 +118,12 @@ class StoredTable:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """The declared columns, by their names in the archive."""
+        """Maps the name of each column in the archive to its declaration."""
         return {self.stored_name(column.name): column for column in self.table.columns}
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key columns, by their names in the archive."""
+        """The names in the archive of the columns that identify a row."""
         return tuple(map(self.stored_name, self.table.key))
 
     def stored_name(self, name: str) -> str:
@@ -140,7 +141,7 @@ class StoredTable:
 
     @cached_property
     def _moment(self) -> str | None:
-        """The declared name of the key column with days or timestamps, if there is one."""
+        """The key column with days or timestamps, by its declared name; None if there is none."""
         dtypes = {name: self.table[name].dtype for name in self.table.key}
         return next(
             (name for name, dtype in dtypes.items() if dtype in ("date", "timestamp")), None
@@ -148,7 +149,7 @@ class StoredTable:
 
     @property
     def moment(self) -> str | None:
-        """The name of the key column with days or timestamps, if there is one."""
+        """The key column with days or timestamps, by its name in the archive; None if none."""
         return self._moment and self.stored_name(self._moment)
 
     def schema(self) -> pa.Schema:
@@ -157,7 +158,7 @@ class StoredTable:
         return pa.schema([*CONTEXT_FIELDS, *pa.schema({**types, "_row": "int64"})])
 
     def configuration(self) -> dict[str, str]:
-        """Return the declaration as texts, for the properties of a Delta table."""
+        """Return the declaration as a dict of texts, to store it in the Delta table."""
         return {
             SECTION: self.section,
             PREFIX: self.prefix,
@@ -166,7 +167,10 @@ class StoredTable:
 
     @classmethod
     def load(cls, configuration: Mapping[str, str], path: str) -> StoredTable:
-        """Return the declared table from the properties of a Delta table."""
+        """Create the declaration from the properties of a Delta table.
+
+        ``path`` is the path of the table, for the error if they are damaged.
+        """
         try:
             declaration = load_table(json.loads(configuration[DECLARATION]))
             stored_table = cls(configuration[SECTION], declaration, configuration[PREFIX])
@@ -182,7 +186,7 @@ class StoredTable:
 
 
 def path_of(section: str, table: str) -> str:
-    """Return the path of a table in the archive.
+    """Return the path of a table below the folder of the archive.
 
     Examples
     --------
@@ -193,7 +197,7 @@ def path_of(section: str, table: str) -> str:
 
 
 def _folder_name(name: str) -> str:
-    """Return ``name``, or a shortened name with a hash if ``name`` cannot be a folder."""
+    """Return a name that can be a folder: the same name, or a shortened one with a hash."""
     if _FOLDER_NAME.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_BYTES:
         return name
     stem = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
@@ -201,7 +205,10 @@ def _folder_name(name: str) -> str:
 
 
 def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return ``table`` converted to ``schema``; missing columns are filled with nulls."""
+    """Convert an Arrow table to a schema; missing columns are filled with nulls.
+
+    Raise `ArchiveError` if the table has other columns, or values that do not fit.
+    """
     unknown_columns = [name for name in table.column_names if name not in schema.names]
     problem = f"there is no column {', '.join(unknown_columns)}" if unknown_columns else ""
     columns = []
@@ -242,7 +249,7 @@ def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
 
 
 def load_stored_table(store: ArchiveStore, path: str) -> StoredTable:
-    """Return the declared table at ``path`` of the archive."""
+    """Read the declaration of the table at a path of the archive."""
     table = store.peek(path)
     if table is None:
         raise ArchiveError(f"the table {path} of the archive is missing; try rebuild()")
@@ -250,7 +257,7 @@ def load_stored_table(store: ArchiveStore, path: str) -> StoredTable:
 
 
 def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
-    """Add a row to the table ``changes`` for each new table."""
+    """Add a row to the table ``changes`` for each table that the archive has not had before."""
     existing_tables = stored_tables(store)
     new_tables = [table for table in tables if table.name not in existing_tables]
     add_changes(
@@ -260,7 +267,10 @@ def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> Non
 
 
 def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
-    """Create a Delta table, or add missing columns to it, and return it."""
+    """Return the Delta table for a declaration, after creating it or adding missing columns.
+
+    Raise `ArchiveError` if the stored columns have other dtypes or units.
+    """
     declaration, configuration = declared_table.table, declared_table.configuration()
     delta_table = store.open(declared_table.name)
     if delta_table is None:
@@ -336,7 +346,7 @@ def differences(old_table: Table, new_table: Table) -> list[tuple[str, str, str]
 
 
 def add_changes(store: ArchiveStore, changes: Iterable[Change]) -> None:
-    """Append rows to the table ``changes``."""
+    """Append rows to the table ``changes``, which lists new and changed columns."""
     now = datetime.now(UTC)
     rows = [
         {

@@ -1,6 +1,6 @@
 """SQL queries on the tables of an archive, and selections of rows.
 
-Rows of a run, i.e. of one call of `Archive.add`, are visible when all of them are written.
+A run is one call of `Archive.add`. Readers see its rows when all of them are written.
 """
 
 from __future__ import annotations
@@ -62,7 +62,13 @@ def identifier(name: str) -> str:
 
 
 def sql_in(column: str, values: Iterable[str]) -> str:
-    """Return the SQL condition that ``column`` has one of ``values``."""
+    """Return the SQL condition that a column has one of some values.
+
+    Examples
+    --------
+    >>> print(sql_in("host", ["b.example", "a.example"]))
+    "host" IN ('a.example', 'b.example')
+    """
     literals = ", ".join(map(literal, sorted(values)))
     return f"{identifier(column)} IN ({literals})" if literals else "false"
 
@@ -90,7 +96,10 @@ When = str | date | datetime
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of rows by host, time of fetch and scope; None selects all."""
+    """A selection of rows by host, time of fetch and filters of the request.
+
+    None selects all.
+    """
 
     hosts: tuple[str, ...] | None = None
     since: datetime | None = None
@@ -105,7 +114,7 @@ class Selection:
         until: When | None = None,
         scope: Scope | None = None,
     ) -> Selection:
-        """Return the selection for a user's arguments, as in `Archive.read`."""
+        """Create a selection from the arguments of a method such as `Archive.read`."""
         first_moment, last_moment = moment(since, "since"), moment(until, "until", is_last=True)
         if first_moment and last_moment and first_moment > last_moment:
             raise ScopeError(
@@ -118,13 +127,13 @@ class Selection:
         return cls(names, first_moment, last_moment, scope)
 
     def before(self, limit: datetime | None) -> Selection:
-        """Return this selection, limited to responses fetched until ``limit``."""
+        """Return this selection, limited to responses fetched until a moment."""
         if limit is None:
             return self
         return replace(self, until=limit if self.until is None else min(self.until, limit))
 
     def period_conditions(self, column: str) -> list[str]:
-        """Return SQL conditions that ``column`` lies between ``since`` and ``until``."""
+        """Return SQL conditions that a column of times lies between ``since`` and ``until``."""
         limits = {">=": self.since, "<=": self.until}
         return [f"{column} {sign} {literal(limit)}" for sign, limit in limits.items() if limit]
 
@@ -144,7 +153,7 @@ class Selection:
         return " AND ".join(conditions) or "true"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the selection as a dict of JSON values."""
+        """Convert the selection to a dict of JSON values, without what is None."""
         values = {
             "hosts": self.hosts and [*self.hosts],
             "since": self.since and self.since.isoformat(),
@@ -155,7 +164,9 @@ class Selection:
 
 
 def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime | None:
-    """Return ``value`` as a moment in UTC: for a day, its first or its last moment.
+    """Convert a day or moment to a datetime in UTC; a day gives its first or last moment.
+
+    ``name`` is the argument that has the value, for the error if it cannot be parsed.
 
     Examples
     --------
@@ -185,9 +196,9 @@ def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime 
 
 @dataclass(frozen=True)
 class VisibleFiles:
-    """The data files of one table, and the runs whose rows are hidden from readers.
+    """The data files of one table, and the unfinished runs whose rows readers must not see.
 
-    If ``is_extended``, some files lack columns of the schema.
+    ``is_extended`` tells whether some files lack columns of the schema.
     """
 
     table: Any | None
@@ -199,7 +210,11 @@ class VisibleFiles:
 
 
 class Snapshot:
-    """The visible rows of an archive at one moment."""
+    """The tables of an archive as readers see them at one moment, for SQL queries.
+
+    ``committed`` are the finished calls of `Archive.add` whose rows are seen; by default all.
+    ``tables`` are Delta tables that are open already, by path.
+    """
 
     def __init__(
         self,
@@ -213,7 +228,7 @@ class Snapshot:
         self._files: dict[str, VisibleFiles] = {}
 
     def files(self, name: str) -> VisibleFiles:
-        """Return the data files of a table, and the runs whose rows are hidden."""
+        """Return the data files of a table, and the runs whose rows readers must not see."""
         if name not in self._files:
             table = self._tables.get(name) or self.store.peek(name)
             self._files[name] = VisibleFiles(None) if table is None else self._files_of(name, table)
@@ -251,7 +266,16 @@ class Snapshot:
     ) -> pa.Table:
         """Run an SQL query on tables of the archive, and return an Arrow table.
 
-        ``views`` maps other names in the query to paths or Arrow tables.
+        Parameters
+        ----------
+        sql : str
+            The query, with parameters ``$1``, ``$2`` and so on.
+        *paths : str
+            The paths of the tables that the query names.
+        values : list, optional
+            The values of the parameters.
+        **views : str or pyarrow.Table
+            Other names in the query, with the path of a table or the table itself.
         """
         with _connection(os.getpid()).cursor() as connection:
             for view, source in {**{path: path for path in paths}, **views}.items():
@@ -267,11 +291,11 @@ class Snapshot:
                 ) from None
 
     def rows(self, sql: str, *paths: str, **options: Any) -> list[dict[str, Any]]:
-        """Run an SQL query as by `query`, and return one dict per row."""
+        """Run an SQL query, and return one dict per row; the arguments are those of `query`."""
         return list(self.query(sql, *paths, **options).to_pylist())
 
     def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:
-        """Create an SQL view of a table's visible rows."""
+        """Create an SQL view of the rows of a table that readers may see."""
         files = self.files(path)
         if files.table is None:
             raise ArchiveError(
@@ -313,9 +337,10 @@ class Snapshot:
     # -- queries of users ----------------------------------------------------------------------
 
     def relation(self, query: str, tables: Mapping[str, Any], until: datetime | None) -> Any:
-        """Run a user's SQL query on ``tables`` only, and return its rows.
+        """Run a user's SQL query, which can read nothing but some tables, and return its rows.
 
-        Rows fetched after ``until`` are left out.
+        ``tables`` is the result of `sql_tables`. Rows fetched after ``until`` are left out. The
+        result is a ``duckdb.DuckDBPyRelation``.
         """
         engine = duckdb()
         with self.typed(tables):
@@ -354,7 +379,10 @@ class Snapshot:
 
     @contextlib.contextmanager
     def typed(self, tables: Iterable[str]) -> Iterator[None]:
-        """Convert DuckDB's errors in a ``with`` block to `ArchiveError`."""
+        """Convert DuckDB's errors in a ``with`` block to `ArchiveError`.
+
+        ``tables`` are the names that the query may use, for a suggestion.
+        """
         try:
             yield
         except (duckdb().Error, UnicodeError) as error:

@@ -41,7 +41,7 @@ import pyarrow.dataset as ds
 from pyarrow.fs import FileSelector, FileSystem, LocalFileSystem, PyFileSystem, SubTreeFileSystem
 
 from aatoolkit._util.defaults import needed
-from aatoolkit._util.files import mismatches
+from aatoolkit._util.files import FilePath
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.study.files import sha256_of, versions
@@ -81,9 +81,7 @@ class ArchiveStore:
     ``storage_options`` are deltalake's options for the object store.
     """
 
-    def __init__(
-        self, root: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, root: FilePath, storage_options: Mapping[str, str] | None = None) -> None:
         uri = os.fspath(root)
         self.is_local = "://" not in uri
         try:
@@ -127,11 +125,11 @@ class ArchiveStore:
         stream.close()
 
     def uri(self, name: str) -> str:
-        """Return the path or URI of the table ``name``."""
+        """Return the path or address of a table."""
         return f"{self.root}/{name}"
 
     def open(self, name: str) -> Any | None:
-        """Return the latest version of a Delta table, or None."""
+        """Open the latest version of a Delta table, and return it; None if there is none."""
         deltalake = engine()
         with self.errors(name):
             if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
@@ -142,7 +140,7 @@ class ArchiveStore:
                 return None
 
     def peek(self, name: str) -> Any | None:
-        """Return the latest version of a Delta table for reading, cached if it is in a folder."""
+        """Return the latest version of a Delta table, from memory if its files are unchanged."""
         last_log_state, table = self._peeked_tables.get(name, (None, None))
         log_state = self._log_state(name) if self.is_local else None
         if log_state is None or last_log_state != log_state:
@@ -151,7 +149,10 @@ class ArchiveStore:
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
-        """Return all rows of a small table, cached until they change."""
+        """Return all rows of a small table as dicts, from memory if they are unchanged.
+
+        The result is None if there is no such table.
+        """
         table = self.peek(name)
         if table is None:
             return None
@@ -168,7 +169,7 @@ class ArchiveStore:
         return table.to_pyarrow_dataset(filesystem=files)
 
     def _log_state(self, name: str) -> tuple[Any, ...] | None:
-        """Return name, inode, time and size of the latest log file of a table."""
+        """Return a tuple that changes with every commit to a table; None if it has no log."""
         folder = Path(self.uri(name), "_delta_log")
         with contextlib.suppress(OSError, ValueError):
             last_file = max(file for file in os.listdir(folder) if file.endswith(".json"))
@@ -183,7 +184,10 @@ class ArchiveStore:
         *,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
-        """Return a Delta table, after creating it or adding missing columns."""
+        """Return the Delta table of this name, after creating it or adding missing columns.
+
+        ``configuration`` has the properties of a new table.
+        """
         deltalake = engine()
         table = self.open(name)
         if table is not None:
@@ -237,7 +241,7 @@ class ArchiveStore:
             commit()
 
     def actions(self, name: str, table: Any) -> list[dict[str, Any]]:
-        """Return size, number of rows and month of each data file of a Delta table."""
+        """Return one dict per data file of a Delta table: its size, number of rows and month."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
         column_names = [name for name in _FILE_FACTS if name in actions.column_names]
@@ -299,7 +303,10 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
 
 
 def retry(action: Callable[[], R], before_retry: Callable[[], Any] = int) -> R:
-    """Call ``action`` until it raises no `ArchiveConflict`, and return its result."""
+    """Call a function again and again until it raises no `ArchiveConflict`; return its result.
+
+    ``before_retry`` is called before each further attempt.
+    """
     for attempt in range(TRIES - 1):
         try:
             return action()
@@ -310,7 +317,7 @@ def retry(action: Callable[[], R], before_retry: Callable[[], Any] = int) -> R:
 
 
 def write_options() -> Any:
-    """Return the options with which data files are written."""
+    """Return deltalake's options for writing data files: the compression."""
     return engine().WriterProperties(compression="ZSTD", compression_level=6)
 
 
@@ -334,7 +341,7 @@ DEAD_AFTER = timedelta(hours=24)
 
 
 def new_run() -> str:
-    """Return a new name for a run; names sort by time.
+    """Return a new name for a run (a call that changes the archive); names sort by time.
 
     Examples
     --------
@@ -346,7 +353,7 @@ def new_run() -> str:
 
 @dataclass(frozen=True)
 class RunLog:
-    """The rows of the table ``runs`` at one moment; the table exists if the archive does."""
+    """The rows of the table ``runs``: the calls that changed the archive, and their states."""
 
     rows: list[dict[str, Any]]
     exists: bool = True
@@ -356,22 +363,22 @@ class RunLog:
 
     @property
     def committed(self) -> frozenset[str]:
-        """The runs whose rows are visible."""
+        """The names of the finished runs, whose rows readers see."""
         return self._runs_in("committed")
 
     @property
     def unfinished(self) -> frozenset[str]:
-        """The runs that were begun, but neither committed nor removed."""
+        """The names of the runs that were begun, but neither committed nor removed."""
         return self._runs_in("begun", "alive") - self._runs_in("committed", "removed")
 
     @property
     def begun(self) -> frozenset[str]:
-        """The runs that may have rows in the tables."""
+        """The names of the runs, finished or not, that may have rows in the tables."""
         return self._runs_in("begun", "alive", "committed") - self._runs_in("removed")
 
     @property
     def removing(self) -> frozenset[str]:
-        """The runs whose rows are being removed or were removed."""
+        """The names of the interrupted runs whose rows are being removed or were removed."""
         return self._runs_in("removing", "removed")
 
     @property
@@ -380,7 +387,7 @@ class RunLog:
         return self._runs_in("rebuilding") - self._runs_in("rebuilt")
 
     def dead(self, now: datetime) -> frozenset[str]:
-        """Return the unfinished runs that have logged nothing for a day."""
+        """Return the names of the unfinished runs that have logged nothing for a day."""
         last_log_times: dict[str, datetime] = {}
         for row in self.rows:
             last_log_times[row["run"]] = max(row["at"], last_log_times.get(row["run"], row["at"]))
@@ -388,7 +395,7 @@ class RunLog:
 
 
 def read_runs(store: ArchiveStore) -> RunLog:
-    """Return the log of runs."""
+    """Read the log of runs, i.e. of all calls that changed the archive."""
     rows = store.rows_of(RUNS)
     return RunLog(rows or [], rows is not None)
 
@@ -401,9 +408,20 @@ def log(
     check: Callable[[RunLog], None] = lambda _: None,
     **counts: int,
 ) -> None:
-    """Append a row to the log of runs: ``run`` enters ``state``.
+    """Append a row to the log of runs.
 
-    ``check`` is called with the log before, and may raise an error.
+    Parameters
+    ----------
+    store : ArchiveStore
+        The Delta tables of the archive.
+    run : str
+        The name of the run.
+    state : str
+        The new state of the run, such as ``"committed"``.
+    check : callable, optional
+        A function that gets the log as it is before, and may raise an error to prevent the row.
+    **counts : int
+        The numbers of ``responses`` and of ``failed`` requests.
     """
     note, now = json_text(versions()), datetime.now(UTC)
     row = {"run": run, "state": state, "at": now, "note": note, **counts}
@@ -425,9 +443,9 @@ CHECKSUMS = "checksums"
 
 
 class Checksums:
-    """The recorded checksums of the files of an archive.
+    """The recorded SHA-256 of each file of an archive, in ``files`` by table and path.
 
-    ``files`` has the SHA-256 of each file, by table and path.
+    With ``ignores_cache``, the files of checksums are read again.
     """
 
     def __init__(self, store: ArchiveStore, *, ignores_cache: bool = False) -> None:
@@ -481,28 +499,22 @@ class Checksums:
         max_version = max(map(_read_log_version, recorded_digests), default=-1)
         if table.version() < max_version:
             yield f"its last commits are gone: it is at {table.version()}, and was at {max_version}"
-        paths = [*paths_of(store, name, table)]
-        actual_digests = {
-            path: _sha256(store, f"{name}/{path}")
-            for path in paths
+        for path in paths_of(store, name, table):
+            self.unchecked += path not in recorded_digests
+            full_path = f"{name}/{path}"
             # Reading a pipe or a device might never end.
-            if store.files.get_file_info(f"{name}/{path}").is_file
-        }
-        self.unchecked += len({*paths} - {*recorded_digests})
-        expected_digests = {
-            path: recorded_digests.get(path, actual_digests.get(path, "")) for path in paths
-        }
-        for kind, path in mismatches(expected_digests, actual_digests):
-            state = "missing, or no file" if kind == "missing" else "not what was written"
-            yield f"the file {path} is {state}"
+            if not store.files.get_file_info(full_path).is_file:
+                yield f"the file {path} is missing, or no file"
+            elif (digest := _sha256(store, full_path)) != recorded_digests.get(path, digest):
+                yield f"the file {path} is not what was written"
 
 
 def add_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()
 ) -> None:
-    """Record the checksums of files that have none yet.
+    """Record the SHA-256 of each file that has none yet.
 
-    ``runs`` are the runs that wrote these files.
+    ``tables`` are Delta tables by name. ``runs`` are the names of the runs that wrote the files.
     """
     digests_by_table = Checksums(store).files
     digests = {}
@@ -522,9 +534,9 @@ def add_checksums(
 def replace_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], *, new_tables: Collection[str] = ()
 ) -> None:
-    """Record the checksums of all tables in one new file, and delete the older files of checksums.
+    """Record the SHA-256 of all files in one new file of checksums, and delete the older ones.
 
-    Checksums of ``new_tables`` are computed again.
+    ``tables`` are Delta tables by name. For ``new_tables``, the checksums are computed again.
     """
     committed_runs = read_runs(store).committed
     old_checksums = Checksums(store)
@@ -555,7 +567,7 @@ def _digests(
 
 
 def _write_checksums(store: ArchiveStore, content: Mapping[str, Any]) -> str:
-    """Write a file of checksums, and return its name."""
+    """Write a file of checksums, named after its own SHA-256, and return its name."""
     data = json_text(content).encode()
     name = f"{sha256_of(data)}.json"
     with store.errors(CHECKSUMS):

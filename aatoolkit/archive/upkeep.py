@@ -92,7 +92,7 @@ class UpkeepReport:
 
 
 def data_table_names(store: ArchiveStore) -> list[str]:
-    """Return the names of ``responses`` and of all tables derived from it."""
+    """Return the names of the table ``responses``, and of all tables made from it."""
     return [RESPONSES, *stored_tables(store), *STATEMENT_TABLES]
 
 
@@ -103,7 +103,10 @@ def all_tables(store: ArchiveStore) -> dict[str, Any]:
 
 
 def compact(store: ArchiveStore, *, keep_hours: float, removed_rows: int = 0) -> UpkeepReport:
-    """Join small files, delete old files, and remove rows of interrupted runs."""
+    """Join small files, delete files older than ``keep_hours``, and report it.
+
+    Rows of interrupted calls are removed too. ``removed_rows`` is a number for the report.
+    """
     counts_before = _count_files(store, all_tables(store))
     _remove_dead_runs(store)
     busy_tables = []
@@ -158,7 +161,10 @@ def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> N
 def forget(
     store: ArchiveStore, hosts: Sequence[str] | None, before: datetime | None
 ) -> UpkeepReport:
-    """Delete responses of ``hosts`` fetched before a moment, and all rows derived from them."""
+    """Delete the responses of some hosts, fetched before a moment, and their rows in all tables.
+
+    None for ``hosts`` or ``before`` sets no limit.
+    """
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
     # From here on no run that began before can be committed: it may refer to deleted bodies.
@@ -186,7 +192,7 @@ def forget(
 
 
 def _cast_moment(moment: datetime) -> str:
-    """Return a moment as an SQL literal for deltalake."""
+    """Return a moment as SQL text that deltalake understands."""
     arrow_type = "'Timestamp(Microsecond, Some(\"UTC\"))'"
     return f"arrow_cast('{moment.isoformat()}', {arrow_type})"
 
@@ -312,7 +318,10 @@ class ArchiveCheck:
 
 
 def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> ArchiveCheck:
-    """Check all files, responses and row counts; with ``replay``, also every row."""
+    """Compare all files and responses with their checksums, and count the rows of tables.
+
+    With ``replay``, make the tables again from the responses and compare every row.
+    """
     checksums = Checksums(store, ignores_cache=True)
     problems = [
         (CHECKSUMS, f"the file {name} is not what was written") for name in checksums.damaged
@@ -373,7 +382,7 @@ def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
 
 
 def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
-    """Yield a problem for each table and host with a wrong number of rows."""
+    """Count the rows of each table and host, and yield a problem where the number is wrong."""
     response_key = ", ".join(_RESPONSE_KEY)
     same_response_sql = " AND ".join(
         f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY
@@ -396,7 +405,7 @@ def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
 
 
 def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
-    """Derive the tables again, and return a problem for each table that differs."""
+    """Make the tables again from the responses, and return a problem for each difference."""
     problems: list[Problem] = []
     buffer = TableBuffer()
     for archived_response, derived_response in derive_stored(read_groups(snapshot), options):
@@ -409,7 +418,7 @@ def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
 
 
 def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
-    """Yield a problem for each stored table that lacks rows of ``buffer``."""
+    """Yield a problem for each stored table that lacks rows in memory."""
     for name in buffer.declared_tables:
         derived_rows = buffer.rows(name, load_stored_table(snapshot.store, name).schema())
         if derived_rows is None:
@@ -428,7 +437,7 @@ def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
 def derive_stored(
     groups: Iterable[Sequence[ArchivedResponse]], options: ReadingOptions
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
-    """Yield each stored response with the tables derived from it."""
+    """Convert stored responses to tables; yield pairs of a response and its tables."""
     for group in groups:
         responses, payloads = [], []
         for response in group:
@@ -436,7 +445,7 @@ def derive_stored(
                 payloads.append(response.payload())
                 responses.append(response)
             except ArchiveError as error:
-                yield response, DerivedResponse(None, error=error)
+                yield response, DerivedResponse(response.section, error=error)
         yield from zip(responses, derive(payloads, options), strict=True)
 
 
@@ -446,9 +455,9 @@ def derive_stored(
 def rebuild(
     store: ArchiveStore, options: ReadingOptions, progress: bool | None
 ) -> dict[str, AAToolkitError]:
-    """Derive all tables from the responses again, and replace the old rows.
+    """Make all tables again from the responses, and replace the old rows.
 
-    The result has the errors of responses that give no tables, by response.
+    Return the errors of responses that could not be converted, by the name of the response.
     """
     runs_before = read_runs(store)
     name = new_run()
@@ -543,7 +552,7 @@ def _overwrite(
 
 
 def _changes(old_table: StoredTable, new_table: StoredTable) -> Iterator[Change]:
-    """Yield rows for the table ``changes``, one for each difference between two declarations."""
+    """Compare two declarations of a table, and yield a row of ``changes`` per difference."""
     section_and_table = new_table.section, new_table.table.name
     for difference, before, after in differences(old_table.table, new_table.table):
         column, _, aspect = difference.partition(": ")

@@ -1,4 +1,7 @@
-"""Derive tables from responses, and write both to an archive in one run."""
+"""Convert responses to tables, and write both to an archive.
+
+A run is one call of `Archive.add`; readers see its rows when it commits.
+"""
 
 from __future__ import annotations
 
@@ -54,13 +57,23 @@ from aatoolkit.sections import Section
 
 @dataclass(frozen=True)
 class DerivedResponse:
-    """The tables derived from one response, or the error if there are none.
+    """The tables made from one response, or the error if it could not be converted.
 
-    ``declaration`` is the section's declaration, or its name in the default profile.
-    ``statement_rows`` are pairs: a table (``frames`` or ``availability``), and a row for it.
+    Parameters
+    ----------
+    declaration : Section or str
+        The declared tables and columns; or the name of a section that this package describes.
+    prefix : str
+        A text before the names of tables in the metadata of DataFrames.
+    tables : mapping of str to pyarrow.Table
+        The tables by name.
+    statement_rows : list of (str, tuple)
+        Rows for the tables ``frames`` and ``availability``, each with the name of its table.
+    error : AAToolkitError, optional
+        Why there are no tables.
     """
 
-    declaration: Section | str | None
+    declaration: Section | str
     prefix: str = ""
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     statement_rows: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
@@ -69,7 +82,7 @@ class DerivedResponse:
 
 @gc_paused()
 def derive(payloads: Sequence[Payload], options: ReadingOptions) -> list[DerivedResponse]:
-    """Derive the tables of each payload."""
+    """Convert responses to tables, one result per response."""
     return [_derive_one(payload, options) for payload in payloads]
 
 
@@ -82,8 +95,8 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
                 "give others: draft a profile, and make them by archive.rebuild(profile=…)"
             )
     except AAToolkitError as error:
-        return DerivedResponse(None, error=error)
-    declaration, section = tables.declaration, tables.section
+        return DerivedResponse(payload.section or "", error=error)
+    section = tables.section
     built_tables = tables._parts.built
     statement_rows = [
         ("availability", (section, *row)) for row in signal_rows(tables._parts.signals)
@@ -99,14 +112,14 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
     arrow_tables = {
         name: built_table.arrow for name, built_table in built_tables.items() if built_table.size
     }
-    is_default = declaration is not None and sections.default_profile().get(section) is declaration
-    return DerivedResponse(
-        section if is_default else declaration, tables._prefix, arrow_tables, statement_rows
-    )
+    declaration: Any = tables.declaration
+    if sections.default_profile().get(section) is declaration:
+        declaration = section
+    return DerivedResponse(declaration, tables._prefix, arrow_tables, statement_rows)
 
 
 class TableBuffer:
-    """Rows in memory that were derived from responses and are not written yet."""
+    """Rows in memory that were made from responses and are not written yet."""
 
     def __init__(self) -> None:
         self._responses: list[ArchivedResponse] = []
@@ -119,14 +132,14 @@ class TableBuffer:
         return len(self._responses)
 
     def add(self, response: ArchivedResponse, derived_response: DerivedResponse) -> None:
-        """Add the rows that were derived from ``response``."""
+        """Add the rows of the tables that were made from a response."""
         response_number = len(self)
         self._responses.append(replace(response, body=None))  # bodies are stored by now
         self._statement_rows += ((response_number, *row) for row in derived_response.statement_rows)
-        section = derived_response.declaration
-        section = sections.get(section) if isinstance(section, str) else section
-        for table in section.tables if section is not None else ():
-            stored_table = StoredTable(section.name, table, derived_response.prefix)  # type: ignore[union-attr]
+        declaration = derived_response.declaration
+        section = sections.get(declaration) if isinstance(declaration, str) else declaration
+        for table in section.tables:
+            stored_table = StoredTable(section.name, table, derived_response.prefix)
             self.declared_tables[stored_table.name] = stored_table
             if table.name in derived_response.tables:
                 arrow_table = derived_response.tables[table.name]
@@ -136,7 +149,7 @@ class TableBuffer:
                 self.size += arrow_table.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
-        """Return the rows of the table ``name``, converted to ``schema``."""
+        """Return the rows of one table as an Arrow table of this schema; None if there are none."""
         numbered_tables = self._tables.get(name, [])
         if not numbered_tables:
             return None
@@ -166,16 +179,16 @@ class TableBuffer:
             yield name, self._with_context(response_numbers, pa.Table.from_pylist(rows, row_schema))
 
     def leave_out(self, stored_table: StoredTable) -> None:
-        """Remove the rows of ``frames`` about a table."""
+        """Remove a table from the rows of ``frames``, because it could not be stored."""
         left_out = FRAMES, stored_table.section, stored_table.table.name
         self._statement_rows = [
             row for row in self._statement_rows if (row[1], *row[2][:2]) != left_out
         ]
 
     def _with_context(self, response_numbers: Any, rows: pa.Table) -> pa.Table:
-        """Return rows with ``host``, ``fetched_at`` etc. of their responses in front.
+        """Put the columns ``host``, ``fetched_at`` and so on in front of the rows of a table.
 
-        ``response_numbers`` has, for each row, the position of its response in the buffer.
+        ``response_numbers`` has one number per row: the position of its response in the buffer.
         """
         contexts = [response.context for response in self._responses]
         context_table = pa.Table.from_pylist(contexts, CONTEXT_FIELDS)
@@ -196,7 +209,7 @@ Derive = Callable[[Sequence[ArchivedResponse]], list[DerivedResponse]]
 
 
 class _DuplicateResponses(Exception):
-    """Raised if another process has meanwhile added some of the same responses."""
+    """Raised if another process has added some of the same responses in the meantime."""
 
     def __init__(self, response_keys: set[ResponseKey]) -> None:
         super().__init__()
@@ -204,9 +217,9 @@ class _DuplicateResponses(Exception):
 
 
 class RunWriter:
-    """Writes the responses and tables of one run, from its beginning to its commit.
+    """Writes the responses and tables of one run (one call of `Archive.add`), and commits it.
 
-    ``derive`` is a function that derives tables from responses.
+    ``derive`` is a function that converts responses to tables.
     """
 
     def __init__(self, store: ArchiveStore, index: ResponseIndex, derive: Derive) -> None:
@@ -224,17 +237,15 @@ class RunWriter:
         self._has_begun = False
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
-        """Store those responses that the archive lacks, and return them."""
-        new_responses = [
-            replace(response, run=self.run)
-            for response in responses
-            if not self.index.has(response)
-        ]
-        stored_responses = []
-        for response in new_responses:
-            has_stored_body = response.error is None and self.index.has_body(response)
-            stored_responses.append(replace(response, body=None) if has_stored_body else response)
-            self.index.add(stored_responses[-1])
+        """Store the responses that the archive does not have yet, and return only these."""
+        new_responses, stored_responses = [], []
+        for response in responses:
+            if not self.index.has(response):
+                new_responses.append(replace(response, run=self.run))
+                has_stored_body = response.error is None and self.index.has_body(response)
+                body = None if has_stored_body else response.body
+                stored_responses.append(replace(new_responses[-1], body=body))
+                self.index.add(stored_responses[-1])
         if stored_responses and not self._has_begun:
             log(self.store, self.run, "begun", check=self._check_begin)
             self._has_begun = True
@@ -255,7 +266,7 @@ class RunWriter:
         self._log_at_begin = runs
 
     def take(self, pairs: Iterable[tuple[ArchivedResponse, DerivedResponse]]) -> None:
-        """Add rows derived from responses to the buffer, and write the buffer when it is full."""
+        """Add the tables of responses to the rows in memory, and write these if they are many."""
         for response, derived_response in pairs:
             if derived_response.error is None:
                 self._buffer.add(response, derived_response)
@@ -266,7 +277,7 @@ class RunWriter:
             log(self.store, self.run, "alive")
 
     def flush(self) -> None:
-        """Write the rows in the buffer."""
+        """Write all rows in memory to the Delta tables."""
         buffer, self._buffer = self._buffer, TableBuffer()
         new_tables = (
             table for name, table in buffer.declared_tables.items() if name not in self._tables
@@ -294,7 +305,7 @@ class RunWriter:
             self.store.append(self._table(name), rows)
 
     def commit(self) -> str | None:
-        """Make the rows of the run visible; return its name, or None if nothing was new."""
+        """Let readers see the rows of this run; return its name, or None if nothing was new."""
         if not self._has_begun:
             return None
         self.flush()
@@ -352,11 +363,8 @@ class RunWriter:
             self._last_log = runs
 
     def _response_keys(self, runs: frozenset[str]) -> set[ResponseKey]:
-        """Return host, section, scope, time and hash of all usable responses of ``runs``."""
-        snapshot = Snapshot(self.store, runs)
-        if not snapshot.has(RESPONSES):
-            return set()
-        rows = snapshot.rows(
+        """Return the keys (host, section, scope, time, hash) of the responses of some runs."""
+        rows = Snapshot(self.store, runs).rows(
             "SELECT host, section, scope, fetched_at, sha256 FROM responses "
             f"WHERE {USABLE} AND {sql_in('run', runs)}",
             RESPONSES,

@@ -140,7 +140,7 @@ def demo(args: Args) -> int:
 
 
 def _print_errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
-    """Print the error of each failed section, and return the messages by section."""
+    """Print the errors of sections that could not be read, and return them by section."""
     errors = {name: str(error) for name, error in dataset.errors.items()}
     for name, error in errors.items():
         print_note(f"aatoolkit: {prefix}{name} failed: {error}")
@@ -202,7 +202,7 @@ def read(args: Args) -> int:
 
 
 def _options_lines(options: ScopeOptions) -> Iterator[str]:
-    """Yield lines of text with the values that each filter may have."""
+    """Yield the lines that ``aatoolkit read HOST`` prints: the values of each filter."""
     for name in FILTERS.values():
         frame = getattr(options, name)
         yield from (f"{name}:", *grid(frame.columns, frame.to_numpy(object)), "")
@@ -272,14 +272,15 @@ def collect(args: Args) -> int:
                     with writing_folder(path, overwrite=args.force) as temporary_folder:
                         table_count += len([*write_section(tables, temporary_folder)])
                 errors = _print_errors(dataset, f"{host} ")
-            row = {
-                "host": host,
-                "folder": str(folder),
-                "files": table_count,
-                "kept": len(sections) - len(to_read),
-                "errors": errors,
-            }
-            rows.append(row)
+            rows.append(
+                {
+                    "host": host,
+                    "folder": str(folder),
+                    "files": table_count,
+                    "kept": len(sections) - len(to_read),
+                    "errors": errors,
+                }
+            )
     table_rows = ({**row, "errors": len(row["errors"])}.values() for row in rows)
     show(args, {"hosts": rows}, grid(("host", "folder", "files", "kept", "failed"), table_rows))
     if kept_count := sum(row["kept"] for row in rows):
@@ -525,7 +526,7 @@ def serve(args: Args) -> int:
 
 
 def _accounts(args: Args) -> tuple[Accounts, str]:
-    """Return the accounts for the command ``serve``, and a text on where they come from."""
+    """Return the tokens that the service accepts, and a text that says where they come from."""
     import secrets
 
     from aatoolkit.service import Accounts
@@ -565,7 +566,7 @@ _DIR_OPTION = option(
     DIR=Output(is_folder=True),
 )
 def record(args: Args) -> int:
-    """Record the scope options and sections of a host in a study.
+    """Record the responses of a host in a study: its sections, and the values of filters.
 
     Then the study is sealed: checksums of its files are written, so that it can be verified.
     """
@@ -697,13 +698,13 @@ def _open_study(path: Path) -> aa.Study:
 
 
 def _record_lines(output: dict[str, Any]) -> Iterable[str]:
-    """Return the responses in a study as lines of a table."""
+    """Format the responses in a study as the lines of a table."""
     rows = [row | {"sha256": row["sha256"][:12]} for row in output["records"]]
     return grid(rows[0], (row.values() for row in rows)) if rows else ()
 
 
 def _study_as_json(study: aa.Study) -> dict[str, Any]:
-    """Return the responses of a study and the hashes of its results as JSON values."""
+    """Return a dict of JSON values: a study's responses, and the hashes of its results."""
     responses = [
         {
             "request": record.name,
@@ -755,7 +756,7 @@ def add(args: Args) -> int:
 
 
 def _first_line(report: object) -> str:
-    """Return the first line of a ``repr``, without brackets and type name."""
+    """Return the first line of an object's ``repr``, without brackets and type name."""
     return repr(report).splitlines()[0].strip("<>").partition(": ")[2]
 
 

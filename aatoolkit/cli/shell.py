@@ -93,7 +93,7 @@ def usage_message(error: click.UsageError) -> str:
 
 
 def _accepted_values(click_type: Any) -> str:
-    """Return which values a click type accepts, such as "takes a number from 0"."""
+    """Say in words which values an option accepts, such as "takes a number from 0"."""
     if isinstance(click_type, click.Choice):
         return f"takes {', '.join(click_type.choices)}"
     limit = "" if click_type.max is None else f" to {click_type.max}"
@@ -105,7 +105,7 @@ def _accepted_values(click_type: Any) -> str:
 
 
 class Output(click.Path):
-    """The click type of an output file or folder, with the suffixes that a file may have."""
+    """The click type of an output file or folder; ``suffixes`` are those a file may have."""
 
     def __init__(self, *suffixes: str, is_folder: bool = False) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ _PATH_PLACEHOLDERS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEB
 
 
 def _click_type(placeholder: str, click_type: Any) -> Any:
-    """Return ``click_type``, or `Path` for placeholders such as ``FILE``."""
+    """Return the click type of an option; a placeholder such as ``FILE`` means `Path`."""
     return click_type or (Path if placeholder in _PATH_PLACEHOLDERS else None)
 
 
@@ -145,9 +145,10 @@ _FLAGS: set[str] = set()
 def option(
     spelling: str, help_text: str, click_type: Any = None, default: Any = None, **settings: Any
 ) -> click.Option:
-    """Create an option from its spelling, such as ``-o --out FILE``.
+    """Create an option of a command from its spelling, such as ``-o --out FILE``.
 
-    An option without a placeholder (``FILE``) is a flag; with ``...`` it may be repeated.
+    An option without a placeholder such as ``FILE`` is a flag. ``...`` at the end means that it may
+    be repeated. ``settings`` are further arguments of `click.Option`.
     """
     words = spelling.split()
     flags = [word for word in words if word.startswith("-")]
@@ -193,8 +194,18 @@ def command(
 ) -> Callable[[CommandFunction], CommandFunction]:
     """Return a decorator that makes a function a command of a group.
 
-    ``usage`` has name and arguments of the command, such as ``read HOST [SECTION]``. The help text
-    is ``help_text`` or the docstring of the function.
+    Parameters
+    ----------
+    group : click.Group
+        The group, such as ``aatoolkit`` or ``aatoolkit study``.
+    usage : str
+        The name and the arguments of the command, such as ``read HOST [SECTION]``.
+    *options : click.Option
+        Its options.
+    help_text : str
+        Its help; by default the docstring of the function.
+    **click_types : click.ParamType
+        The types of arguments, by their names in ``usage``.
     """
     name, *arguments = usage.split()
     examples = _EXAMPLES[f"{group.name} {name}"]
@@ -284,29 +295,29 @@ SYNTHETIC_OPTIONS = (
 
 
 def values_of(args: Args, *names: str) -> dict[str, Any]:
-    """Return the values of those options in ``names`` that were used."""
+    """Return the values of some options by name, without the options that were not used."""
     values = {name: vars(args).get(name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def scope_of(args: Args) -> aa.Scope:
-    """Return the scope from the filter options."""
+    """Create the scope of the requests from ``--days`` and the filter options."""
     return aa.Scope(days=int(args.days), **values_of(args, *FILTERS))
 
 
 def client_of(args: Args) -> aa.Client:
-    """Return a client with the settings of the options."""
+    """Create a client from options such as ``--base-url`` and ``--offline``."""
     options = values_of(args, "offline", "profile", "workers", "deadline")
     return aa.Client(args.base_url, token_of(args), cache=not args.no_cache, **options)
 
 
 def project_of(args: Args) -> aa.Project:
-    """Return the project of ``args.host``, with the settings of the options."""
+    """Return the project of the argument ``HOST``, from options such as ``--base-url``."""
     return client_of(args).project(args.host)
 
 
 def token_of(args: Args) -> Secret | None:
-    """Return the token in the file of the option ``--token-file``, or None."""
+    """Read the token from the file that ``--token-file`` names; None without this option."""
     from aatoolkit.client.client import token_in
 
     return None if args.token_file is None else token_in(args.token_file, "--token-file")
@@ -344,7 +355,7 @@ def write_data(content: bytes) -> None:
 
 
 def show(args: Args, output: Any, lines: Iterable[str] = ()) -> None:
-    """Print ``output`` as JSON with ``--json``, else ``lines``."""
+    """Print the output of a command: with ``--json`` a JSON value, else lines of text."""
     if args.json:
         write_data(f"{json_text(output, indent=2)}\n".encode())
     else:
@@ -392,7 +403,9 @@ def _cell_text(value: Any) -> str:
 
 
 def table_format(args: Args, out: Path | None = None) -> str:
-    """Return the format of a table, from an option or the suffix of ``out``.
+    """Return the format in which to write a table, such as ``csv`` or ``grid``.
+
+    It is given by an option such as ``--csv``, or by the suffix of the file ``out``.
 
     Raises
     ------
@@ -409,7 +422,7 @@ def table_format(args: Args, out: Path | None = None) -> str:
 
 
 def write_table(frame: pd.DataFrame, name: str, format_name: str, out: Path | None) -> None:
-    """Write a table to a file, or to standard output if ``out`` is None."""
+    """Write a table to a file in some format; to standard output if ``out`` is None."""
     from aatoolkit._util.files import write_whole
 
     if format_name in _FILE_WRITERS:
@@ -427,7 +440,7 @@ def json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _json_values(values: pd.Series) -> list[Any]:
-    """Return the values of a column as JSON values."""
+    """Return the cells of a column as a list of JSON values."""
     from pandas.api.types import is_datetime64_any_dtype
 
     from aatoolkit.frame.csv import as_texts
@@ -438,14 +451,14 @@ def _json_values(values: pd.Series) -> list[Any]:
 
 
 def _csv_bytes(frame: pd.DataFrame, _: str) -> bytes:
-    """Return a table as CSV."""
+    """Return the bytes of a table as CSV in UTF-8."""
     from aatoolkit.frame.csv import csv_bytes
 
     return csv_bytes(frame)
 
 
 def _json_bytes(frame: pd.DataFrame, name: str) -> bytes:
-    """Return name, rows and availability of a table as JSON."""
+    """Return the bytes of a JSON object: a table's name, its rows and its availability."""
     availability = json.loads(frame.aa.availability.to_json(orient="index"))
     document = {"table": name, "rows": json_rows(frame), "availability": availability}
     return f"{json_text(document, indent=2)}\n".encode()

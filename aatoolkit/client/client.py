@@ -62,13 +62,13 @@ T = TypeVar("T")
 
 
 class ResponseSource(Protocol):
-    """Where a client gets responses from: a service, or a study."""
+    """An object that a client gets responses from: a service, or a study (recorded responses)."""
 
     offline: bool
     has_token: bool
 
     def get(self, request: Request) -> Payload:
-        """Return the response to a request, or raise a `FetchError`."""
+        """Return the response to a request; raise `FetchError` if there is none."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -102,8 +102,8 @@ class Client(NamesNear):
     workers : int
         The number of concurrent requests.
     profile : Profile, module, str or path, optional
-        The profile of the service, i.e. the tables and columns of its sections. A Python file is
-        run.
+        The profile of the service: a description of the tables and columns in its responses. The
+        path of a Python file is allowed; the file is executed.
 
     Raises
     ------
@@ -189,12 +189,12 @@ class Client(NamesNear):
 
     @property
     def profile(self) -> Profile:
-        """The profile of the service: the tables and columns of its sections."""
+        """The profile of the service: a description of the tables and columns in its responses."""
         return default_profile() if self._profile is None else self._profile
 
     @property
     def _options(self) -> ReadingOptions:
-        """The options with which responses are normalised."""
+        """The options for converting responses to tables."""
         return ReadingOptions(self._profile)
 
     def project(self, host: str, *, alias: str | None = None) -> Project:
@@ -207,6 +207,11 @@ class Client(NamesNear):
         alias : str, optional
             A name, such as ``"client A"``, to show instead of the host in captions, metadata, files
             and reports. The rows of tables keep the host.
+
+        Returns
+        -------
+        Project
+            The project; no request is sent yet.
 
         Raises
         ------
@@ -230,16 +235,16 @@ class Client(NamesNear):
         *,
         progress: bool | None = None,
     ) -> Collection:
-        """Read sections of many hosts into memory.
+        """Read the tables of many hosts into memory.
 
-        If they do not fit into memory, use an `Archive`.
+        For more data than fit into memory, use an `Archive`.
 
         Parameters
         ----------
         hosts : str or iterable of str
             The projects' domains.
         sections : str or iterable of str, optional
-            The sections; by default all.
+            The sections to read, such as ``"domains"``; by default all.
         scopes : Scope or iterable of Scope, optional
             The days and filters of the requests; by default the last 30 days without filters.
         progress : bool, optional
@@ -248,7 +253,7 @@ class Client(NamesNear):
         Returns
         -------
         Collection
-            The datasets by host and scope; failed requests are in ``.errors``.
+            A mapping from ``(host, scope)`` to `Dataset`; failed requests are in ``.errors``.
 
         Raises
         ------
@@ -275,7 +280,7 @@ class Client(NamesNear):
         *,
         progress: bool | None = None,
     ) -> Iterator[tuple[str, Scope, Dataset]]:
-        """Yield host, scope and dataset of each host and scope, one at a time."""
+        """Read host by host, and yield tuples of host, scope (days and filters) and dataset."""
         wanted_sections = known_sections(sections, self._profile)
         projects = {project.host: project for project in map(self.project, unique_list(hosts, str))}
         targets = [
@@ -310,10 +315,10 @@ class Client(NamesNear):
 
 
 class Project(NamesNear):
-    """One host of a service, and its sections.
+    """One host of a service; its methods read the host's data.
 
     ``aa.project``, ``aa.demo`` and ``Client.project`` return a project. Pass filters to its methods
-    as a `Scope`, as keywords, or as both; keywords win.
+    as a `Scope`, as keywords such as ``days=7``, or as both; keywords win.
 
     Attributes
     ----------
@@ -333,7 +338,7 @@ class Project(NamesNear):
     'domains'
     """
 
-    def __init__(self, client: Client, host: str, alias: str | None = None) -> None:
+    def __init__(self, client: Client, host: str, alias: str | None) -> None:
         self.client = client
         if alias is not None and not alias.strip():
             raise ArgumentError("alias= is empty; give a name that stands for the host")
@@ -349,15 +354,20 @@ class Project(NamesNear):
         self.client.close()
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
-        """Fetch the scope options, i.e. the values that each filter of the project may have.
+        """Fetch the values that each filter of the project may have.
 
-        They also say which engines could not report. Pass them to `aatoolkit.normalize` to mark
-        these engines in the availability of its tables.
+        The result also says which engines have never run. Pass it to `aatoolkit.normalize` to mark
+        the data of these engines as unavailable.
 
         Parameters
         ----------
         refresh : bool
-            Whether the service must compute the options again.
+            Whether the service must compute the values again.
+
+        Returns
+        -------
+        ScopeOptions
+            A DataFrame of values for each filter, such as ``.engines``.
 
         Raises
         ------
@@ -396,12 +406,12 @@ class Project(NamesNear):
         expire_after: float | None = None,
         **filters: Any,
     ) -> Payload:
-        """Fetch one response, without deriving tables from it.
+        """Fetch one response, without converting it to tables.
 
         Parameters
         ----------
         section : str or None
-            The section; None for the combined view, i.e. all sections in one response.
+            The section, such as ``"domains"``; None for all sections in one response.
         scope : Scope, optional
             The days and filters; by default the last 30 days without filters.
         refresh : bool
@@ -410,6 +420,11 @@ class Project(NamesNear):
             The age, in seconds, up to which a cached response is used.
         **filters
             Filters by name, such as ``engine="chatgpt"``.
+
+        Returns
+        -------
+        Payload
+            The response: ``.json`` is the decoded body, ``.body`` its bytes.
 
         Raises
         ------
@@ -449,15 +464,15 @@ class Project(NamesNear):
         split: str | None = None,
         **filters: Any,
     ) -> Tables:
-        """Read one section as tidy tables.
+        """Read one section, and return its tables as DataFrames.
 
-        If the service explains why it could not measure the section, the tables are empty. Their
-        availability has the reason.
+        If the service could not measure the section and says why, the tables are empty. Then
+        ``df.aa.availability`` has the reason.
 
         Parameters
         ----------
         section : str
-            The section.
+            The section, such as ``"domains"``.
         scope : Scope, optional
             The days and filters; by default the last 30 days without filters.
         strict : bool
@@ -472,6 +487,11 @@ class Project(NamesNear):
             named after the filter, or ``filter_engine`` if the table has a column ``engine``.
         **filters
             Filters by name, such as ``engine="chatgpt"``.
+
+        Returns
+        -------
+        Tables
+            A mapping from table names to DataFrames; ``.main`` is the first table.
 
         Raises
         ------
@@ -516,12 +536,12 @@ class Project(NamesNear):
         progress: bool | None = None,
         **filters: Any,
     ) -> Dataset:
-        """Read several sections concurrently.
+        """Read several sections in parallel, and return their tables as DataFrames.
 
         Parameters
         ----------
         sections : str or iterable of str, optional
-            The sections; by default all.
+            The sections, such as ``["urls", "domains"]``; by default all.
         scope : Scope, optional
             The days and filters; by default the last 30 days without filters.
         progress : bool, optional
@@ -532,7 +552,7 @@ class Project(NamesNear):
         Returns
         -------
         Dataset
-            The tables by section. Failed sections are in ``.errors``.
+            A mapping from section names to `Tables`. Failed sections are in ``.errors``.
 
         Raises
         ------
@@ -561,10 +581,24 @@ class Project(NamesNear):
     def combined(
         self, scope: Scope | None = None, *, refresh: bool = False, **filters: Any
     ) -> Dataset:
-        """Read the combined view, i.e. all sections in one response.
+        """Read all sections by one request, instead of one request per section.
 
         Sections are found by their names, at any level of the response. If none is found, the
         dataset has one section, ``combined``, with tables inferred from the whole response.
+
+        Parameters
+        ----------
+        scope : Scope, optional
+            The days and filters; by default the last 30 days without filters.
+        refresh : bool
+            Whether to ask the service even if a response is cached.
+        **filters
+            Filters by name, such as ``engine="chatgpt"``.
+
+        Returns
+        -------
+        Dataset
+            A mapping from section names to `Tables`.
 
         Raises
         ------
@@ -598,7 +632,10 @@ class Project(NamesNear):
 
 
 def _merge(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Return ``scope`` with ``filters`` added; they replace filters of the same name."""
+    """Return a scope (days and filters) with some filters added or replaced.
+
+    ``filters`` maps names to values, such as ``{"engine": "chatgpt"}``.
+    """
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
@@ -635,7 +672,7 @@ def project(
     alias: str | None = None,
     **more: Any,
 ) -> Project:
-    """Return a project, i.e. one host of the service at ``base_url``.
+    """Connect to a service, and return one of its hosts, whose data you can read.
 
     Parameters
     ----------
@@ -646,6 +683,11 @@ def project(
     alias : str, optional
         A name, such as ``"client A"``, to show instead of the host in captions, metadata, files and
         reports. The rows of tables keep the host.
+
+    Returns
+    -------
+    Project
+        The project; no request is sent yet.
 
     Raises
     ------
@@ -676,9 +718,10 @@ def demo(
     alias: str | None = None,
     **more: Any,
 ) -> Project:
-    """Return a project with synthetic data, from a service that runs in this process.
+    """Start a service with synthetic data in this process, and return one of its hosts.
 
-    It needs the ``demo`` extra. The service stops with the process.
+    It needs the ``demo`` extra: ``pip install "aatoolkit[demo]"``. The service stops with the
+    process.
 
     Parameters
     ----------
@@ -690,12 +733,17 @@ def demo(
     answers : int
         The number of engine answers in the data.
     icc : float
-        The intra-class correlation of answers to the same prompt, from 0 to below 1: how much they
-        resemble each other.
+        The intra-class correlation, from 0 to below 1: how much answers to the same prompt resemble
+        each other.
     cache : bool or path
         As for `Client`. Cached responses are used within one process only.
     alias, **more
         As for `aatoolkit.project`.
+
+    Returns
+    -------
+    Project
+        The project, ready to be read.
 
     Raises
     ------
@@ -759,7 +807,11 @@ _MAX_FILE = 1 << 16
 
 
 def find_token(token: Secret | None, origin: str) -> Secret | None:
-    """Return ``token``, or the token from the environment, a file or the system's key store."""
+    """Find the token: the argument, else the environment, a file, or the system's key store.
+
+    The key store is asked for the token of ``origin``, such as ``https://api.example``. The result
+    is None if there is no token.
+    """
     from aatoolkit.http import Secret
 
     if token is not None:
@@ -777,7 +829,7 @@ def find_token(token: Secret | None, origin: str) -> Secret | None:
 
 
 def token_in(file: Path, setting: str) -> Secret:
-    """Read the token in ``file``, whose path is in the environment variable ``setting``."""
+    """Read a token from a file; ``setting`` is the option that names the file, for errors."""
     from aatoolkit.http import Secret
 
     try:
@@ -799,13 +851,14 @@ _client_factories: list[MakeClient] = []
 
 
 def set_stand_in(make_client: MakeClient) -> None:
-    """From now on, let ``make_client`` create every client of this process.
+    """Replace every client that this process creates from now on.
 
-    A notebook that is rerun from a study gets the study's responses in this way.
+    When a notebook is rerun from a study, its clients get the recorded responses in this way.
+    ``make_client`` returns the replacement for a client, from its base URL.
     """
     _client_factories[:] = [make_client]
 
 
 def has_stand_in() -> bool:
-    """Return whether `set_stand_in` was called in this process."""
+    """Return whether clients of this process are replaced (see `set_stand_in`)."""
     return bool(_client_factories)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from aatoolkit._util.attributes import Keyed
-from aatoolkit._util.files import FileList, write_whole
+from aatoolkit._util.files import FileList, FilePath, write_whole
 from aatoolkit._util.show import Frame, block, fold, show_as
 from aatoolkit._util.text import counted, markup, visible, wrapped_in_ipython
-from aatoolkit.availability import Availability, Cause, Status
+from aatoolkit.availability import Status
 from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, near_matches, unknown
 from aatoolkit.normalizer.rows import listing
 from aatoolkit.normalizer.tables import Tables
@@ -22,12 +21,14 @@ from aatoolkit.scope import Scope
 
 
 class Dataset(Keyed[str, Tables]):
-    """The sections of one host and scope: a mapping from section name to `Tables`.
+    """The tables of one host, by section: a mapping from section names to `Tables`.
+
+    All tables were read with the same days and filters.
 
     Attributes
     ----------
     errors : dict of str to AAToolkitError
-        The errors of failed sections, by name. The mapping does not have these sections.
+        The errors of sections that could not be read, by section name.
 
     Examples
     --------
@@ -65,7 +66,7 @@ class Dataset(Keyed[str, Tables]):
 
     @property
     def summary(self) -> Frame:
-        """A DataFrame with the number of rows and the availability of each table.
+        """A DataFrame with one row per table: its number of rows, and whether it was measured.
 
         The columns are ``section``, ``table``, ``rows``, ``status`` (such as ``partial``) and
         ``availability`` (the status with its reason). A failed section has one row without a table.
@@ -85,34 +86,34 @@ class Dataset(Keyed[str, Tables]):
         return show_as(listing(columns, [*rows, *failures], rows="Int64"))
 
     def compare(self, baseline: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:
-        """Compare mention rates with another dataset, or with the window before.
+        """Compare mention rates with an earlier dataset, or with the period before.
 
-        The first row is the planned comparison, the mention rate over all prompts; its p-value is
-        not adjusted. The other rows compare the mean position, the own brand's share of voice, and
-        the rate by topic, engine and brand. Their p-values are adjusted by Holm's method.
-        Intervals, detectable changes and verdicts are those of ``df.aa.compare``.
+        The first row compares the mention rate over all prompts. It is the planned test, so its
+        p-value is not adjusted. The other rows compare the mean position, the own brand's share of
+        voice, and the rate by topic, engine and brand. Their p-values are adjusted by Holm's
+        method.
 
-        **Prompts are paired** if both windows have counts by prompt (sections ``prompts`` and
-        ``ranking``). Two datasets without the section ``prompts`` are compared by day (section
-        ``overview``). The column ``method`` says which. Totals of a window, such as those of
-        brands, do not show how much answers depend on each other. Their design effect (the factor
-        by which this dependence increases the variance) is taken from the planned comparison, and
-        may be too small. Other key figures are listed with the verdict "cannot say".
+        Each prompt is compared with itself if both periods have counts by prompt (sections
+        ``prompts`` and ``ranking``). Otherwise days are compared (section ``overview``). The column
+        ``method`` says which. For totals, such as those of a brand, the dependence between answers
+        is not known. It is taken from the first row, and may be too small. Other key figures have
+        the verdict "cannot say".
 
         Parameters
         ----------
         baseline : Dataset, optional
-            The dataset to compare with, such as an earlier one; the windows must not overlap. By
-            default, the values of the window before that are in this dataset's responses.
+            The dataset to compare with, such as last month's; the periods must not overlap. By
+            default, the responses' own values of the period before.
         level : float
-            The confidence level.
+            The confidence level, such as 0.95.
 
         Returns
         -------
         pandas.DataFrame
-            One row per measure, ``subject`` (``all prompts``, ``topic``, ``engine``, ``brand`` or
-            ``key figure``) and ``name``. The columns are those of ``df.aa.compare``, and
-            ``family``, which says how the p-value is adjusted.
+            One row per ``measure``, ``subject`` (``all prompts``, ``topic``, ``engine``, ``brand``
+            or ``key figure``) and ``name``. The columns are those of ``df.aa.compare``, such as
+            ``before``, ``after``, ``change``, ``low``, ``high`` and ``verdict``, and ``family``,
+            which says how the p-value is adjusted.
 
         Raises
         ------
@@ -141,29 +142,28 @@ class Dataset(Keyed[str, Tables]):
 
         ``conversion_rate`` divides conversions by the visits on days with complete conversions. If
         the service does not count these visits, all visits are used, and the rate is too low. Its
-        interval (Wilson) assumes that visits are independent. Quotients of the other stages are no
-        rates, as they count different events.
+        interval (Wilson) assumes that visits are independent.
 
-        ``crawl_to_refer`` is the number of crawlers' requests per visit, after the ratio of
+        ``crawl_to_refer`` is the number of crawlers' requests per visit, like the ratio of
         Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025). Here
         all requests count, not only those for HTML pages. It is missing for files without visits,
         such as ``robots.txt``.
 
-        Do not read the funnel as cause and effect: a page may be visited without ever being
-        crawled, and crawls of one month feed answers of later months.
+        The funnel does not show cause and effect: a page may be visited without being crawled, and
+        crawls of one month feed answers of later months.
 
         Parameters
         ----------
         level : float
-            The confidence level of ``conversion_rate``.
+            The confidence level of the interval of ``conversion_rate``, such as 0.95.
 
         Returns
         -------
         pandas.DataFrame
-            One row per path, the most crawled first: the key, ``crawled`` (requests), ``cited``
-            (answers), ``visited``, ``converted``, ``crawl_to_refer`` (requests per visit),
-            ``conversion_rate`` with ``_low`` and ``_high``, ``n`` (the visits of that rate),
-            ``verdict`` (which stages were not measured, and why) and ``method``.
+            One row per ``path``, the most crawled first. The columns are ``crawled`` (requests),
+            ``cited`` (answers), ``visited``, ``converted``, ``crawl_to_refer``, ``conversion_rate``
+            with ``_low`` and ``_high``, ``n`` (the visits of that rate), ``verdict`` (which stages
+            were not measured, and why) and ``method``.
 
         Raises
         ------
@@ -186,11 +186,11 @@ class Dataset(Keyed[str, Tables]):
 
         return funnel(self, self.errors, level)
 
-    def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
-        """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.
+    def to_parquet(self, folder: FilePath) -> FileList:
+        """Write every table to ``folder/SECTION/TABLE.parquet``, with units and availability.
 
-        Further files hold the values that are in no table. From all files, `aatoolkit.rebuild`
-        restores each response.
+        Further files have the values that are in no table, so `aatoolkit.rebuild` can restore each
+        response.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class Dataset(Keyed[str, Tables]):
 
         return write_tables(self.values(), folder)
 
-    def to_excel(self, path: str | os.PathLike[str]) -> Path:
+    def to_excel(self, path: FilePath) -> Path:
         """Write all tables to one Excel workbook, with one sheet per table.
 
         The sheet "Overview" has the key figures and a chart. The sheet "Columns" says what could
@@ -231,6 +231,11 @@ class Dataset(Keyed[str, Tables]):
         ----------
         path : str or path
             The file, ending in ``.xlsx``; its folder is created if it is missing.
+
+        Returns
+        -------
+        Path
+            The path of the file.
 
         Raises
         ------
@@ -254,13 +259,13 @@ class Dataset(Keyed[str, Tables]):
 
     def report(
         self,
-        path: str | os.PathLike[str],
+        path: FilePath,
         *,
         rows: int = 8,
         baseline: Dataset | None = None,
         title: str | None = None,
     ) -> Path:
-        """Write one HTML page for readers who know neither Python nor JSON.
+        """Write one HTML page with pictures and tables, for readers without Python.
 
         It begins with the key figures and the changes since an earlier window. Then come the
         sections, each with a picture and its tables. Each number links to its formula, its path in
@@ -283,7 +288,7 @@ class Dataset(Keyed[str, Tables]):
         Returns
         -------
         Path
-            The file.
+            The path of the file.
 
         Raises
         ------
@@ -347,9 +352,10 @@ HostScope = tuple[str, Scope]
 
 
 class Collection(Keyed[HostScope, Dataset]):
-    """The datasets of many hosts and scopes: a mapping from ``(host, scope)`` to `Dataset`.
+    """The tables of many hosts: a mapping from ``(host, scope)`` to `Dataset`.
 
-    With only one scope, the host alone is enough: ``collected["acme.example"]``.
+    A scope is the days and filters of a request. If all requests have the same scope, write the
+    host alone: ``collected["acme.example"]``.
 
     Attributes
     ----------
@@ -411,22 +417,22 @@ class Collection(Keyed[HostScope, Dataset]):
         return list(self.hosts)
 
     def concat(self, section: str, table: str | None = None) -> pd.DataFrame:
-        """Concatenate one table of all hosts and scopes.
+        """Concatenate one table of all hosts and scopes (days and filters).
 
-        If a request failed, the availability of every column is ``partial``.
+        If a request failed, ``df.aa.availability`` marks every column as ``partial``.
 
         Parameters
         ----------
         section : str
             The section.
         table : str, optional
-            A table of the section; by default the main table.
+            A table of the section; by default its first table.
 
         Returns
         -------
         pandas.DataFrame
-            The rows of all responses. ``host``, ``days``, ``filter_…`` and ``fetched_at`` are the
-            first columns.
+            The rows of all responses. The first columns are ``host``, ``days``, one per filter,
+            such as ``filter_engine``, and ``fetched_at``.
 
         Raises
         ------
@@ -443,6 +449,9 @@ class Collection(Keyed[HostScope, Dataset]):
         """
         from aatoolkit.frame.merge import concat
         from aatoolkit.frame.reshape import with_context
+        from aatoolkit.metadata.attrs import metadata_of
+        from aatoolkit.metadata.column import with_failures
+        from aatoolkit.metadata.recorded import attach_changed
 
         section_tables = [dataset[section] for dataset in self.values() if section in dataset]
         if not section_tables:
@@ -459,10 +468,14 @@ class Collection(Keyed[HostScope, Dataset]):
         ]
         frame = concat(frames, ignore_index=True)
         failed_hosts = [host for (host, _), dataset in self.items() if section in dataset.errors]
-        return _mark_partial(frame, failed_hosts, len(section_tables)) if failed_hosts else frame
+        if not failed_hosts:
+            return frame
+        metadata = metadata_of(frame)
+        columns = with_failures(metadata.columns, len(failed_hosts), len(section_tables))
+        return attach_changed(frame, replace(metadata, columns=columns))
 
     def _listing(self) -> Frame:
-        """Return one row per dataset, with host, scope, sections, rows and failures."""
+        """Return a DataFrame of one row per dataset: its host, filters, rows and failures."""
         return show_as(
             [
                 {
@@ -489,17 +502,3 @@ class Collection(Keyed[HostScope, Dataset]):
         scope_note = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""
         failure_note = f", {len(self.errors)} responses failed" if self.errors else ""
         return f"{len(self.hosts)} hosts{scope_note}{failure_note}"
-
-
-def _mark_partial(
-    frame: pd.DataFrame, failed_hosts: Sequence[str], read_count: int
-) -> pd.DataFrame:
-    """Return ``frame`` with the availability ``partial`` in all columns, as requests failed."""
-    from aatoolkit.metadata.attrs import metadata_of
-    from aatoolkit.metadata.recorded import attach_changed
-
-    metadata = metadata_of(frame)
-    reason = f"{len(failed_hosts)} of {len(failed_hosts) + read_count} responses failed"
-    failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
-    columns = {name: column.with_absences(failure) for name, column in metadata.columns.items()}
-    return attach_changed(frame, replace(metadata, columns=columns))

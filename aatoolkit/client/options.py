@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from aatoolkit.client.reading import ReadingOptions
-from aatoolkit.jsontree.paths import Each, Field
+from aatoolkit.jsontree.vectors import Missing
+from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.payload import Payload
 from aatoolkit.scope import DAYS, FILTERS, ScopeOptions
@@ -20,15 +21,15 @@ _TABLES = {plural: f"scope_{plural}" for plural in FILTERS.values()}
 
 
 def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeOptions:
-    """Return the values that each filter may have, from a response."""
+    """Read the values that each filter may have from a response of the service."""
     declaration = get(SCOPE_OPTIONS)
     if options.profile is not None:
         section = options.profile.get(SCOPE_OPTIONS)
         # A declaration that names the tables otherwise is no help in finding them.
         if section is not None and {*_TABLES.values()} <= {*section.names}:
             declaration = section
-    declaration, document = _with_text_lists(declaration, payload), payload.json
-    tables = normalize(declaration, payload)
+    tables = normalize(_with_text_lists(declaration, payload), payload)
+    built_tables = tables._parts.built
     scope_options = ScopeOptions(
         host,
         own_terms=(term for term in _list_of(payload, "ownTerms") if isinstance(term, str)),
@@ -37,44 +38,29 @@ def read_options(host: str, payload: Payload, options: ReadingOptions) -> ScopeO
         unknown=[
             name
             for name, plural in FILTERS.items()
-            if not _is_recognised(declaration[_TABLES[plural]], document)
+            if not _is_recognised(built_tables[_TABLES[plural]])
         ],
         **{plural: tables[name] for plural, name in _TABLES.items()},
     )
-    scope_options.has_runs = _is_recognised(
-        replace(declaration["scope_engines"], key=("last_run_day",)), document
-    )
+    scope_options.has_runs = _is_recognised(built_tables["scope_engines"], ("last_run_day",))
     return scope_options
 
 
-def _is_recognised(table: Table, document: Any) -> bool:
-    """Return whether a response has the list of filter values for ``table``."""
-    key_fields = [(table[name].source or ".").split(".")[0] for name in table.key]
-    values = [document]
-    for step in table.rows.steps:
-        if isinstance(step, Field):
-            values = [
-                value[step.name]
-                for value in values
-                if isinstance(value, dict) and step.name in value
-            ]
-        elif not any(isinstance(value, list | dict) for value in values):
-            return False
-        elif not any(values):
-            return True
-        elif isinstance(step, Each):
-            values = [item for value in values if isinstance(value, list) for item in value]
-        else:
-            return all(isinstance(value, dict) for value in values)
-    return any(
-        value is not None if not key_field else isinstance(value, dict) and key_field in value
-        for value in values
-        for key_field in key_fields
-    )
+def _is_recognised(table: BuiltTable, names: Sequence[str] = ()) -> bool:
+    """Return whether a response has the list that a table of filter values is read from.
+
+    The items of the list must have a field for one of the columns ``names``, by default the key.
+    """
+    rows, container = table.rows, table.rows.vectors[-2]
+    if container.kinds.isdisjoint((list, dict)):
+        return False
+    sources = [table.table[name].source or "" for name in names or table.table.key]
+    has_field = any(rows.values_of(source)[0].kinds - {Missing} for source in sources)
+    return not any(container.values) or (table.size > 0 and has_field)
 
 
 def _with_text_lists(declaration: Section, payload: Payload) -> Section:
-    """Return ``declaration`` adapted to a response whose lists have texts instead of objects."""
+    """Adapt the declared tables to lists of texts, such as ``["a"]`` for ``[{"id": "a"}]``."""
 
     def adapt(table: Table) -> Table:
         item_types = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}

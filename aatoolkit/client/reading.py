@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import pandas as pd
 
 from aatoolkit._util.cancellation import CallGroup
+from aatoolkit._util.files import FilePath
 from aatoolkit._util.text import json_text
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import (
@@ -60,19 +61,41 @@ _AHEAD = 2
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """The arguments of `normalize` that a client uses for all its responses."""
+    """How a client converts responses to tables: its arguments of `normalize`.
+
+    Parameters
+    ----------
+    profile : Profile, optional
+        A description of the tables and columns in the service's responses.
+    strict : bool
+        Whether to raise an error if a response has other fields than declared.
+    dtype_backend : {"numpy_nullable", "pyarrow"}
+        The kind of dtypes, as in pandas.
+    """
 
     profile: Profile | None = None
     strict: bool = False
     dtype_backend: str = "numpy_nullable"
 
     def tables(self, section: str, payload: Payload) -> Tables:
-        """Return the tables of a response.
+        """Convert a response to tables.
+
+        Parameters
+        ----------
+        section : str
+            The section, such as ``"domains"``.
+        payload : Payload
+            The response.
+
+        Returns
+        -------
+        Tables
+            A mapping from table names to DataFrames.
 
         Raises
         ------
         InternalError
-            If `normalize` fails with an exception that is not in `aatoolkit.errors`.
+            If `normalize` fails because of a bug, such as a ``KeyError``.
         """
         try:
             return normalize(section, payload, **vars(self))
@@ -100,9 +123,10 @@ def read_many(
     workers: int,
     progress: bool | None,
 ) -> Generator[Dataset]:
-    """Fetch the sections ``names`` concurrently, and yield one dataset per host and scope.
+    """Fetch sections in parallel, and yield one `Dataset` per function in ``fetches``.
 
-    Each function in ``fetches`` fetches sections of one host and scope.
+    Each function takes the name of a section and returns the response, for one host and its
+    filters. ``names`` are the sections; ``workers`` is the number of parallel requests.
     """
     calls = [(fetch, section_name) for fetch in fetches for section_name in names]
     if not calls:
@@ -123,7 +147,12 @@ def read_many(
 def normalize_all(
     responses: Iterable[tuple[str, Callable[[], T]]], normalize_one: Callable[[str, T], Tables]
 ) -> Dataset:
-    """Return a dataset with the tables of all responses, and with the errors of failed sections."""
+    """Convert responses to tables, and return them as a `Dataset`.
+
+    ``responses`` are pairs: the name of a section, and a function that returns the response or
+    raises an error. ``normalize_one`` converts one response. The errors are in ``.errors`` of the
+    result.
+    """
     results: dict[str, Tables] = {}
     errors: dict[str, AAToolkitError] = {}
     for name, response in responses:
@@ -135,21 +164,27 @@ def normalize_all(
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
-    """Raise the error of a dataset if all its sections failed with the same one of ``kinds``."""
+    """Raise an error if all sections of a dataset failed for the same reason.
+
+    ``kinds`` are the errors that count, such as `NotAuthorized`.
+    """
     errors = [*dataset.errors.values()]
     if not dataset and len({*map(type, errors)}) == 1 and isinstance(errors[0], kinds):
         raise errors[0]
 
 
 def section_names(profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of all sections of the API and of ``profile``."""
+    """Return the names of all sections: those of the API, and those of a service's profile."""
     if profile is None:
         return PROFILE.names
     return tuple(sorted({*PROFILE.names, *profile.names}))
 
 
 def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return ``sections`` without duplicates; by default all. Unknown names raise `ScopeError`."""
+    """Return the names of sections without duplicates; for None, the names of all sections.
+
+    An unknown name raises `ScopeError`.
+    """
     if sections is None:
         return section_names(profile)
     names = getattr(sections, "sections", sections)  # what holds them, such as a picker
@@ -157,14 +192,22 @@ def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> t
 
 
 def unique_list(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """Return a value or several values as a list without duplicates."""
+    """Return one value, or an iterable of values, as a list without duplicates.
+
+    ``kind`` is the type of a single value.
+
+    Examples
+    --------
+    >>> unique_list("a", str), unique_list(["a", "b", "a"], str), unique_list(None, str)
+    (['a'], ['a', 'b'], [])
+    """
     if isinstance(values, kind):
         return [values]
     return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
 
 
 def known_section(section: str, profile: Profile | None) -> str:
-    """Return ``section``, or raise `ScopeError` if there is no such section."""
+    """Return the name of a section unchanged; raise `ScopeError` if there is no such section."""
     names = section_names(profile)
     if isinstance(section, str) and section in names:
         return section
@@ -180,7 +223,11 @@ def known_section(section: str, profile: Profile | None) -> str:
 def read_by(
     project: Project, section: str, scope: Scope, filter_name: str, options: Mapping[str, Any]
 ) -> Tables:
-    """Read a section once for each value of a filter, concurrently."""
+    """Read a section once for each value of a filter, in parallel, and join the tables.
+
+    ``filter_name`` is a filter such as ``engine``. ``options`` are further arguments of
+    `Project.read`. Each table of the result begins with a column of the values.
+    """
     if not isinstance(filter_name, str):
         raise ScopeError(
             f"split takes the name of one filter, such as 'engine', and not {filter_name!r}; "
@@ -207,7 +254,10 @@ def read_by(
 
 
 def _warn_if_equal(section: str, filter_name: str, frames: Sequence[pd.DataFrame]) -> None:
-    """Warn if a section has the same counts for all values of a filter."""
+    """Warn if the DataFrames of all filter values have the same counts.
+
+    Then the service may ignore the filter.
+    """
     aggregation_rules = frames[0].aa.codebook["aggregation"]
     counts = [
         frame.reindex(columns=aggregation_rules.index[aggregation_rules.eq("sum")])
@@ -222,7 +272,10 @@ def _warn_if_equal(section: str, filter_name: str, frames: Sequence[pd.DataFrame
 
 
 def _concat_tables(filter_name: str, tables_by_value: Mapping[str, Tables]) -> Tables:
-    """Concatenate the tables for each value of a filter, with the value as first column."""
+    """Concatenate the tables that were read for each value of a filter.
+
+    The value, such as ``chatgpt``, becomes the first column.
+    """
     first_tables = next(iter(tables_by_value.values()))
     names = list(dict.fromkeys(name for tables in tables_by_value.values() for name in tables))
     listings: dict[str, Any] = {
@@ -264,7 +317,10 @@ def _concat_frames(
 
 
 def _availability_words(name: str, tables_by_value: Mapping[str, Tables]) -> str:
-    """Return the availability of a table as a text, over all values of a filter."""
+    """Say in words how much of a table was measured, over all values of a filter.
+
+    Such as ``partial (a part is missing for gemini)``.
+    """
     words_by_value = {
         value: tables._words.get(name, "unknown") for value, tables in tables_by_value.items()
     }
@@ -289,7 +345,7 @@ def _listing(filter_name: str, tables_by_value: Mapping[str, Tables], name: str)
 
 
 def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
-    """Return the sections of a combined view, i.e. of one response with all sections."""
+    """Convert one response that has all sections to a `Dataset`."""
     payloads = split(payload, section_names(options.profile))
     if not payloads:
         draft_options = replace(options, profile=options.profile or Profile("undescribed"))
@@ -301,7 +357,11 @@ def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
 
 
 def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
-    """Split a response with all sections into one payload per section, by name."""
+    """Split a response that has all sections into one response per section.
+
+    The sections are found by their ``names``, at any level of the JSON document. The result is
+    empty if fewer than two are found.
+    """
     known_names = frozenset(names)
     sections = max(
         (_sections_in(value, known_names) for value in _containers(payload.json, len(known_names))),
@@ -317,7 +377,7 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
 
 
 def _containers(document: Any, max_length: int) -> Iterator[Any]:
-    """Yield all objects and short lists in a JSON document, level by level."""
+    """Yield all objects and short lists in a JSON document, the outermost first."""
     containers = [document] if isinstance(document, dict | list) else []
     while containers:
         yield from containers
@@ -330,7 +390,7 @@ def _containers(document: Any, max_length: int) -> Iterator[Any]:
 
 
 def _sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
-    """Return the sections in an object or list, by name."""
+    """Return the sections in an object or list, by name; empty if there are none."""
     if isinstance(value, dict):
         return {name: content for name, content in value.items() if name in names}
     objects = [item for item in value if isinstance(item, dict)]
@@ -338,14 +398,12 @@ def _sections_in(value: Any, names: Set[str]) -> dict[str, Any]:
     return dict(entries) if len(dict(entries)) == len(entries) else {}
 
 
-def read_dataset(
-    folder: str | os.PathLike[str], *, profile: ProfileSource | None = None
-) -> Dataset:
+def read_dataset(folder: FilePath, *, profile: ProfileSource | None = None) -> Dataset:
     """Read the files that ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
 
-    The dataset is like the original: funnels, comparisons, reports and explanations work. The files
-    do not hold the bytes of the responses, so ``payload`` is None. An explanation needs a study or
-    archive (``within=``) to show the bytes.
+    The result works like the original dataset, for reports and comparisons as well. Only the bytes
+    of the responses are missing: ``payload`` is None, and an explanation needs a study or archive
+    (``within=``) to show them.
 
     If you changed a column before writing it, its availability is "unknown: overwritten".
 
@@ -354,13 +412,14 @@ def read_dataset(
     folder : str or path
         The folder that was passed to ``to_parquet``, or the folder of one section in it.
     profile : Profile, module, str or path, optional
-        The profile with which the tables were made; by default that of this package.
+        The description of the service's tables that was used to make them; by default that of
+        this package.
 
     Returns
     -------
     Dataset
-        The sections, in alphabetical order. Sections with incomplete files, or with files of
-        another profile, are in ``errors``.
+        A mapping from section names, in alphabetical order, to `Tables`. If files are incomplete or
+        do not fit ``profile``, their section is in ``.errors``.
 
     Raises
     ------
@@ -402,9 +461,9 @@ def read_dataset(
 def _tables_of_files(
     options: ReadingOptions, name: str, files: tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]
 ) -> Tables:
-    """Return the tables of a section from its files.
+    """Make the `Tables` of a section from its Parquet files.
 
-    ``files`` are the DataFrames, and where their values were in the response.
+    ``files`` has the DataFrames by name, and tables with the place of each value in the response.
     """
     frames, placements = files
     metadata = {table: stored_of(frame)[0] for table, frame in frames.items() if table[0] != "_"}
@@ -437,12 +496,28 @@ def _tables_of_files(
 def in_order(
     call: Callable[[Q], R], arguments: Iterable[Q], workers: int, *, deadline: float | None = None
 ) -> Generator[tuple[Q, Future[R]]]:
-    """Call a function with each argument in threads, and yield argument and result in order.
+    """Call a function with each argument in threads, and yield the results in order.
+
+    Parameters
+    ----------
+    call : callable
+        A function of one argument.
+    arguments : iterable
+        The arguments, one per call.
+    workers : int
+        The number of threads.
+    deadline : float, optional
+        The time of `time.monotonic` until which the next result must be there.
+
+    Yields
+    ------
+    tuple of (object, concurrent.futures.Future)
+        The argument, and a finished future with the result or error.
 
     Raises
     ------
     TimeoutError
-        If the next result is not there at ``deadline``, a time of `time.monotonic`.
+        If the next result is not there in time.
     """
     if sys.platform == "emscripten":  # Python in a browser has no threads
         for argument in arguments:
@@ -469,7 +544,7 @@ def in_order(
 
 
 def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tuple[Q, Future[R]]:
-    """Wait for the first call in the queue, and return its argument and future."""
+    """Wait until the first call in the queue is done; return its argument and its future."""
     argument, future = queue.popleft()
     # In short steps: if a library such as Polars handles signals, Ctrl-C cannot interrupt a
     # long wait.
@@ -482,9 +557,10 @@ def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tup
 def progress_bar(
     items: Iterable[Q], is_shown: bool | None, *, total: int, unit: str
 ) -> Iterable[Q]:
-    """Return ``items`` with a progress bar, or without it.
+    """Return an iterable that shows a progress bar while it is iterated over.
 
-    ``unit`` is the noun for one item; ``is_shown=None`` shows the bar on a terminal.
+    ``total`` is the number of items, ``unit`` the noun for one of them. If ``is_shown`` is False,
+    there is no bar; None shows it on a terminal only.
     """
     if is_shown is None:
         # A dumb terminal, such as that of an editor, cannot go back to the beginning of a line.

@@ -1,6 +1,7 @@
-"""HTTP: the only package that opens connections, behind one `Fetcher`.
+"""HTTP: send requests to a service, with a cache, retries and a deadline.
 
-A `Request` comes in; a `Payload` or a typed `FetchError` goes out. The modules, in reading order:
+No other package opens connections. `Fetcher.get` takes a `Request`; it returns a `Payload` or
+raises a `FetchError`. The modules, in reading order:
 
 - ``fetcher``: fetches a response from the cache or from the service, with retries.
 - ``cache``: keeps the responses in one SQLite file, and lists and clears them.
@@ -9,16 +10,9 @@ A `Request` comes in; a `Payload` or a typed `FetchError` goes out. The modules,
 - ``endpoint``: the base URL; and the token, which is masked wherever a response repeats it.
 """
 
-from aatoolkit.http.cache import CacheInfo, ResponseCache, cache_info, clear_cache
-from aatoolkit.http.endpoint import BaseUrl, Secret
-from aatoolkit.http.fetcher import Fetcher
-
-__all__ = [
-    "BaseUrl",
-    "CacheInfo",
-    "Fetcher",
-    "ResponseCache",
-    "Secret",
-    "cache_info",
-    "clear_cache",
-]
+from aatoolkit.http.cache import ResponseCache as ResponseCache
+from aatoolkit.http.cache import cache_info as cache_info
+from aatoolkit.http.cache import clear_cache as clear_cache
+from aatoolkit.http.endpoint import BaseUrl as BaseUrl
+from aatoolkit.http.endpoint import Secret as Secret
+from aatoolkit.http.fetcher import Fetcher as Fetcher

@@ -25,7 +25,6 @@ from typing import Any, TypeVar
 import orjson
 from platformdirs import user_cache_path
 from requests_cache.backends.sqlite import SQLiteDict
-from requests_cache.serializers import SerializerPipeline, Stage
 
 from aatoolkit._util.defaults import CACHE_SIZE
 from aatoolkit.errors import ArgumentError, warn
@@ -60,7 +59,7 @@ _SPARE_DIVISOR = 64
 
 
 def _dump(key: str, response: Response) -> bytes:
-    """Return the bytes to store for ``response``: a SHA-256, a line of JSON, and the body."""
+    """Return the bytes to store for a response: a SHA-256, a line of JSON, and the body."""
     header_line = orjson.dumps({"key": key, **response.to_dict()}) + b"\n"
     return hashlib.sha256(header_line).digest() + header_line + response.body
 
@@ -74,20 +73,14 @@ def _parse_header(value: bytes) -> tuple[dict[str, Any], int]:
     return orjson.loads(header_line), body_start
 
 
-def _load(value: bytes, key: str | None = None, request: Request | None = None) -> Response:
-    """Return the response in a stored value."""
+def _load(value: bytes, key: str, request: Request) -> Response:
+    """Return the response in a stored value; raise ValueError if it belongs to another key."""
     if not isinstance(value, bytes):
         raise ValueError("it is no value of a cache")
     header, body_start = _parse_header(value)
-    if key not in (None, header["key"]):
+    if header["key"] != key:
         raise ValueError("it is the response to another request")
     return Response.from_dict(header, value[body_start:], request)
-
-
-SERIALIZER = SerializerPipeline(
-    [Stage(dumps=lambda entry: _dump(*entry), loads=_load)], name="aatoolkit", is_binary=True
-)
-"""How requests-cache writes and reads values."""
 
 
 # -- the file --------------------------------------------------------------------------------
@@ -98,7 +91,7 @@ class _Table(SQLiteDict):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        super().__init__(folder / FILE_NAME, _TABLE, serializer=SERIALIZER)
+        super().__init__(folder / FILE_NAME, _TABLE)
 
     def init_db(self) -> None:
         """Open the SQLite file, and create its tables if it is new."""
@@ -152,14 +145,14 @@ class ResponseCache:
             return None
 
     def requests_like(self, request: Request) -> list[Request]:
-        """Return the requests of any account for the same host whose responses are cached."""
+        """Return the cached requests for the same host, of all accounts."""
         query = f"SELECT substr(value, 1, {_HEAD_SIZE}) FROM {_TABLE} WHERE instr(key, ?)"
         host_key = self._key(request).rpartition("|")[0] + "|"
         rows = self._use(lambda connection: connection.execute(query, (host_key,)).fetchall())
         return [Request.from_dict(_parse_header(head)[0]["request"]) for (head,) in rows or ()]
 
     def put(self, response: Response) -> None:
-        """Store a response."""
+        """Store a response, and delete the oldest ones if the cache is full."""
         key = self._key(response.request)
         value = _dump(key, response)
         if len(value) > self._limit:
@@ -197,9 +190,10 @@ class ResponseCache:
     def _use(
         self, action: Callable[[sqlite3.Connection], T], writes: bool = False, commit: bool = False
     ) -> T | None:
-        """Call ``action`` with a connection to the file, and return its result.
+        """Call a function with a connection to the file; return its result, or None.
 
-        The result is None if the file cannot be used.
+        The result is None if the file cannot be used. ``writes`` tells whether the function changes
+        the file, ``commit`` whether to run it in a transaction.
         """
         if time.monotonic() < max(self._reads_resume_at, self._writes_resume_at if writes else 0.0):
             return None
@@ -221,7 +215,7 @@ class ResponseCache:
             return self._table
 
     def _handle_error(self, error: Exception, writes: bool) -> None:
-        """Stop using the file after an error, and warn the first time."""
+        """Stop using the file after an error, for a while or for good; warn the first time."""
         error_code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, sqlite3.ProgrammingError):
             return  # another thread has closed it; it is opened again
@@ -257,7 +251,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def connect(folder: Path) -> sqlite3.Connection:
-    """Return a connection to the cache file in a folder."""
+    """Open the cache file in a folder, and return the SQLite connection."""
     make_private(folder)
     file = folder / FILE_NAME
     uri = file.absolute().as_uri()
@@ -340,7 +334,7 @@ def _pragma(connection: sqlite3.Connection, pragma: str) -> int:
 
 
 def resolve_folder(folder: str | Path | None) -> Path:
-    """Return ``folder`` as a path; by default the user's cache folder."""
+    """Return the folder of a cache as a path; for None, the folder of the current user."""
     if folder is None:
         return user_cache_path("aatoolkit", appauthor=False) / VERSION
     return Path(folder).expanduser()
@@ -397,7 +391,7 @@ def _is_foreign(stat_result: os.stat_result) -> bool:
 
 @dataclass(frozen=True)
 class HostInfo:
-    """The number, size and times of the cached responses of one host."""
+    """How many responses of one host are cached, their size in bytes, and when they came."""
 
     origin: str
     host: str
@@ -409,7 +403,7 @@ class HostInfo:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """A summary of a cache folder; ``bytes`` is the size of its files."""
+    """How many responses a cache folder has, in all and by host; ``bytes`` is its size."""
 
     folder: Path
     responses: int
@@ -418,7 +412,17 @@ class CacheInfo:
 
 
 def cache_info(folder: str | Path | None = None) -> CacheInfo:
-    """Return a summary of a cache folder, by default that of the current user.
+    """Count the cached responses by host.
+
+    Parameters
+    ----------
+    folder : str or path, optional
+        The folder of the cache; by default that of the current user.
+
+    Returns
+    -------
+    CacheInfo
+        The number of responses and bytes, in all and by host.
 
     Raises
     ------
@@ -444,7 +448,19 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:
-    """Delete the cached responses, of all hosts or of one, and return their number.
+    """Delete the cached responses of one host or of all hosts.
+
+    Parameters
+    ----------
+    folder : str or path, optional
+        The folder of the cache; by default that of the current user.
+    host : str, optional
+        The host, such as ``acme.example``; by default all hosts.
+
+    Returns
+    -------
+    int
+        The number of deleted responses; 0 if a damaged file was removed.
 
     Raises
     ------
@@ -472,7 +488,10 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
 
 
 def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
-    """Call ``action`` with a connection to the cache file, and return its result."""
+    """Call a function with a connection to the cache file; return its result, or None.
+
+    The result is None if there is no such file.
+    """
     if not cache_files(folder):
         return None
     with closing(connect(folder)) as connection:

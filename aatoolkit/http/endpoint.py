@@ -33,12 +33,13 @@ class BaseUrl:
 
     @classmethod
     def parse(cls, text: str) -> BaseUrl:
-        """Parse ``text`` as a base URL.
+        """Parse a base URL, and convert it to its usual spelling.
 
         Raises
         ------
         ArgumentError
-            If the URL is neither https nor this machine, or has a user, query, fragment or ``..``.
+            If the URL does not begin with ``https://`` (``http://`` is allowed for this machine
+            only), or has a user name, query, fragment or ``..``.
         """
         text = text.strip()
         try:
@@ -121,7 +122,7 @@ class Secret:
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
-        """Return ``token`` as a `Secret`; None stays None."""
+        """Return a token in text as a `Secret`; a `Secret` or None is returned as it is."""
         return token if token is None or isinstance(token, Secret) else cls(token)
 
     def check(self) -> Secret:
@@ -139,7 +140,7 @@ class Secret:
         return self
 
     def is_in(self, text: bytes) -> bool:
-        r"""Return whether ``text`` contains the token, also JSON-escaped or URL-encoded.
+        r"""Return whether some bytes contain the token, also JSON-escaped or URL-encoded.
 
         Examples
         --------
@@ -153,7 +154,7 @@ class Secret:
         )
 
     def hide_in(self, text: bytes) -> bytes:
-        """Return ``text`` with the token, and long parts of it, replaced by ``***``."""
+        """Replace the token, and long parts of it, by ``***``."""
         return self._pattern().sub(b"***", text)
 
     def __repr__(self) -> str:
@@ -178,7 +179,7 @@ def _token_problem(token: str) -> str | None:
 
 
 def _spellings_of(token: str) -> set[bytes]:
-    """Return a token in plain, JSON-escaped and URL-encoded spelling."""
+    """Return the bytes of a token as plain text, JSON-escaped, and URL-encoded."""
     url_spelling = quote(token, safe="")
     lower_case = re.sub("%..", lambda match: match[0].lower(), url_spelling)
     return {
@@ -188,7 +189,7 @@ def _spellings_of(token: str) -> set[bytes]:
 
 
 def _token_pattern(token: str) -> re.Pattern[bytes]:
-    """Return a pattern that matches a token and long parts of it, in any spelling."""
+    """Return a regular expression for a token and long parts of it, in all its spellings."""
     spellings = sorted(_spellings_of(token), key=len, reverse=True)
     token_parts = {
         spelling[start : start + _TOKEN_PART_LENGTH]

@@ -21,9 +21,10 @@ _MAX_ATTEMPTS, _FIRST_BACKOFF, _RETRY_QUOTA = 3, 0.5, 20.0
 
 
 class Fetcher:
-    """Fetches the responses of one service for one account; it is thread-safe.
+    """Fetches the responses of one service for one account, from the cache or by HTTP.
 
-    The parameters are those of `Client`, and ``max_body``, the maximum size of a response in bytes.
+    It is thread-safe. The parameters are those of `Client`, and two more: ``max_body``, the maximum
+    size of a response in bytes, and ``sleep``, the function that waits between retries.
     """
 
     def __init__(
@@ -42,24 +43,23 @@ class Fetcher:
     ) -> None:
         token = Secret.wrap(token)
         secret = token.check() if token is not None else None
-        self.base: BaseUrl = BaseUrl.parse(base_url)
-        self.has_token: bool = secret is not None
+        self.base = BaseUrl.parse(base_url)
+        self.has_token = secret is not None
         self.offline = offline
-        self.expire_after: float = _require_min(0, "expire_after", expire_after)
-        self.deadline: float = _require_min(1e-3, "deadline", deadline)
-        folder = None if cache is True else cache
-        self.folder: Path | None = None if folder is False else resolve_folder(folder)
-        if offline and self.folder is None:
+        self.expire_after = _require_min(0, "expire_after", expire_after)
+        self.deadline = _require_min(1e-3, "deadline", deadline)
+        if offline and cache is False:
             raise errors.ArgumentError(
                 "offline reads from the cache only, and there is none; leave out cache=False",
                 argument="offline",
             )
         limit = int(_require_min(1, "cache_size", cache_size))
-        self._cache = None if self.folder is None else ResponseCache(self.folder, secret, limit)
+        self._cache = None
+        if cache is not False:
+            folder = resolve_folder(None if cache is True else cache)
+            self._cache = ResponseCache(folder, secret, limit)
         self._sleep, self._retries = sleep, _RETRY_QUOTA
-        self._transport = Transport(
-            self.base, secret, max_body=max_body, connections=max(1, workers)
-        )
+        self._transport = Transport(self.base, secret, max_body=max_body, connections=workers)
 
     def get(self, request: Request) -> Payload:
         """Return the response to a request, from the cache or from the service.
@@ -111,7 +111,7 @@ class Fetcher:
         raise outcome
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether ``text`` contains the token."""
+        """Return whether some bytes contain the token, in any spelling."""
         return self._transport.repeats_token(text)
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class Fetcher:
             self._cache.close()
 
     def _send(self, request: Request) -> Payload | Error:
-        """Send a request to the service, with retries; return the response or the last error."""
+        """Send a request, with retries; return the response, or the error of the last attempt."""
         deadline = time.monotonic() + self.deadline
         attempt_count = 0
         while True:
@@ -148,7 +148,7 @@ class Fetcher:
 
 
 def _require_min(minimum: float, setting: str, value: float) -> float:
-    """Return ``value``, or raise `ArgumentError` if it is below ``minimum``."""
+    """Return the value of a setting; raise `ArgumentError` if it is too small."""
     if not value >= minimum:  # as a number that is none is not
         raise errors.ArgumentError(
             f"{setting}={value!r} is too small; the least is {minimum:g}", argument=setting

@@ -38,7 +38,25 @@ def judge(
 ) -> errors.FetchError | None:
     """Return the error to raise for a response; None if its body can be used.
 
-    ``hide_token`` is a function that masks the token in a text.
+    Parameters
+    ----------
+    url : str
+        The requested URL.
+    status : int
+        The HTTP status.
+    headers : mapping of str to str
+        The response headers, with names in lower case.
+    body : bytes
+        The body, decompressed.
+    hide_token : callable
+        A function that replaces the token in bytes by ``***``.
+    has_token : bool
+        Whether the request had a token, for the advice in the message.
+
+    Returns
+    -------
+    FetchError or None
+        The error, such as `NotAuthorized`.
     """
     details = {"url": url, "status": status}
     if is_explanation(url, status, body):
@@ -59,7 +77,7 @@ def judge(
 
 
 def is_explanation(url: str, status: int, body: bytes) -> bool:
-    """Return whether a response explains why a section has no data.
+    """Return whether a response says why a section has no data; then it is not an error.
 
     Examples
     --------
@@ -82,7 +100,7 @@ def is_explanation(url: str, status: int, body: bytes) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait from the header ``Retry-After``, or None.
+    """Return the seconds to wait, from the header ``Retry-After``; None without such a header.
 
     Examples
     --------
@@ -181,12 +199,12 @@ def _error_texts(body: bytes, hide_token: HideToken) -> dict[str, Any]:
 
 
 def _first_text(error_texts: Mapping[str, Any], *names: str) -> str | None:
-    """Return the text of the first of the fields ``names`` that has one."""
+    """Return the first text in some fields of an error response, in this order; else None."""
     return next((text for name in names for text in _texts_in(error_texts, name)[:1]), None)
 
 
 def _texts_in(error_texts: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Return the texts in the field ``name``."""
+    """Return all texts in one field of an error response."""
     value = error_texts.get(name)
     texts = value if isinstance(value, tuple) else (value,)
     return tuple(text for text in texts if text and isinstance(text, str))
@@ -215,7 +233,7 @@ def may_be_kept(response: Response) -> bool:
 
 
 def is_fresh(response: Response, seconds: float) -> bool:
-    """Return whether a cached response is newer than ``seconds``."""
+    """Return whether a cached response is younger than some seconds."""
     limit = min(seconds, EMPTY_SECONDS) if response.status in EMPTY else seconds
     age = (datetime.now(UTC) - response.fetched_at).total_seconds()
     # A response from the future means that a clock was moved: its age is unknown.
@@ -223,14 +241,14 @@ def is_fresh(response: Response, seconds: float) -> bool:
 
 
 def allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
-    """Return whether an expired cached response may be used after ``error``."""
+    """Return whether an expired cached response may be used instead of raising this error."""
     if isinstance(error, errors.DecodeError):
         return error.problem == "truncated"
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
 def is_temporary(body: bytes) -> bool:
-    """Return whether a body says that data are still being computed, or could not be computed.
+    """Return whether a body says that data are not computed yet, or that this has failed.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""One HTTP exchange with the service, within a deadline.
+"""Send one HTTP request and receive its response, within a deadline.
 
-A socket timeout limits only a single read. To limit the whole exchange, it runs in a thread, whose
-socket is shut down at the deadline. The token is added to a request only when its bytes are sent,
-so the cache never sees it.
+A socket timeout limits only a single read. Therefore the request runs in a thread of its own, whose
+socket is shut down at the deadline. The token is added when the bytes of a request are sent, so
+that nothing else sees it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class NotLoopback(OSError):
 
 
 class Attempt:
-    """One attempt to send a request, with its socket, status, headers and body."""
+    """One attempt to send a request: its socket, and the response as far as it has come."""
 
     def __init__(self, token: Secret | None) -> None:
         self.status: int | None = None
@@ -63,7 +63,10 @@ class Attempt:
         self._lock, self._is_ended = threading.Lock(), False
 
     def run(self, action: Callable[[], None], deadline: float) -> bool:
-        """Call ``action`` in a thread, and return whether it finished before ``deadline``."""
+        """Call a function in a thread; return whether it finished before the deadline.
+
+        ``deadline`` is a time of `time.monotonic`.
+        """
         thread = threading.Thread(target=self._run_action, args=(action,), name="aatoolkit-attempt")
         thread.daemon = True
         thread.start()
@@ -97,7 +100,7 @@ class Attempt:
                 self._socket = socket.socket(fileno=os.dup(open_socket.fileno()))
 
     def signed(self, data: bytes) -> bytes:
-        """Return the bytes of a request with the token in the header ``Authorization``."""
+        """Put the token into the header ``Authorization`` of the bytes of a request."""
         if self._token is None:
             return data
         header = "\r\nAuthorization: Bearer {}\r\n"
@@ -115,7 +118,7 @@ class Attempt:
                     self._socket.close()
 
     def _end(self) -> bool:
-        """End the attempt and shut down its socket; return whether it was still running."""
+        """Stop the attempt and shut down its socket; return whether it was still running."""
         with self._lock:
             was_under_way, self._is_ended = not self._is_ended, True
             if was_under_way and self._socket is not None:
@@ -129,7 +132,7 @@ _CURRENT = threading.local()
 
 
 def pause(seconds: float) -> None:
-    """Sleep for ``seconds``, or until the call is cancelled."""
+    """Sleep for some seconds, or until the call is cancelled."""
     deadline = time.monotonic() + seconds
     while (seconds_left := deadline - time.monotonic()) > 0 and not is_cancelled():
         time.sleep(min(STEP, seconds_left))
@@ -245,7 +248,10 @@ class Failure:
 
 
 class Fault(NamedTuple):
-    """What a caught exception means: a reason, and the error to raise."""
+    """The meaning of a caught exception: a reason in words, and the error to raise.
+
+    ``problem`` is the attribute of that name of a `DecodeError`.
+    """
 
     reason: str
     is_retryable: bool = True
@@ -330,7 +336,7 @@ class Transport(HTTPAdapter):
             manager.clear()
 
     def ask(self, request: Request, seconds: float) -> Response | Failure:
-        """Send a request, and return the response or the failure within ``seconds``."""
+        """Send a request; return the response, or the failure after at most some seconds."""
         deadline = time.monotonic() + seconds
         attempt = Attempt(self._token)
         fault: Fault | None = None
@@ -354,7 +360,7 @@ class Transport(HTTPAdapter):
         return self._failure(fault or _LATE, request, attempt)
 
     def _exchange(self, url: str, attempt: Attempt, seconds: float) -> None:
-        """Send a request, and store status, headers and body of the response in ``attempt``."""
+        """Send a request, and store the status, headers and body of the response."""
         token_header = {} if self._token is None else {"Authorization": UNSIGNED}
         prepared_request = requests.Request(
             "GET", url, headers={**_HEADERS, **token_header}
@@ -385,7 +391,7 @@ class Transport(HTTPAdapter):
             raw_response.close()
 
     def _result_of(self, request: Request, attempt: Attempt) -> Response | Failure:
-        """Return the response that an attempt received, or a failure."""
+        """Return the response that came; or a failure, if its status or body is an error."""
         status, body = attempt.status or 0, bytes(attempt.body)
         is_success = status in SUCCESSES
         if is_success and self.repeats_token(body):
@@ -413,7 +419,7 @@ class Transport(HTTPAdapter):
         return Response(request, status, headers, datetime.now(UTC), content)
 
     def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
-        """Return the failure for a fault."""
+        """Return the failure with the error to raise, for an exception's meaning."""
         attrs, message = self._attrs(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
         if fault.problem:
             attrs["problem"] = fault.problem
@@ -422,17 +428,17 @@ class Transport(HTTPAdapter):
         return Failure(fault.kind(message, **attrs), fault.is_retryable)
 
     def _attrs(self, request: Request, attempt: Attempt) -> dict[str, Any]:
-        """Return URL, status and the beginning of the body, for an error."""
+        """Return the attributes of an error: URL, status, and the beginning of the body."""
         excerpt_text = excerpt(self._mask_token(bytes(attempt.body[:_CHUNK_SIZE])))
         shown_text = None if attempt.status is None else excerpt_text
         return {"url": request.url, "status": attempt.status, "excerpt": shown_text}
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether ``text`` contains the token."""
+        """Return whether some bytes contain the token, in any spelling."""
         return self._token is not None and self._token.is_in(text)
 
     def _mask_token(self, text: bytes) -> bytes:
-        """Return ``text`` with the token replaced by ``***``."""
+        """Replace the token in some bytes by ``***``."""
         return text if self._token is None else self._token.hide_in(text)
 
 

@@ -36,9 +36,9 @@ class ByteIndex:
         return next(self._iter_spans(len(BOM) if self.body.startswith(BOM) else 0), None)
 
     def span(self, path: str) -> ByteSpan | None:
-        """Return the start and stop of the value at a path; None if there is no such value.
+        """Return the start and stop of the value at a JSON path; None if there is no such value.
 
-        With ``~`` at its end, the path is that of the value's key.
+        A path with ``~`` at its end, such as ``$.rate~``, is that of the key.
         """
         steps = parse_path(path.removesuffix(KEY_SIGN))
         key_span = value_span = self._root
@@ -54,24 +54,26 @@ class ByteIndex:
         return key_span if path.endswith(KEY_SIGN) else value_span
 
     def _find_items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
-        """Return the bytes of the keys and values of an object or array, by key or position."""
+        """Return where the items of an object or array are, by key or position.
+
+        Each item has two spans of bytes: of its key (None in an array) and of its value. ``start``
+        is the byte of the opening bracket.
+        """
         if start not in self._items_by_start:
+            items = self._items_by_start[start] = {}
             spans = [*self._iter_spans(start + 1)] if self.body[start] in b"[{" else []
-            self._items_by_start[start] = {
-                position: (None, span) for position, span in enumerate(spans)
-            }
             if self.body[start] == b"{"[0]:
-                pairs = zip(spans[::2], spans[1::2], strict=True)
-                pairs_by_key = {
-                    json.loads(self.body[slice(*key_span)]): (key_span, value_span)
-                    for key_span, value_span in pairs
-                }
-                self._items_by_start[start] = {**pairs_by_key}
+                for key_span, value_span in zip(spans[::2], spans[1::2], strict=True):
+                    items[json.loads(self.body[slice(*key_span)])] = key_span, value_span
+            else:
+                items.update((position, (None, span)) for position, span in enumerate(spans))
         return self._items_by_start[start]
 
     def _iter_spans(self, start: int) -> Iterator[ByteSpan]:
-        """Yield the bytes of the keys and values of an object or array."""
-        # start is the byte after the opening bracket.
+        """Yield where the keys and values of an object or array are, in order.
+
+        ``start`` is the byte after the opening bracket.
+        """
         depth = value_start = 0
         for token in _TOKEN.finditer(self.body, start):
             value_start = value_start if depth else token.start()

@@ -56,7 +56,7 @@ _INSTANT = (
 
 
 class Parsed(NamedTuple):
-    """The values of a column as an Arrow array, and the positions of values that do not fit."""
+    """A column as an Arrow array, and the positions of values that do not fit its dtype."""
 
     array: pa.Array  # null for values that are missing or do not fit
     invalid: Sequence[int] = ()  # positions of values that do not fit
@@ -64,7 +64,9 @@ class Parsed(NamedTuple):
 
 
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
-    """Convert JSON values to an Arrow array; also return the positions of values that do not fit.
+    """Convert JSON values to an Arrow array; values that do not fit the dtype become null.
+
+    The second result is a list of the positions of values that do not fit.
 
     Examples
     --------
@@ -77,7 +79,10 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
 
 
 def make_exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
-    """Convert JSON values to an Arrow array; raise an error if one does not fit the dtype."""
+    """Convert JSON values to an Arrow array; raise ValueError if one does not fit the dtype.
+
+    ``kinds`` are the Python types of the values.
+    """
     if not kinds <= _EXACT_TYPES[dtype]:
         raise ValueError
     if dtype in _TIME_MEMOS:
@@ -96,7 +101,9 @@ def _make_array(values: Iterable[Any], dtype: str) -> pa.Array:
 
 
 def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) -> Parsed:
-    """Parse the values of a column in the notation that its declaration names.
+    """Parse the values of a column in its declared notation, such as ``1,204`` for a number.
+
+    ``year`` is the year, or a day in it, for days that are written without a year.
 
     Examples
     --------
@@ -141,7 +148,7 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
 def _parse_in_place(
     values: list[Any], positions: Iterable[int], convert: Callable[[Any], Any]
 ) -> list[int]:
-    """Convert the values at ``positions`` in place; return where values do not fit."""
+    """Convert some values of a list in place; return the positions of those that do not fit."""
     memo: dict[str, Any] = {}
     invalid_positions = []
     for position in positions:
@@ -164,17 +171,20 @@ def _parse_in_place(
 
 
 def _parse_if_short(parse: Callable[[Any], Any], value: Any) -> Any:
-    """Parse a value with ``parse``; return None for a very long text."""
+    """Parse a value by a function; return None for a text of over 100 characters."""
     return None if type(value) is str and len(value) > LONGEST else parse(value)
 
 
 def hashable_key(value: Any) -> Any:
-    """Return a dict key for a JSON scalar, different for True and 1; None for containers."""
+    """Return a key by which JSON scalars can be compared; it differs for True and 1.
+
+    The key of an object or array is None.
+    """
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
 
 
 def _multiply(array: pa.Array, scale: float | None) -> pa.Array:
-    """Return numbers multiplied by ``scale``, if there is one."""
+    """Multiply numbers by a factor, such as 0.01 for percentages; None changes nothing."""
     if scale is None:
         return array
     import pyarrow.compute as pc
@@ -301,7 +311,7 @@ _SECONDS = {unit: float(seconds) for unit, seconds in meaning_by_word("seconds_o
 
 
 def _to_number(dtype: str, value: Any) -> Any:
-    """Return a JSON number as a float or an integer, as the dtype requires."""
+    """Convert a number to the type of a dtype, ``Float64`` or ``Int64``, exactly."""
     if dtype == "Float64":
         return _to_exact_float(value)
     return _to_exact_integer(value + 0.0 if type(value) is float else value)
@@ -324,14 +334,14 @@ def _parse_number(decimal_mark: str, dtype: str, _year: Any, value: Any) -> Any:
 
 
 def _parse_text(parse: Callable[[str], Any], dtype: str, _year: Any, value: Any) -> Any:
-    """Parse a text with ``parse``; a JSON number needs no parsing."""
+    """Parse a text by a function; a JSON number needs no parsing."""
     if type(value) is str:
         return parse(value)
     return _to_number(dtype, value) if dtype == "Float64" else None
 
 
 def _parse_amount(text: str) -> float | None:
-    """Return the amount in the text of a price; None if it is ambiguous."""
+    """Return the amount in a price such as ``€ 1,204.50``; None if it is ambiguous."""
     match = _MONEY.fullmatch(text)
     if match is None or (match[1] and match[3]):
         return None
@@ -343,7 +353,7 @@ def _parse_amount(text: str) -> float | None:
 
 
 def currency(text: str) -> str | None:
-    """Return the currency sign or code in the text of a price; None if there is none."""
+    """Return the sign or code in a price such as ``12 EUR``; None if there is none."""
     match = _MONEY.fullmatch(text)
     return None if match is None else match[2] or match[5]
 
@@ -367,7 +377,7 @@ def _parse_duration(text: str) -> float | None:
 
 
 def _parse_any(dtype: str, _year: Any, value: Any) -> str | None:
-    """Return a text, number or boolean as text; None for other values."""
+    """Convert a text, number or boolean to text; return None for other values."""
     if type(value) in (int, float, bool):
         return json.dumps(value)
     return value if type(value) is str else None
@@ -416,7 +426,10 @@ _DAY_NOTATIONS = {
 
 
 def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
-    """Return a day as the number by which Arrow stores it; None for other values."""
+    """Return a day, or for a timestamp its midnight, as the number by which Arrow stores it.
+
+    ``pattern`` is one of `_DAY_NOTATIONS`. The result is None for other texts.
+    """
     match = pattern.fullmatch(str(value).strip()) if type(value) in (str, int) else None
     if match is None:
         return None
@@ -444,7 +457,7 @@ def _parse_day(pattern: re.Pattern[str], dtype: str, year: Any, value: Any) -> i
 
 
 def _parse_utc(dtype: str, _year: Any, value: Any) -> int | None:
-    """Return a timestamp as the number by which Arrow stores it; UTC if it has no time zone."""
+    """Return a timestamp as the number by which Arrow stores it; without a zone, it is UTC."""
     if type(value) is not str or len(value) < 16 or value[10] not in "T ":
         return None
     moment = datetime.fromisoformat(value)

@@ -41,9 +41,21 @@ class _InvalidDocument(Exception):
 
 
 def decode(response: bytes | str | Any, **facts: Any) -> Any:
-    """Decode one JSON document from bytes or text, or check a JSON value.
+    """Decode one JSON document from bytes or text; or check and copy a decoded value.
 
-    Raise `DecodeError` for an invalid document, also for duplicate keys, NaN and lone surrogates.
+    Parameters
+    ----------
+    response : bytes, str or object
+        The document, or a decoded value.
+    **facts
+        Attributes for the error, such as ``url``.
+
+    Raises
+    ------
+    DecodeError
+        If the document is not valid. Duplicate keys, NaN and lone surrogates are not allowed.
+    PayloadError
+        If a decoded value is not a JSON value.
 
     Examples
     --------
@@ -63,7 +75,11 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
 def read_document(
     response: bytes | str | Any, convert: Callable[[Any, bool], tuple[T, int]], **facts: Any
 ) -> T:
-    """Decode a document like `decode`, and return the result of ``convert`` for it."""
+    """Decode a document like `decode`, and convert it in the same step.
+
+    ``convert`` gets the value, and whether it is certainly exact. It returns the result, and the
+    number of keys in all objects, by which duplicate keys are found.
+    """
     if not isinstance(response, bytes | str):
         return convert(check_json_value(response, **facts), True)[0]
     body = response.encode("utf-8", "surrogatepass") if isinstance(response, str) else response
@@ -79,7 +95,10 @@ def read_document(
 
 
 def count_keys(body: bytes) -> int:
-    """Count the keys in the bytes of a document, to find duplicates that orjson drops."""
+    """Count the keys in the bytes of a document, to find duplicates that orjson drops.
+
+    Raise `Inexact` if this cannot be told.
+    """
     key_count, byte_values = 0, np.frombuffer(body, np.uint8)
     for start in range(0, len(byte_values), _BLOCK):
         colons = np.flatnonzero(byte_values[start : start + _BLOCK] == _COLON) + start
@@ -98,7 +117,7 @@ def count_keys(body: bytes) -> int:
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:
-    """Decode a document by the standard library, which is slower than orjson but exact."""
+    """Decode a document with Python's own decoder, which is slower than orjson but exact."""
     try:
         return _decode_strictly(body.removeprefix(BOM))
     except _InvalidDocument as invalid:
@@ -113,7 +132,7 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
 
 
 def check_json_value(response: Any, **facts: Any) -> Any:
-    """Return a copy of a JSON value; raise `PayloadError` for any other object."""
+    """Return a copy of a decoded value; raise `PayloadError` if JSON cannot express it."""
     try:
         value = decode_exactly(json.dumps(response).encode(), **facts)
     except (TypeError, ValueError, RecursionError) as error:

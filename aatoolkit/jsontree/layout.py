@@ -33,7 +33,11 @@ class Inexact(Exception):
 
 
 class StructureCounter:
-    """Counts the paths and keys of a document, and checks their limits."""
+    """Counts the distinct paths and the keys of a document, and checks their limits.
+
+    ``limit`` is the maximum number of paths. ``is_exact`` tells that the document was decoded by
+    Python's own decoder, so that large integers are exact.
+    """
 
     def __init__(self, limit: int = 2**63, is_exact: bool = False) -> None:
         self.limit, self.is_exact = limit, is_exact
@@ -41,7 +45,11 @@ class StructureCounter:
         self.paths = self.keys = self.most_keys = 0
 
     def count_path(self, values: Sequence[Any], kinds: set[type], depth: int) -> None:
-        """Count one path; raise `PayloadError` if there are too many."""
+        """Count one path; raise `PayloadError` if there are too many.
+
+        ``values`` are all values at the path, ``kinds`` their types. Raise `Inexact` if orjson may
+        have rounded one of them, or if they are nested too deep.
+        """
         self.paths += 1
         if self.paths > self.limit:
             raise PayloadError(
@@ -61,7 +69,7 @@ class StructureCounter:
                 raise Inexact
 
     def count_keys(self, objects: Sequence[dict[str, Any]], record_field_count: int = 0) -> None:
-        """Count the keys of the objects at one path."""
+        """Count the keys of all objects at one path."""
         sizes = [*map(len, objects)]
         self.keys += sum(sizes)
         self.most_keys = max(self.most_keys, record_field_count, *sizes)
@@ -69,7 +77,7 @@ class StructureCounter:
     def count_values(
         self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
     ) -> None:
-        """Count the path of ``values``, and all paths and keys inside them."""
+        """Count the path of some values, and all paths and keys inside them."""
         self.count_path(values, kinds, depth)
         if not kinds.isdisjoint((dict, list)):
             self.count_inside(values, depth, are_records)
@@ -77,7 +85,7 @@ class StructureCounter:
     def count_inside(
         self, values: Sequence[Any], depth: int = 0, are_records: bool = False
     ) -> None:
-        """Count the paths and keys inside ``values``."""
+        """Count the paths and keys inside some values, but not their own path."""
         arrays = [value for value in values if type(value) is list]
         objects = [value for value in values if type(value) is dict]
         children: dict[str | None, list[Any]] = {}
@@ -96,7 +104,13 @@ class StructureCounter:
 
 
 def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return a dict from each key of the objects to the list of its values."""
+    """Group the values of objects by key.
+
+    Examples
+    --------
+    >>> dict(values_by_key([{"a": 1}, {"a": 2, "b": 3}]))
+    {'a': [1, 2], 'b': [3]}
+    """
     columns = values_by_common_key(objects)
     if not columns:
         columns = defaultdict(list)
@@ -107,7 +121,7 @@ def values_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return a dict from each key to the list of its values; empty if the keys differ by object."""
+    """Group the values of objects by key; the result is empty if the objects differ in keys."""
     if {*map(len, objects)} == {len(objects[0])}:
         try:
             return {name: [*map(itemgetter(name), objects)] for name in objects[0]}
@@ -117,7 +131,15 @@ def values_by_common_key(objects: Sequence[dict[str, Any]]) -> dict[str, list[An
 
 
 def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
-    """Return whether the keys of objects are data, such as dates, and not names of fields."""
+    """Return whether the keys of objects are data, such as dates, and not names of fields.
+
+    Examples
+    --------
+    >>> are_keys_data([{"2026-11-18": 1, "2026-11-19": 2, "2026-11-20": 0}])
+    True
+    >>> are_keys_data([{"rank": 1, "name": "Acme", "share": 0.5}])
+    False
+    """
     key_counts = Counter(chain.from_iterable(objects))
     if not _MIN_KEYS <= len(key_counts) <= MAX_FIELDS:
         return len(key_counts) > MAX_FIELDS
@@ -146,7 +168,7 @@ def are_keys_data(objects: Sequence[dict[str, Any]]) -> bool:
 
 @lru_cache(1 << 14)
 def _classify_key(key: str) -> str:
-    """Return whether a key looks like ``data``, like the ``name`` of a field, or like ``other``."""
+    """Return ``"data"`` for a key such as a date, ``"name"`` for a field name, else ``"other"``."""
     if _DATA_KEY.fullmatch(key):
         return "data"
     return "name" if _FIELD_NAME.fullmatch(key) else "other"

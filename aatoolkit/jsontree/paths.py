@@ -21,11 +21,11 @@ import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from aatoolkit._util.text import json_text, plain_json
 
-KEY_SIGN: Final = "~"
+KEY_SIGN = "~"
 """The sign at the end of the path of a key, as in ``$.rate~``."""
 
 
@@ -45,14 +45,21 @@ class Position:
 
 @dataclass(frozen=True)
 class Each:
-    """A step from an array to all its elements; with ``at``, to the element at a row's position."""
+    """A step from an array to all its elements.
+
+    With ``at``, it leads to one element only: the one at the position that the row has in the array
+    number ``at`` on the path to the rows.
+    """
 
     at: int | None = None
 
 
 @dataclass(frozen=True)
 class Entries:
-    """A step from an object to all its entries, or to those in ``only``; ``at`` as for `Each`."""
+    """A step from an object to the values of all its keys, or of the keys in ``only``.
+
+    With ``at``, it leads to one entry only: the one with the same key as the row.
+    """
 
     only: tuple[str, ...] = ()
     at: int | None = None
@@ -60,7 +67,10 @@ class Entries:
 
 @dataclass(frozen=True)
 class Named:
-    """A step from an array to its element under a name; the names are the array at ``header``."""
+    """A step from an array to the element in a named column.
+
+    The array at the path ``header`` has the names, in the same order as the elements.
+    """
 
     header: tuple[Step, ...]
     name: str
@@ -82,7 +92,7 @@ _LENIENT = json.JSONDecoder(strict=False)
 
 @lru_cache(maxsize=4096)
 def parse_path(path: str) -> tuple[Step, ...]:
-    """Parse a JSON path to its steps.
+    """Parse a JSON path to a tuple of steps; raise ValueError if it is not a path.
 
     Examples
     --------
@@ -124,7 +134,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def parse_pattern(path: str) -> tuple[Step, ...]:
-    """Parse a JSON path without positions, such as ``domains[]``.
+    """Parse a path of many values, such as ``domains[]``; raise ValueError for a position.
 
     Examples
     --------
@@ -146,7 +156,7 @@ def _unquote(path: str, text: str) -> str:
 
 
 def format_path(steps: Iterable[Step]) -> str:
-    """Return steps as the text of a pattern, such as ``domains[].id``.
+    """Format steps as the path of many values, such as ``domains[].id``.
 
     Examples
     --------
@@ -170,7 +180,7 @@ def format_path(steps: Iterable[Step]) -> str:
 
 
 def format_json_path(steps: Iterable[Step]) -> str:
-    """Return steps as the path of one value, which starts with ``$``.
+    """Format steps as the path of one value, such as ``$.domains[0].id``.
 
     Examples
     --------
@@ -184,7 +194,7 @@ def format_json_path(steps: Iterable[Step]) -> str:
 
 @lru_cache(maxsize=4096)
 def key_step(key: str) -> str:
-    """Return a key as the text of one step of a JSON path.
+    """Format a key of an object as one step of a JSON path.
 
     Examples
     --------
@@ -195,7 +205,7 @@ def key_step(key: str) -> str:
 
 
 def is_within(path: str, outer: str) -> bool:
-    """Return whether a JSON path is ``outer``, or leads to a value or key inside it.
+    """Return whether a JSON path is another path, or leads to a value or key inside its value.
 
     Examples
     --------
@@ -209,7 +219,10 @@ def is_within(path: str, outer: str) -> bool:
 
 
 def leaf_values(value: Any, path: str, end_paths: Container[str] = ()) -> list[tuple[str, str]]:
-    """Return the JSON path and text of each scalar and empty container in a JSON value.
+    """Return the JSON path and JSON text of each scalar in a JSON value.
+
+    Empty objects and arrays are listed too. ``path`` is the path of the value itself. A value at a
+    path in ``end_paths`` is listed as a whole.
 
     Examples
     --------

@@ -66,8 +66,6 @@ from aatoolkit.jsontree.decode import EXACT_FLOAT, decode, gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES, StructureCounter, are_keys_data
 from aatoolkit.jsontree.vectors import MISSING, Missing, Vector
 
-__all__ = ["shred", "unshred"]
-
 DOCUMENT = "$"
 """The name of the table of the document itself."""
 
@@ -140,7 +138,7 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
 
 
 class _Table:
-    """A table that is being made: its name, rows and columns, and its child tables."""
+    """A table that is being made: its name, its rows and columns, and the tables of its arrays."""
 
     def __init__(self, name: str, values: Sequence[Any]) -> None:
         self.name, self.values = name, values
@@ -148,7 +146,10 @@ class _Table:
         self.children: list[_Table] = []
 
     def add_field(self, values: Sequence[Any], field_path: str, counter: StructureCounter) -> _Plan:
-        """Add the columns of a field to the table; return their description for `unshred`."""
+        """Add the columns of a field to the table; return a plan by which `unshred` reads them.
+
+        ``values`` has one value per row; ``field_path`` is such as ``response.text``.
+        """
         counter.count_path(values, set(), 0)
         column_name, plan = field_path or VALUE, _Plan()
         kinds = [*map(_KINDS.__getitem__, map(type, values))]
@@ -208,7 +209,10 @@ class _Table:
         return plan
 
     def _add_child(self, containers: Sequence[Any], field_path: str, suffix: str) -> pa.Array:
-        """Add a table of the items of arrays or objects; return a column of the number of items."""
+        """Add a table with one row per item of arrays or objects.
+
+        Return a column for this table: the number of items in each row.
+        """
         prefix = "" if self.name == DOCUMENT else self.name
         name = f"{prefix}{'.' if prefix and field_path else ''}{field_path}{suffix}"
         vector = Vector(containers)
@@ -225,7 +229,10 @@ class _Table:
 
 
 def _are_distinguishable(values: Sequence[Any]) -> bool:
-    """Return whether integers can still be told from floats in a column of floats."""
+    """Return whether a column of floats can hold integers and floats and tell them apart.
+
+    That is so if no float is whole, and no integer is too large.
+    """
     return all(
         not value.is_integer() if type(value) is float else abs(value) <= EXACT_FLOAT
         for value in values
@@ -241,7 +248,7 @@ def _make_column_name(prefix: str, key: str) -> str:
 
 
 def _shorten_name(name: str) -> str:
-    """Return ``name``, or if it is long, its beginning and a hash."""
+    """Return the name of a table; if it is long, its beginning and a hash."""
     if len(name.encode()) <= _MAX_NAME_BYTES:
         return name
     return f"{name[:32]}~{hashlib.blake2b(name.encode(), digest_size=12).hexdigest()}"
@@ -255,6 +262,11 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     tables : mapping of str to pyarrow.Table
         All tables of the document, also read back from Parquet, with their rows in the original
         order.
+
+    Returns
+    -------
+    object
+        The decoded document: a dict, list or scalar.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Vectors: all values at one path of a JSON document, as one list.
 
-The path ``chats[].id``, for example, has one value per element of ``chats``; these elements are the
-rows, a `Level`. `Vector.field`, `Vector.elements` and `Vector.entries` go down a step for all rows
-at once.
+The path ``chats[].id``, for example, has one value per element of ``chats``. These elements are the
+rows of the vector, described by a `Level`. `Vector.field`, `Vector.elements` and `Vector.entries`
+go down a step for all rows at once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, repeat
-from typing import Any, Final
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -31,7 +31,7 @@ class Missing:
         return "MISSING"
 
 
-MISSING: Final = Missing()
+MISSING = Missing()
 """The value of a field that an object lacks."""
 
 
@@ -145,7 +145,7 @@ class Vector:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """The results of ``value != 0`` for all numbers among the values, as a set."""
+        """A set that has True if any number is not 0, and False if any number is 0."""
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
@@ -218,12 +218,15 @@ class Vector:
     def flatten(
         self, lists: Sequence[Any], keys: list[str] | None = None, is_computed: bool = False
     ) -> Vector:
-        """Return the items of all ``lists``, with one row per item."""
+        """Return the items of lists, one list per row of this vector, with one row per item.
+
+        ``keys`` are the keys of the items, if these are entries of objects.
+        """
         values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
         return Vector(values, Level(len(values), self, [*map(len, lists)], keys, is_computed))
 
     def descend(self, steps: Sequence[Step]) -> Vector:
-        """Return the values at the end of a path that starts at the values of this vector."""
+        """Follow a path down from the values, and return the values at its end."""
         vector = self
         for step in steps:
             if type(step) is Field:

@@ -1,7 +1,7 @@
-"""Metadata of a frame: units, sources, and whether the columns could be measured.
+"""Metadata of a DataFrame: units, sources, and whether the columns could be measured.
 
-The metadata of a frame is stored in ``DataFrame.attrs``. After pandas operations, this package
-finds the part of it that is still true. The modules, in reading order:
+The metadata is stored in ``DataFrame.attrs``. pandas may change the values and keep the ``attrs``;
+then this package finds the part of the metadata that is still true. The modules, in reading order:
 
 - ``column``: `ColumnMetadata` of one column, `Source` of one response, and the status of each row
 - ``fingerprint``: detects columns whose values were changed

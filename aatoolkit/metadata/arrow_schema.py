@@ -34,7 +34,7 @@ LAYOUT = "2.1"
 
 
 def declared(column: ColumnMetadata) -> Column | None:
-    """Return what a table declares about a column, such as its unit; None if no table does."""
+    """Return the declaration of a column, with its unit and description; None if there is none."""
     table_name, _, column_name = (column.of or "").partition(".")
     table = find_table(table_name)
     try:
@@ -44,7 +44,7 @@ def declared(column: ColumnMetadata) -> Column | None:
 
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Return an Arrow schema with the metadata of a frame added."""
+    """Return a copy of an Arrow schema, with the metadata of a DataFrame added."""
     return schema.with_metadata(
         {
             **(schema.metadata or {}),
@@ -63,7 +63,7 @@ _PARQUET_TYPES = {
 
 
 def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
-    """Return the key-value metadata to write into a Parquet file."""
+    """Return the keys and values to write into a Parquet file, from those of an Arrow schema."""
     if all(field.type in _PARQUET_TYPES and field.nullable for field in schema):
         return dict(schema.metadata)
     # Parquet's own types would lose something. A reader of an Arrow schema sees only its metadata.
@@ -72,7 +72,11 @@ def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
-    """Read the metadata of a frame from the keys of a Parquet file; None if there is none."""
+    """Read the metadata of a DataFrame from a Parquet file; None if the file has none.
+
+    ``keys`` are the keys and values in the file, ``names`` the columns that were read. Raise
+    `MetadataError` if the metadata is damaged.
+    """
     try:
         metadata_text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
         if KEY in keys:
@@ -94,10 +98,19 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
 
 
 def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
-    """Return the metadata of a frame as JSON for other programs."""
+    """Return the metadata of a DataFrame as a JSON value that other programs can show."""
     column_items = metadata.columns.items()
     states_by_name = {name: dump_state(column.availability) for name, column in column_items}
     states = [state for state, _ in Counter(states_by_name.values()).most_common()]
+    columns = {}
+    for name, column in column_items:
+        # The most frequent state, 0, is left out.
+        facts: dict[str, Any] = {"state": states.index(states_by_name[name])}
+        if declaration := declared(column):
+            facts["unit"] = declaration.unit
+            facts["aggregation"] = str(declaration.aggregate).removeprefix("none")
+            facts["description"] = declaration.doc
+        columns[name] = _drop_empty(facts)
     body = {
         "version": LAYOUT,
         "key": metadata.key,
@@ -105,22 +118,7 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
             _drop_empty(dict(zip(("status", "cause", "reason"), state, strict=True)))
             for state in states
         ],
-        "columns": {
-            # The most frequent state, 0, is left out.
-            name: ({"state": position} if (position := states.index(states_by_name[name])) else {})
-            | (
-                _drop_empty(
-                    {
-                        "unit": declaration.unit,
-                        "aggregation": str(declaration.aggregate).removeprefix("none"),
-                        "description": declaration.doc,
-                    }
-                )
-                if (declaration := declared(column))
-                else {}
-            )
-            for name, column in column_items
-        },
+        "columns": columns,
     }
     # Declarations, except those of the default profile, which everybody has.
     tables = {name: find_table(name) for name in sorted(tables_of(metadata)) if ":" in name}
@@ -128,8 +126,8 @@ def _make_body(metadata: FrameMetadata) -> dict[str, Any]:
     return body | ({"declarations": declarations} if declarations else {})
 
 
-def _drop_empty(fields: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the fields without those whose value is None or empty."""
+def _drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields without those whose value is None, 0 or empty."""
     return {name: value for name, value in fields.items() if value}
 
 

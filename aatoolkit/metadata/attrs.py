@@ -54,7 +54,7 @@ ATTRIBUTE = "aatoolkit"
 
 @dataclass(frozen=True)
 class FrameMetadata:
-    """The metadata of a frame: its columns, its key, and the responses that it was read from."""
+    """The metadata of a DataFrame: its columns, its key, and the responses it was read from."""
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
     key: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class FrameMetadata:
     recipe: Recipe | None = field(default=None, compare=False, repr=False)  # how it was made
 
     def grain(self, table: str) -> tuple[str, ...] | None:
-        """Return the columns that identify a row of a table; None if they are not known."""
+        """Return the names of the columns that identify a row of a table; None if not known."""
         if table in self.grains:
             return self.grains[table]
         name_by_declared_column = {column.of: name for name, column in self.columns.items()}
@@ -80,7 +80,7 @@ class FrameMetadata:
         )
 
     def holds(self, name: str) -> bool:
-        """Return whether a column has metadata and still has the values that were read."""
+        """Return whether a column has metadata, i.e. is known and its values are unchanged."""
         column = self.columns.get(name, NOTHING)
         return bool(column.of) or column.availability.status != Status.UNKNOWN
 
@@ -89,7 +89,7 @@ class FrameMetadata:
         return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
 
     def dumps(self) -> str:
-        """Return the metadata as JSON text; equal metadata gives equal text.
+        """Convert the metadata to JSON text; equal metadata gives equal text.
 
         Examples
         --------
@@ -143,9 +143,7 @@ class FrameMetadata:
                 )
                 for name, (declared_name, *state) in body["columns"].items()
             }
-            source_fields = {
-                source_field.name for source_field in fields(Source)
-            }  # a later version may know more
+            source_names = {field.name for field in fields(Source)}  # a later version may know more
             recipe, fingerprint = body.get("recipe"), body.get("fingerprint")
             if recipe is not None:
                 renumbered(recipe, {})  # which reads all of it
@@ -153,12 +151,7 @@ class FrameMetadata:
                 columns,
                 tuple(body["key"]),
                 tuple(
-                    Source(
-                        **{
-                            field_name: source[field_name]
-                            for field_name in source_fields & source.keys()
-                        }
-                    )
+                    Source(**{name: source[name] for name in source_names & source.keys()})
                     for source in body["sources"]
                 ),
                 {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
@@ -176,13 +169,13 @@ class FrameMetadata:
 
 
 def declared_key(table: str) -> tuple[str, ...]:
-    """Return the declared key of a table; empty if there is none."""
+    """Return the columns that identify a row of a declared table; empty if there are none."""
     declaration = find_table(table)
     return () if declaration is None else tuple(declaration.key)
 
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
-    """Return the names of the columns by the table that declares them."""
+    """Group the columns of a DataFrame by the declared table that they come from."""
     names_by_table: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.table:
@@ -191,7 +184,7 @@ def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[s
 
 
 def tables_of(metadata: FrameMetadata) -> list[str]:
-    """Return the names of the tables that declare the columns of a frame."""
+    """Return the names of the declared tables that the columns of a DataFrame come from."""
     return [*columns_of_tables(metadata.columns)]
 
 
@@ -211,11 +204,13 @@ class HeldResponse(Protocol):
 
 
 class _MetadataInMemory:
-    """The metadata of a frame, made when it is first needed."""
+    """The metadata of a DataFrame, which is computed when it is first needed.
+
+    ``make_rows`` returns the DataFrame as it was when the metadata was attached.
+    """
 
     def __init__(
         self,
-        # returns the frame as it was when metadata was attached
         make_rows: Callable[[], pd.DataFrame],
         make_metadata: Callable[[], FrameMetadata],
         responses: Iterable[HeldResponse],
@@ -225,23 +220,23 @@ class _MetadataInMemory:
 
     @cached_property
     def metadata(self) -> FrameMetadata:
-        """The metadata of the frame."""
+        """The metadata of the DataFrame."""
         return self._make_metadata()
 
     @cached_property
     def text(self) -> _Text:
-        """The metadata as text, with hashes of some of the rows."""
+        """The metadata as JSON text, with hashes of some of the rows."""
         text = _Text(replace(self.metadata, fingerprint=self._hash_rows(sample=True)).dumps())
         text.in_memory = self
         return text
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
-        """The hashes of all rows of the frame."""
+        """The hashes of all rows, to detect changed values."""
         return self._hash_rows(sample=False)
 
     def _hash_rows(self, *, sample: bool) -> Fingerprint:
-        """Return hashes of the columns that have metadata, for all rows or a sample."""
+        """Hash the cells of the columns that have metadata, of all rows or of a sample."""
         frame, columns = self.make_rows(), self.metadata.columns
         arrays = arrays_of(frame)
         names = [
@@ -258,7 +253,7 @@ class _MetadataInMemory:
 
 
 class _Text(str):
-    """A text of metadata that also refers to the metadata object; a pickle has only the text."""
+    """JSON text that also has the metadata as an object; a pickle of it has only the text."""
 
     in_memory: _MetadataInMemory | None = None
 
@@ -274,7 +269,7 @@ _PENDING = FrameMetadata().dumps()
 
 
 class LazyAttrs(dict[Any, Any]):
-    """A dict for ``DataFrame.attrs`` that makes the text of the metadata when it is first read.
+    """A dict for ``DataFrame.attrs`` that computes the text of the metadata when it is read.
 
     Examples
     --------
@@ -290,7 +285,7 @@ class LazyAttrs(dict[Any, Any]):
 
     @property
     def is_pending(self) -> bool:
-        """Whether the text was not made yet."""
+        """Whether the text is still to be computed."""
         return super().get(ATTRIBUTE) is _PENDING
 
     def __iter__(self) -> Iterator[Any]:
@@ -302,7 +297,7 @@ class LazyAttrs(dict[Any, Any]):
 
 
 def _make_text_first(method: Callable[..., Any]) -> Any:
-    """Return a method of dict that makes the text of the metadata before it runs."""
+    """Wrap a method of dict: it first computes the text of the metadata, if that is missing."""
 
     def wrapper(*dicts: Any) -> Any:
         for attrs in dicts:
@@ -329,7 +324,10 @@ CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = Co
 def attach(
     frame: pd.DataFrame, metadata: FrameMetadata, *, responses: Iterable[HeldResponse] = ()
 ) -> pd.DataFrame:
-    """Attach metadata to a frame, with hashes of its rows, and return the frame."""
+    """Attach metadata to a DataFrame, with hashes of its rows, and return the same DataFrame.
+
+    ``responses`` are kept in memory, to explain numbers.
+    """
     other_attrs = _copy_other_attrs(frame)
     frame.attrs = {}
     frame_copy = frame.copy(deep=False)
@@ -344,7 +342,10 @@ def frame_with(
     make_metadata: Callable[[], FrameMetadata],
     responses: Iterable[HeldResponse],
 ) -> pd.DataFrame:
-    """Return a frame whose metadata is made when it is first needed."""
+    """Return a DataFrame whose metadata is computed when it is first needed.
+
+    ``make_frame`` and ``make_metadata`` return the two.
+    """
     frame = make_frame()
     # The frame is made again for its hashes, as its values may have been changed.
     _set_attrs(frame, {}, _MetadataInMemory(make_frame, make_metadata, responses))
@@ -352,7 +353,11 @@ def frame_with(
 
 
 def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
-    """Return the part of a frame's metadata that is still true; changed columns are ``unknown``."""
+    """Return the part of a DataFrame's metadata that is still true.
+
+    Columns whose values were changed are ``unknown``. With ``levels``, the result also has the
+    named levels of the index.
+    """
     metadata, _ = stored_of(frame)
     names = [str(name) for name in frame.columns]
     level_names = [str(name) for name in frame.index.names if name is not None]
@@ -380,7 +385,10 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
 
 
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
-    """Return the object that finds the columns of a frame whose values were changed."""
+    """Return an object that finds the columns of a DataFrame whose values were changed.
+
+    It is kept while a method of ``df.aa`` runs; with ``anew``, a new one is made.
+    """
     # Cached while a method of df.aa runs.
     cached_checks = CHECKS.get()
     if cached_checks is not None and id(frame) in cached_checks and not anew:
@@ -393,17 +401,17 @@ def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
 
 
 def has_metadata(frame: pd.DataFrame) -> bool:
-    """Return whether a frame has metadata, even if the metadata is damaged."""
+    """Return whether a DataFrame has metadata, even if the metadata is damaged."""
     return ATTRIBUTE in frame.attrs
 
 
 def text_of(frame: pd.DataFrame) -> str | None:
-    """Return the metadata of a frame as JSON text; None if the frame has no metadata."""
+    """Return the metadata of a DataFrame as JSON text; None if it has none."""
     return frame.attrs.get(ATTRIBUTE)
 
 
 def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
-    """Return the metadata object of a frame; None if the frame has only text, or nothing."""
+    """Return the metadata in memory of a DataFrame; None if it has only text, or nothing."""
     attrs = frame.attrs
     if isinstance(attrs, LazyAttrs) and attrs.is_pending:
         return attrs.in_memory
@@ -414,7 +422,7 @@ def _find_in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
 def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
-    """Replace the metadata of a frame whose rows are unchanged."""
+    """Replace the metadata of a DataFrame whose rows are unchanged."""
     in_memory = _find_in_memory(frame)
     if in_memory is None:
         attach(frame, metadata, responses=responses)
@@ -427,14 +435,14 @@ def replace_metadata(
 
 
 def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
-    """Return the hashes of a frame's rows, as they were when the metadata was attached."""
+    """Return the hashes of the rows of a DataFrame, as they were when it got its metadata."""
     in_memory = _find_in_memory(frame)
     # Of a frame from a file or pickle there are only hashes of some rows.
     return metadata.fingerprint if in_memory is None else in_memory.fingerprint
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
-    """Return the metadata attached to a frame, even if no longer true, and its responses."""
+    """Return the metadata that was attached to a DataFrame, true or not, and its responses."""
     in_memory = _find_in_memory(frame)
     if in_memory is not None:
         return in_memory.metadata, in_memory.responses
@@ -445,7 +453,7 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, .
 def _set_attrs(
     frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory
 ) -> None:
-    """Set the attrs of a frame to ``other_attrs`` and the metadata."""
+    """Set the ``attrs`` of a DataFrame to some values of the user, and to its metadata."""
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
     # the property would copy it to a plain dict
@@ -453,7 +461,7 @@ def _set_attrs(
 
 
 def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
-    """Return the attrs of a frame without the metadata."""
+    """Return the ``attrs`` of a DataFrame without the metadata of this package."""
     # the method of dict, as those of `LazyAttrs` would make the text
     return {name: value for name, value in dict.items(frame.attrs) if name != ATTRIBUTE}
 
@@ -461,7 +469,7 @@ def _copy_other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
 def with_row_states(
     frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
-    """Recompute whether columns were measured, for the rows that the frame has now."""
+    """Recompute whether columns were measured, for the rows that a DataFrame has now."""
     partial_columns = {
         name: column for name, column in columns.items() if column.statements or column.absent
     }
@@ -475,6 +483,6 @@ def with_row_states(
 
 
 def row_status_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
-    """Return the object that computes the availability of each row of a frame."""
+    """Return an object that tells whether each row of a DataFrame was measured."""
     trusted_columns = [*filter(metadata.holds, metadata.columns)]
     return RowStatus(arrays_of(frame), len(frame), trusted_columns)

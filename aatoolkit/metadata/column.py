@@ -1,7 +1,8 @@
-"""`ColumnMetadata` of one column, `Source` of one response, and `RowStatus` of the rows of a frame.
+"""`ColumnMetadata` of one column, `Source` of one response, and `RowStatus` of rows.
 
-A `Statement` says whether certain rows were measured, such as those of one engine. A narrower
-statement counts more than a wider one. Other rows have the status of the column.
+An `Availability` says whether data were measured, and why not. A `Statement` is the availability of
+certain rows, such as those of one engine. If several statements are about a row, the one with the
+most conditions counts. A row without a statement has the availability of its column.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Source:
-    """A response that a frame was read from.
+    """The response that a DataFrame was read from: its host, section, filters, URL and time.
 
-    ``window_start`` and ``window_end`` are the first and last day of its data.
+    ``scope`` are the filters as a query string, such as ``days=30``. ``window_start`` and
+    ``window_end`` are the first and last day of the data.
     """
 
     host: str | None = None
@@ -41,7 +43,7 @@ class Source:
 
 @dataclass(frozen=True)
 class ColumnMetadata:
-    """The metadata of one column: what it is, and whether it could be measured."""
+    """The metadata of a column: its declaration by name, and whether it could be measured."""
 
     of: str | None = None  # the declared column, as table.column
     availability: Availability = UNKNOWN
@@ -57,11 +59,11 @@ class ColumnMetadata:
 
     @property
     def elsewhere(self) -> Availability:
-        """The availability of the rows that no statement is about."""
+        """The availability of the rows without a statement of their own."""
         return self.availability if self.other_rows is None else self.other_rows
 
     def combined_with(self, availability: Availability) -> ColumnMetadata:
-        """Return the metadata combined with an availability that any row may have."""
+        """Return the metadata combined with an availability that any of the rows may have."""
         return replace(
             self,
             availability=combine([self.availability, availability]),
@@ -69,7 +71,10 @@ class ColumnMetadata:
         )
 
     def renamed(self, names: Mapping[str, str]) -> ColumnMetadata:
-        """Rename columns in the statements; ``names`` maps old to new names."""
+        """Return the metadata with other column names in its statements.
+
+        ``names`` maps old to new names.
+        """
 
         def rename(condition: Condition) -> Condition:
             return replace(condition, column=names.get(condition.column, condition.column))
@@ -81,13 +86,13 @@ class ColumnMetadata:
         return replace(self, statements=tuple(statements))
 
     def with_absences(self, *absent: Availability) -> ColumnMetadata:
-        """Add reasons why rows are not in the frame."""
+        """Return the metadata with reasons added why the DataFrame lacks rows."""
         all_absent = tuple(dict.fromkeys((*self.absent, *absent)))
         state = combine([self.availability, *absent])
         return replace(self, availability=state, other_rows=self.elsewhere, absent=all_absent)
 
     def statements_within(self, *conditions: Condition) -> tuple[Statement, ...]:
-        """Limit the column's statements to the rows that meet ``conditions``."""
+        """Return the column's statements, limited to the rows that meet some conditions."""
         return (
             # The rows that no other statement is about.
             Statement(self.elsewhere, conditions),
@@ -102,8 +107,23 @@ NOTHING = ColumnMetadata()
 """The metadata of a column without metadata."""
 
 
+def with_failures(
+    columns: Mapping[str, ColumnMetadata], failed_count: int, read_count: int
+) -> dict[str, ColumnMetadata]:
+    """Return the metadata of columns, marked ``partial`` as some requests for rows failed.
+
+    ``failed_count`` and ``read_count`` are the numbers of failed and successful requests.
+    """
+    reason = f"{failed_count} of {failed_count + read_count} responses failed"
+    failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
+    return {name: column.with_absences(failure) for name, column in columns.items()}
+
+
 class RowStatus:
-    """Computes the availability of each row of a frame, from statements about certain rows."""
+    """Tells whether each row of a DataFrame was measured, from statements about certain rows.
+
+    ``trusted_columns`` are the columns with unchanged values; others cannot identify rows.
+    """
 
     def __init__(
         self, arrays: Mapping[str, Any], row_count: int, trusted_columns: Collection[str]
@@ -117,7 +137,10 @@ class RowStatus:
     def states(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
-        """Return a list of availabilities, and for each row its position in this list."""
+        """Return a list of availabilities, and for each row its position in this list.
+
+        ``other_rows`` is the availability of rows without a statement.
+        """
         if not self._row_count or not statements:
             return [other_rows], np.zeros(self._row_count, np.int64)
         cache_key = (other_rows, tuple(statements))
@@ -138,14 +161,14 @@ class RowStatus:
         return self._states[cache_key]
 
     def recompute(self, column: ColumnMetadata) -> ColumnMetadata:
-        """Recompute the availability of a column, for the rows that the frame has now."""
+        """Recompute the availability of a column, for the rows that the DataFrame has now."""
         state = combine(self.states(column.elsewhere, column.statements)[0])
         return replace(
             column, availability=combine([state, *column.absent]), other_rows=column.elsewhere
         )
 
     def _mask_matches(self, statement: Statement) -> Mask:
-        """Return a mask of the rows that a statement may be about."""
+        """Return a mask of the rows that may meet the conditions of a statement."""
         mask = np.ones(self._row_count, bool)
         for condition in statement.rows:
             # Without this column, the statement may be about any row.
@@ -161,7 +184,10 @@ class RowStatus:
     def _combine_matches(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> Availability:
-        """Return the availability of a row, from the statements about it."""
+        """Return the availability of a row, from all statements that may be about it.
+
+        Statements with more conditions count instead of those with fewer.
+        """
         certain_statements, possible_states = [], []
         for statement in statements:
             if {condition.column for condition in statement.rows} <= self._usable_columns:
@@ -185,7 +211,7 @@ def dump_state(availability: Availability) -> tuple[str | None, ...]:
 
 
 def load_state(state: Sequence[Any]) -> Availability:
-    """Return the availability that `dump_state` converted."""
+    """Create an availability from the three texts that `dump_state` returned."""
     status, cause, reason = state
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 
@@ -195,7 +221,7 @@ StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability,
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Return the statements about the rows of each column as JSON values."""
+    """Convert the statements about the rows of columns to JSON values, by column."""
     return {
         name: _dump((column.statements, column.elsewhere, column.absent))
         for name, column in columns.items()
@@ -213,7 +239,7 @@ def _dump(value: Any) -> Any:
 
 
 def load_statements(body: Mapping[str, Any]) -> dict[str, StatementFields]:
-    """Parse the result of `dump_statements`."""
+    """Read the statements about the rows of columns from the result of `dump_statements`."""
     return {
         name: (
             tuple(

@@ -1,9 +1,9 @@
 """Detect columns that were changed since they were read, by hashes of their cells.
 
 pandas keeps ``DataFrame.attrs`` after operations that change values, such as sums by group. The
-metadata in ``attrs`` therefore comes with a fingerprint: hashes of the cells. `FingerprintCheck`
-matches the rows of a frame to the rows that were read, by index label or by key, and compares their
-hashes. A column is unchanged after selecting, sorting, repeating or dropping rows.
+metadata in ``attrs`` therefore has a fingerprint: hashes of the cells. `FingerprintCheck` finds the
+same row among the rows that were read, by its index label or its key, and compares the hashes.
+Selecting, sorting, repeating and dropping rows does not count as a change.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _to_text(value: Any) -> str:
 
 
 class HashedRows:
-    """The hashes of the rows that were read, to find the position of a row by its hash."""
+    """The hashes of the rows that were read; finds the position of a row by its hash."""
 
     def __init__(self, hashes: Sequence[int] | Hashes) -> None:
         self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
@@ -99,7 +99,7 @@ class HashedRows:
         return pd.Index(self.hashes).is_unique
 
     def positions(self, hashes: Hashes) -> Positions:
-        """Return for each hash the position of the first row with this hash, or -1."""
+        """Return, for each hash, the position of the first row with this hash, or -1."""
         if np.array_equal(hashes, self.hashes) and self.is_unique:
             return np.arange(len(hashes))
         first_positions = np.flatnonzero(~pd.Index(self.hashes).duplicated())
@@ -109,7 +109,7 @@ class HashedRows:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Hashes of a frame as it was read: of all rows, or of a sample."""
+    """Hashes of a DataFrame as it was read: of all rows, or of some of them."""
 
     rows: int = 0  # the number of rows of the frame
     index: tuple[str | None, ...] = (None,)  # the names of the index levels
@@ -127,11 +127,11 @@ class Fingerprint:
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
 
     def hashes_of(self, names: Iterable[str]) -> list[Hashes]:
-        """Return the hashes of the cells of some columns, one array per column."""
+        """Return the hashes of the cells of some columns, as one array per column."""
         return [np.asarray(self.cells[name][1], dtype=np.uint64) for name in names]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the hashes of a sample of rows as JSON values."""
+        """Convert the hashes to JSON values, in hexadecimal; for a sample of rows only."""
 
         def to_hex(hashes: Any, dtype: str) -> str:
             return np.asarray(hashes).astype(dtype).tobytes().hex()
@@ -170,19 +170,31 @@ class Fingerprint:
 
     @cached_property
     def by_label(self) -> HashedRows:
-        """The rows that were read, to be looked up by their index label."""
+        """Finds a row that was read by its index label."""
         return HashedRows(self.labels)
 
     @cached_property
     def by_key(self) -> HashedRows:
-        """The rows that were read, to be looked up by their key."""
+        """Finds a row that was read by its key."""
         return HashedRows(self.keys)
 
 
 def fingerprint_of(
     frame: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], *, sample: bool = False
 ) -> Fingerprint:
-    """Return hashes of the rows of a frame, or of a sample of them."""
+    """Hash the rows of a DataFrame.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The rows.
+    names : iterable of str
+        The columns whose cells are hashed.
+    key : tuple of str
+        The columns that identify a row.
+    sample : bool
+        Whether to hash at most 32 of the rows.
+    """
     index, arrays = frame.index, arrays_of(frame)
     names = [name for name in names if name in arrays]
     positions: Any = slice(None)
@@ -218,7 +230,7 @@ def fingerprint_of(
 
 
 def arrays_of(frame: pd.DataFrame) -> dict[str, Array]:
-    """Return the values of each column and named index level, by name."""
+    """Return the pandas array of each column and named index level, by name."""
     frame = pd.DataFrame(frame)  # without attrs, which each of its columns would copy
     names = [str(name) for name in frame.columns]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
@@ -242,7 +254,10 @@ def _hash_labels(index: pd.Index) -> list[Hashes]:
 
 
 def label_span(index: pd.Index) -> tuple[int, int] | None:
-    """Return the smallest and the largest label of an unnamed index of integers; else None."""
+    """Return the smallest and the largest label of an index of integers; None for another index.
+
+    An index with a name gives None, too.
+    """
     if index.nlevels > 1 or index.name is not None or index.dtype.kind not in "iu" or index.empty:
         return None
     return int(index.min()), int(index.max())
@@ -257,7 +272,7 @@ def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
 
 
 def _truncate(hashes: Hashes, sample: bool = False) -> Hashes:
-    """Cut the hashes of cells to the bits that a fingerprint keeps."""
+    """Shorten the hashes of cells to 32 bits, or to 16 for a sample of rows."""
     return hashes & np.uint64(_CELL_BITS if sample else _FULL_CELL_BITS)
 
 
@@ -268,14 +283,17 @@ def _count_rows(columns: Iterable[Hashes]) -> pd.Series:
 
 
 def has_more_rows(column_hashes: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
-    """Return whether a row occurs more often, by its hashes, than in each of the ``frames``."""
+    """Return whether a row occurs more often than in each of some DataFrames.
+
+    Each DataFrame, also the first, is a list of the hashes of its columns.
+    """
     counts = _count_rows(column_hashes)
     read_counts = pd.concat([*map(_count_rows, frames)]).groupby(level=0).max()
     return bool((counts > read_counts.reindex(counts.index, fill_value=0)).any())
 
 
 class RowMatch(NamedTuple):
-    """The rows of a frame, matched by label or by key to the rows that were read."""
+    """For each row of a DataFrame, the same row among those that were read."""
 
     hashes: Hashes
     """The hashes of the frame's rows."""
@@ -288,12 +306,16 @@ class RowMatch(NamedTuple):
 
     @property
     def mask(self) -> Mask:
-        """A mask of the rows of the frame that were read."""
+        """A mask of the rows of the DataFrame that were read, i.e. are not new."""
         return self.positions >= 0
 
 
 class FingerprintCheck:
-    """Finds the columns of a frame that still have the values that were read."""
+    """Finds the columns of a DataFrame that still have the values that were read.
+
+    ``fingerprint`` has the hashes of the values that were read; ``key`` are the columns that
+    identify a row.
+    """
 
     def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
         self._index, self._arrays = frame.index, arrays_of(frame)
@@ -307,7 +329,13 @@ class FingerprintCheck:
         return {*self._origin.cells}
 
     def match_original(self) -> tuple[Positions, set[str]] | None:
-        """Return the position that each row had when it was read, and the unchanged columns."""
+        """Find each row among the rows that were read; return None if that is impossible.
+
+        Returns
+        -------
+        tuple of (numpy.ndarray, set of str), optional
+            For each row its position when it was read, and the names of the unchanged columns.
+        """
         if len(self._index) == 0:
             return np.empty(0, np.intp), {*self._columns}
         is_moved = MOVED in self._changes.values()
@@ -329,7 +357,10 @@ class FingerprintCheck:
         return self._index.to_numpy().astype(np.intp), unchanged_columns
 
     def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return the tables with a row that is in the frame more often than when it was read."""
+        """Return the names of tables of which a row is there more often than when it was read.
+
+        ``tables`` maps the name of a table to its columns in the DataFrame.
+        """
         if not tables or not len(self._index):
             return set()
         original = self.match_original()
@@ -349,17 +380,17 @@ class FingerprintCheck:
         return repeated_tables
 
     def is_empty(self, name: str) -> bool:
-        """Return whether a column of the frame has only missing values."""
+        """Return whether a column has only missing values."""
         values = self._arrays.get(name)
         return values is not None and bool(values.isna().all())
 
     def change(self, name: str) -> str | None:
-        """Return why a column no longer has the values that were read; None if it has them."""
+        """Return why a column counts as changed; None if it has the values that were read."""
         return self._changes.get(name) if name in self._origin.cells else MOVED
 
     @cached_property
     def _changes(self) -> dict[str, str]:
-        """The reason why a column no longer has the values that were read, by column."""
+        """A dict from each changed column to the reason why it counts as changed."""
         reasons = dict.fromkeys(
             self.hashed_columns.difference(self._columns), "not one column of this name"
         )
@@ -373,7 +404,11 @@ class FingerprintCheck:
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
-        """The matches of the frame's rows to the rows that were read, with columns that differ."""
+        """The attempts to find the rows among those that were read: by label, then by key.
+
+        Each has the match, the columns that differ, and the columns that count as changed, with the
+        reason.
+        """
         matches = []
         for find_match in (self._match_by_label, self._match_by_key):
             match = find_match()
@@ -388,7 +423,10 @@ class FingerprintCheck:
         return matches
 
     def _find_possible_sums(self, is_matched: Mask, diff_columns: set[str]) -> dict[str, str]:
-        """Return the columns that may hold sums of groups which equal the values read by chance."""
+        """Return the columns that may have sums of groups, which equal other values by chance.
+
+        The result maps each column to the reason why it counts as changed.
+        """
         # After a groupby, labels of groups can equal labels of rows, and sums what was read there.
         equal_columns = {*self._columns} - diff_columns
         if self._key and equal_columns >= {*self._key}:
@@ -411,13 +449,13 @@ class FingerprintCheck:
         return {name: MOVED for name in self._columns if self._origin.cells[name][0]}
 
     def _hash_column(self, name: str) -> Hashes:
-        """Return the hashes of the cells of a column of the frame."""
+        """Return the hashes of the cells that a column has now."""
         if name not in self._cell_hashes:
             self._cell_hashes[name] = hash_cells(self._arrays[name])
         return self._cell_hashes[name]
 
     def _differs(self, name: str, match: RowMatch) -> bool:
-        """Return whether a column differs from what was read, in the matched rows."""
+        """Return whether a column differs from the values read, in the rows that were found."""
         if not self._has_likely_missing(name):
             return True
         (read_hashes,), mask = self._origin.hashes_of([name]), match.mask
@@ -432,7 +470,7 @@ class FingerprintCheck:
         return not np.isin(_combine_hashes(match.hashes[mask], hashes), read_cell_hashes).all()
 
     def _has_likely_missing(self, name: str) -> bool:
-        """Return whether dropped or repeated rows explain a column's number of missing values."""
+        """Return whether a column has about as many missing values as its rows had when read."""
         # The cells themselves are compared.
         if self._origin.is_complete:
             return True
@@ -446,7 +484,7 @@ class FingerprintCheck:
         return missing_now * read_row_count <= missing_before * max(row_count, read_row_count)
 
     def _match_by_label(self) -> RowMatch | None:
-        """Match the frame's rows by index label to the rows that were read; None if impossible."""
+        """Find the rows among those that were read by index label; None if impossible."""
         origin = self._origin
         if index_names(self._index) != origin.index or not {*origin.label_columns} <= {
             *self._arrays
@@ -460,7 +498,7 @@ class FingerprintCheck:
         return match if is_sampled_range or self._has_enough_matches(match) else None
 
     def _match_by_key(self) -> RowMatch | None:
-        """Match the frame's rows by key to the rows that were read; None if impossible."""
+        """Find the rows among those that were read by their key; None if impossible."""
         has_key = all(name in self._arrays and self._has_likely_missing(name) for name in self._key)
         if not len(self._origin.keys) or not has_key:
             return None
@@ -471,12 +509,15 @@ class FingerprintCheck:
     def _match_rows(
         self, columns: list[Hashes], read_rows: HashedRows, *, is_by_key: bool
     ) -> RowMatch:
-        """Match the frame's rows to ``read_rows``, by the hashes of their labels or keys."""
+        """Find the rows among those that were read, by hashes of some columns.
+
+        ``columns`` are the hashes of the index labels or of the key columns.
+        """
         hashes = row_hashes(columns, self._origin.is_sample)
         return RowMatch(hashes, read_rows, read_rows.positions(hashes), is_by_key)
 
     def _has_enough_matches(self, match: RowMatch) -> bool:
-        """Return whether all rows of the frame were read; with a sample, whether one was."""
+        """Return whether all rows were found; if only a sample was hashed, whether any was."""
         return bool(match.mask.all() if self._origin.is_complete else match.mask.any())
 
     @cached_property

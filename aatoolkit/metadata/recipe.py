@@ -1,4 +1,4 @@
-"""Recipes: how frames were made, as JSON expressions that can be run again.
+"""Recipes: how DataFrames were made, as JSON expressions that can be run again.
 
 ======================================  ==========================================================
 ``["read", 0, "source_domains"]``       a table of a response: the number of the response among
@@ -45,7 +45,7 @@ def pack(text: str) -> str:
 
 
 def unpack(text: str) -> str:
-    """Return the text that `pack` compressed; return any other text unchanged."""
+    """Decompress the result of `pack`; any other text is returned unchanged."""
     if not text.startswith(PACKED):
         return text
     stream = zlib.decompressobj()
@@ -66,7 +66,7 @@ MAX_LENGTH = 4000
 
 
 def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
-    """Return a recipe with new positions of the responses; ``new_positions`` maps old to new.
+    """Return a recipe with other numbers of the responses; ``new_positions`` maps old to new.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
 
 
 def dump_recipe(recipe: Recipe) -> Recipe:
-    """Return the recipe to store in a file, or ``["end", why]`` if it is too long."""
+    """Return the recipe to store in a file; one that is too long becomes ``["end", why]``."""
     if len(json.dumps(recipe)) <= MAX_LENGTH:
         return recipe
     return [END, "how it was made is too large for a frame to carry along"]
@@ -107,7 +107,7 @@ def dump_rows(positions: Positions) -> list[int]:
 
 
 def load_rows(runs: Sequence[int]) -> Positions:
-    """Return the row positions that `dump_rows` compressed."""
+    """Decompress the row positions in the result of `dump_rows`."""
     steps, repeat_counts = np.array(runs, np.intp).reshape(-1, 2).T
     return np.cumsum(np.repeat(steps, repeat_counts))
 
@@ -139,6 +139,6 @@ def dump_values(values: pd.Series) -> list[Any] | None:
 
 
 def load_values(body: list[Any]) -> pd.Series:
-    """Return the column that `dump_values` converted."""
+    """Make a column of the dtype and values in the result of `dump_values`."""
     dtype, cells = body
     return pd.Series(cells, dtype=dtype)  # type: ignore[no-any-return]

@@ -1,6 +1,7 @@
-"""Record how the result of a method of ``df.aa`` was made, so that it can be made again.
+"""Record how the result of a method of ``df.aa`` was made, to explain its numbers later.
 
-The record, a recipe, has the method, its arguments, and the recipes of the frames it was made from.
+The record is called a recipe. It has the method, its arguments, and the recipes of the DataFrames
+that it was called with.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
 def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator for a method of ``df.aa`` that records how its result was made.
 
-    ``inputs`` are the names of the parameters that are frames.
+    ``verb`` is the name of the method. ``inputs`` are the names of its parameters that are
+    DataFrames.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -73,7 +75,7 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
 
 @contextmanager
 def checked_once() -> Iterator[None]:
-    """Check each frame for changed values only once within a ``with`` block, for speed."""
+    """Check each DataFrame for changed values only once in a ``with`` block, for speed."""
     # No frame may be changed in the block.
     reset_token = CHECKS.set({})
     try:
@@ -85,7 +87,19 @@ def checked_once() -> Iterator[None]:
 def record(
     result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], inputs: Iterable[str]
 ) -> None:
-    """Record in a frame how it was made: the method, its arguments and its input frames."""
+    """Record in a DataFrame how it was made.
+
+    Parameters
+    ----------
+    result : pandas.DataFrame
+        The DataFrame; its metadata is changed.
+    verb : str
+        The name of the method of ``df.aa``.
+    arguments : mapping of str to object
+        The arguments of the call, by name.
+    inputs : iterable of str
+        The names of the arguments that are DataFrames.
+    """
     frames: list[pd.DataFrame] = []
     other_arguments: dict[str, Any] = dict(arguments)
     for name in inputs:
@@ -161,7 +175,10 @@ def _serialize(value: Any) -> Any:
 def attach_changed(
     frame: pd.DataFrame, metadata: FrameMetadata, rows: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Attach new metadata to a frame, but keep the record of how the frame was made."""
+    """Attach other metadata to a DataFrame, but keep the record of how it was made.
+
+    With ``rows``, the record is taken from this DataFrame instead.
+    """
     recipe, sources, responses = current_recipe(frame if rows is None else rows)
     new_positions = {source: position for position, source in enumerate(metadata.sources)}
     new_recipe = renumbered(
@@ -171,14 +188,20 @@ def attach_changed(
 
 
 def serialized(frame: pd.DataFrame) -> str:
-    """Return the part of a frame's metadata that is still true, as JSON text."""
+    """Return the part of a DataFrame's metadata that is still true, as JSON text."""
     recipe = current_recipe(frame)[0] if stored_of(frame)[0].recipe else None
     verified_metadata = replace(metadata_of(frame, levels=True), recipe=recipe)
     return str(text_of(attach(frame.copy(deep=False), verified_metadata)))
 
 
 def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
-    """Return how a frame was made, also by plain pandas, and from which responses."""
+    """Return how a DataFrame was made, also by plain pandas, and from which responses.
+
+    Returns
+    -------
+    tuple of (list, tuple of Source, tuple of HeldResponse)
+        The recipe, the sources that it refers to by number, and the responses in memory.
+    """
     metadata, responses = stored_of(frame)
     pandas_changes: dict[str, Any] = {}
     if metadata.recipe is None:
@@ -212,14 +235,14 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
 
 
 def is_changed(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column was certainly changed since its metadata was attached."""
+    """Return whether a column was certainly changed since the DataFrame got its metadata."""
     check = check_of(frame)
     original = check.match_original()
     return original is not None and name in check.hashed_columns - original[1]
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add to ``changes`` the values of columns that plain pandas has set."""
+    """Add the values of columns that plain pandas has set to a dict of changes."""
     arrays = arrays_of(frame)
     for name in names:
         values = dump_values(pd.Series(arrays[name])) if name in arrays else None

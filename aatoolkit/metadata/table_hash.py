@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aatoolkit._util.text import canonical_json
 from aatoolkit.errors import NotWritten
 
 if TYPE_CHECKING:
@@ -22,10 +22,11 @@ _Encoded = tuple[str, list[bytes | memoryview]]
 
 
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
-    """Compute the SHA-256 of a table's content: its columns and rows, in order.
+    """Compute the SHA-256 of a table's content, to compare tables without storing them.
 
-    The hash is the same for every pandas or pyarrow version, dtype backend and file layout. Named
-    index levels are hashed as the first columns.
+    Equal columns and rows, in the same order, give the same hash, in every version of pandas and
+    pyarrow, and for every dtype backend and file layout. Named index levels are hashed as the first
+    columns.
 
     These bytes are hashed, in this order:
 
@@ -85,15 +86,14 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
         names_and_kinds.append([name, kind])
         buffers += encoded_values
     shape = {"columns": names_and_kinds, "rows": table.num_rows}
-    header = json.dumps(shape, ensure_ascii=False, separators=(",", ":")).encode()
-    digest = hashlib.sha256(_HASH_TITLE + header + b"\n")
+    digest = hashlib.sha256(_HASH_TITLE + canonical_json(shape).encode() + b"\n")
     for buffer in buffers:
         digest.update(buffer)
     return digest.hexdigest()
 
 
 def _to_arrow(frame: pd.DataFrame) -> pa.Table:
-    """Convert a frame to an Arrow table, with the named index levels as the first columns."""
+    """Convert a DataFrame to an Arrow table, with named index levels as the first columns."""
     level_names = [name for name in frame.index.names if name is not None]
     flat_frame = frame.reset_index(level_names) if level_names else frame.copy(deep=False)
     flat_frame.attrs = {}  # Arrow would write the text of the attrs

@@ -1,7 +1,7 @@
-"""Convert a response to tidy tables, as the declaration of its section says, without loss.
+"""Convert a JSON response to tables, without losing a value.
 
-A section is one kind of response; its declaration lists the tables and columns. The modules, in
-reading order:
+A section is one kind of response, such as ``domains``. Its declaration lists the tables and
+columns, and where their values are in the response. The modules, in reading order:
 
 - ``normalize`` has the function `normalize`, and drafts a declaration where there is none
 - ``rows`` finds the rows of a table and the values of its columns in the response

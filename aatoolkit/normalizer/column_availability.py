@@ -44,7 +44,7 @@ from aatoolkit.sections.section import ENVELOPE, Column, Section
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 PathOfRow = Callable[[int], str | None]
-"""A function from the number of a row to the JSON path of a column's value there, or None."""
+"""Takes the number of a row; returns the JSON path of a column's value in this row, or None."""
 
 INFERRED = "options"
 """The name of the rule that reads availability from the service's list of engines."""
@@ -64,7 +64,7 @@ SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size",
 
 
 class TableStatements:
-    """Applies what the response says about availability to the columns of one table."""
+    """Finds out which columns and rows of one table were measured, as the response says."""
 
     def __init__(
         self,
@@ -85,7 +85,21 @@ class TableStatements:
     def make_column_metadata(
         self, column: Column, name: str, is_absent: bool, is_measured: bool, path_of_row: PathOfRow
     ) -> ColumnMetadata:
-        """Return the metadata of a column: whether it, and each of its rows, was measured."""
+        """Return the metadata of a column: whether the column and each of its rows were measured.
+
+        Parameters
+        ----------
+        column : Column
+            The declaration of the column.
+        name : str
+            Its full name, such as ``source_domains.rank``.
+        is_absent : bool
+            Whether the response lacks the field of the column.
+        is_measured : bool
+            Whether the column has any value.
+        path_of_row : callable
+            Takes the number of a row, and returns the JSON path of its value, or None.
+        """
         if is_absent and self._section_state.status not in EMPTY:
             return ColumnMetadata(name, _ABSENT)
         column_state = self._find_column_state(column)
@@ -107,7 +121,10 @@ class TableStatements:
         return ColumnMetadata(name, combine(states), tuple(statements), column_state)
 
     def mask_denied_rows(self, column: Column, is_valid: Mask, path_of_row: PathOfRow) -> Mask:
-        """Return a mask of the rows whose number, as the response says, was not measured."""
+        """Return a mask of the rows that have a number although it was not measured.
+
+        Such as a 0 beside ``hasData: false``. ``is_valid`` is a mask of the rows with a value.
+        """
         states = self._find_cell_states(column)
         denied_mask: Mask = is_valid & self._mask_denied_engines(
             self._find_column_state(column).status in EMPTY
@@ -120,7 +137,7 @@ class TableStatements:
 
     @property
     def may_deny(self) -> bool:
-        """Whether any number in the response may count as not measured."""
+        """Whether the response says of any number that it was not measured."""
         if not any(map(denies, self._signals)):
             return False
         is_empty = self._section_state.status in EMPTY
@@ -130,7 +147,7 @@ class TableStatements:
 
     @cached_property
     def _denial_by_engine(self) -> dict[Any, bool]:
-        """Maps each engine to whether the response says that it was not measured."""
+        """A dict from engine to True, if the response says that it was not measured, or False."""
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
@@ -143,7 +160,7 @@ class TableStatements:
         return np.array([self._denial_by_engine.get(name, is_empty) for name in engines], bool)
 
     def _find_cell_states(self, column: Column) -> dict[str, Availability]:
-        """Return what the response says about single values of a column, by JSON path."""
+        """Return which single values of a column were measured, by JSON path."""
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
             for signal in self._narrow_signals
@@ -151,7 +168,7 @@ class TableStatements:
         }
 
     def _find_column_state(self, column: Column) -> Availability:
-        """Return whether a column as a whole was measured."""
+        """Return the availability of a column as a whole, whatever the single rows."""
         states: dict[int, list[Availability]] = {}
         for signal in self._narrow_signals:
             target = signal.target or ""
@@ -162,9 +179,10 @@ class TableStatements:
         return combine(states[max(states)]) if states else self._section_state
 
     def _make_group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return statements about the rows of single engines and days.
+        """Return which rows were measured, by engine or day.
 
-        The second result has what is missing in sums over engines or days.
+        The second result is for a table whose numbers are sums over engines or days: it lists what
+        these sums lack.
         """
         statements = []
         group_states = []
@@ -193,9 +211,10 @@ class TableStatements:
     def _make_row_statements(
         self, column: Column, path_of_row: PathOfRow
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return statements about single rows of a column.
+        """Return which single rows of a column were measured, by the key of the row.
 
-        The second result has only their availability, if the key cannot identify the rows.
+        The second result is for rows that the key cannot identify: it lists their availability
+        without the rows.
         """
         states = self._find_cell_states(column)
         rows_by_state: dict[Availability, list[int]] = {}
@@ -217,7 +236,7 @@ class TableStatements:
         ], []
 
     def _make_key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
-        """Return conditions on the key that select exactly these rows; empty if impossible."""
+        """Return conditions on the key columns that only these rows meet; empty if impossible."""
         key_names = self._table.key
         key_texts = [
             [None if value is None else as_text(value) for value in self._values(name)]
@@ -245,7 +264,7 @@ def _combine_with_rows(state: Availability, row_states: Sequence[Availability]) 
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
-    """Return the availability of the whole section; None if the response says nothing about it."""
+    """Return whether the response as a whole was measured; None if it does not say so."""
     section_signals = [
         signal for signal in signals if signal.scope == "section" and not signal.rows
     ]
@@ -257,7 +276,7 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
 
 def is_error_response(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Return whether a response is an error message without any declared field."""
+    """Return whether a response is only an error message, with no data of the section."""
     if not any(
         signal.scope == "section" and signal.rule in ("transport", "error") and denies(signal)
         for signal in signals
@@ -276,7 +295,9 @@ def denies(signal: Signal) -> bool:
 
 
 def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str | None:
-    """Return the longest key of ``states`` that is ``path`` or a path above it.
+    """Return the longest of some JSON paths that is a given path or one above it, or None.
+
+    The paths are the keys of ``states``.
 
     Examples
     --------
@@ -290,7 +311,7 @@ def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str 
 
 @lru_cache(maxsize=4096)
 def target_steps(target: str) -> tuple[Step, ...]:
-    """Parse the path that a statement is about; any other text is the name of a field.
+    """Parse the JSON path of a value; any other text is taken as the name of a field.
 
     Examples
     --------
@@ -305,7 +326,15 @@ def target_steps(target: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def reach(target: str, pattern: str) -> str | None:
-    """Return whether a path leads to ``all`` or ``some`` values of a column; else None."""
+    """Return whether a path leads to ``"all"`` or ``"some"`` values of a column; else None.
+
+    ``pattern`` is the path of the column.
+
+    Examples
+    --------
+    >>> reach("domains[].rank", "domains[].rank"), reach("domains[0]", "domains[].rank")
+    ('all', 'some')
+    """
     steps, column_steps = target_steps(target), parse_path(pattern)
     # A single name means all fields of this name, and the fields inside them.
     if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column_steps:
@@ -337,7 +366,7 @@ def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str
 
 
 def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
-    """Return what the response says about availability as a DataFrame, one row per statement."""
+    """Return a DataFrame of what a response says about missing data, one row per statement."""
     signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
     return listing(
         SIGNAL,
@@ -350,7 +379,7 @@ def make_signal_frame(signals: list[Signal]) -> pd.DataFrame:
 
 
 def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
-    """Return statements about availability as rows with the columns `SIGNAL`."""
+    """Return what a response says about missing data as tuples, with the columns `SIGNAL`."""
     sample_sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     return [

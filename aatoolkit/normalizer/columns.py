@@ -28,6 +28,8 @@ from aatoolkit.normalizer.column_availability import WHY, TableStatements
 from aatoolkit.normalizer.rows import DriftReport, TableRows, take_values
 from aatoolkit.sections.section import Column
 
+Array = np.ndarray[Any, Any]
+
 ColumnValues = tuple[Column, Vector, RowIndex]
 """A column, the list of its values, and for each row of the table its position in this list."""
 
@@ -83,7 +85,10 @@ class BuiltTable:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _must_hold_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
-        """Return whether to fill a column with the host, because the response lacks its field."""
+        """Return whether a column gets the host's name, because the response lacks its field.
+
+        Other columns whose field is absent are noted as absent.
+        """
         rows = self.rows
         if rows.absent_path or (self.size and vector.is_absent):
             if column.source == "$.domain" and self._source.host is not None:
@@ -97,7 +102,7 @@ class BuiltTable:
         return False
 
     def _convert_together(self, column_group: Sequence[ColumnValues]) -> bool:
-        """Convert columns of one dtype together; return False if a value does not fit."""
+        """Convert columns of one dtype to one array; return False if a value does not fit."""
         column = column_group[0][0]
         if column.name in self.rows.plan.parsed:
             return False
@@ -109,7 +114,7 @@ class BuiltTable:
         except (ValueError, OverflowError):
             return False
         if column.dtype == "category":
-            null_count, array = array.null_count, _encode_categories(array, column)
+            null_count, array = array.null_count, encode_categories(array, column)
             if array.null_count > null_count:
                 return False
         self._blocks.append((column.dtype, array, [column.name for column, _, _ in column_group]))
@@ -146,7 +151,7 @@ class BuiltTable:
         if column.null is not None:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":
-            encoded_array = _encode_categories(array, column)
+            encoded_array = encode_categories(array, column)
             new_levels = sorted({*array.unique().to_pylist()} - {*column.levels, None})
             if new_levels:
                 unknown_count = encoded_array.null_count - array.null_count
@@ -155,12 +160,12 @@ class BuiltTable:
                 new_rows = [row for row, value in enumerate(vector.values) if value in new_levels]
                 report.add_extra(vector, select_table_rows(new_rows), "new level")
             elif new_levels:  # undeclared levels come last
-                encoded_array = _encode_categories(array, column, new_levels)
+                encoded_array = encode_categories(array, column, new_levels)
             array = encoded_array
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask_denied_numbers(self, statements: TableStatements, report: DriftReport) -> None:
-        """Make numbers missing that, as the response says, were not measured."""
+        """Replace numbers by missing values where the response says that nothing was measured."""
         for block_number, (dtype, array, names) in enumerate(self._blocks):
             is_valid = ~_make_missing_mask(array).reshape(len(names), self.size)
             mask = np.zeros_like(is_valid)
@@ -209,7 +214,10 @@ class BuiltTable:
         )
 
     def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
-        """Return the table as a DataFrame with metadata."""
+        """Return the table as a DataFrame with units, availability and sources.
+
+        ``responses`` are kept in memory, to explain numbers.
+        """
         names = tuple(self._positions)
         make_frame = partial(_make_frame, names, self._blocks, self.size, dtype_backend)
         return attrs.frame_with(make_frame, lambda: self.metadata, responses)
@@ -234,7 +242,7 @@ class BuiltTable:
 
 
 def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
-    """Return the number of distinct keys."""
+    """Return the number of distinct rows in the key columns."""
     if len(key_columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
         value_lists = [
             column.to_pylist()
@@ -254,8 +262,11 @@ def _count_distinct(key_columns: Sequence[pa.Array]) -> int:
     return len(distinct_codes)
 
 
-def _encode_categories(texts: pa.Array, column: Column, new_levels: Sequence[str] = ()) -> pa.Array:
-    """Convert texts to an Arrow array of categories; other texts become null."""
+def encode_categories(texts: pa.Array, column: Column, new_levels: Sequence[str] = ()) -> pa.Array:
+    """Convert texts to an Arrow array of categories; undeclared texts become null.
+
+    The categories are the declared levels of the column, then ``new_levels``.
+    """
     all_levels = _make_level_array((*column.levels, *new_levels))
     codes = pc.index_in(texts, all_levels.cast(texts.type), memory_pool=POOL)
     return pa.DictionaryArray.from_arrays(codes, all_levels, ordered=column.ordered)
@@ -285,7 +296,15 @@ _ARRAY_CLASSES = {"Int64": "IntegerArray", "Float64": "FloatingArray", "boolean"
 
 
 def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataFrame:
-    """Convert an Arrow table to a DataFrame; lists become tuples, except with ``pyarrow``."""
+    """Convert an Arrow table to a DataFrame.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    dtype_backend : {"numpy_nullable", "pyarrow"}
+        The kind of dtypes, as in pandas. With ``numpy_nullable``, lists become tuples.
+    """
     blocks = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         # An array of one chunk is not copied.
@@ -302,7 +321,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 def _make_frame(
     names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
 ) -> pd.DataFrame:
-    """Make a DataFrame of blocks of columns, without inferring dtypes."""
+    """Make a DataFrame of Arrow arrays, each with the values of several columns."""
     arrays = []
     index, positions = _make_column_index(names)
     for dtype, array, block_names in blocks:
@@ -323,7 +342,7 @@ def _make_frame(
 def _convert_block(
     dtype: str, values: pa.Array, size: int, column_count: int, dtype_backend: str
 ) -> Any:
-    """Convert the columns of a block to pandas arrays."""
+    """Split an Arrow array into columns of ``size`` rows, and convert them to pandas arrays."""
     column_slices = [slice(size * number, size * (number + 1)) for number in range(column_count)]
     if dtype == "category":
         codes, is_missing = _split_numbers_and_mask(values.indices)
@@ -355,7 +374,7 @@ def _convert_block(
     return [array[column_slice] for column_slice in column_slices]
 
 
-def _split_numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _split_numbers_and_mask(array: pa.Array) -> tuple[Array, Array]:
     """Return the values of an Arrow array and a mask of missing values, as new NumPy arrays."""
     is_missing, buffer_bytes = _make_missing_mask(array), array.buffers()[1] if len(array) else b""
     if array.type == pa.bool_():
@@ -364,14 +383,14 @@ def _split_numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.n
     return numbers[array.offset :][: len(array)].copy(), is_missing
 
 
-def _make_missing_mask(array: pa.Array) -> np.ndarray[Any, Any]:
+def _make_missing_mask(array: pa.Array) -> Array:
     """Return a NumPy mask of the missing values of an Arrow array."""
     if not array.null_count:
         return np.zeros(len(array), bool)
     return ~_unpack_bits(array.buffers()[0], array)
 
 
-def _unpack_bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
+def _unpack_bits(buffer: pa.Buffer, array: pa.Array) -> Array:
     """Return the bits in a buffer of an Arrow array as NumPy booleans."""
     # For few values this is ten times as fast as Arrow's own conversion.
     buffer_bytes, end = np.frombuffer(buffer, np.uint8), array.offset + len(array)
@@ -397,7 +416,7 @@ def _make_category_dtype(levels: tuple[str, ...], ordered: bool) -> pd.Categoric
     return pd.CategoricalDtype(pd.Index(levels, dtype="str"), ordered)
 
 
-def as_tuples(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
+def as_tuples(column: pa.Array | pa.ChunkedArray) -> Array:
     """Convert an Arrow column of lists to a NumPy array of tuples; null becomes ``pd.NA``.
 
     Examples

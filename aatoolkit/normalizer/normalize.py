@@ -73,42 +73,41 @@ def normalize(
     options: ScopeOptions | None = None,
     max_nodes: int = MAX_NODES,
 ) -> Tables:
-    """Convert a response to tidy tables, without sending requests.
+    """Convert a JSON response to DataFrames, without sending a request.
 
     A section is one kind of response, such as ``domains``. Its declaration lists the tables and
-    columns, with names and dtypes. Values without a column are in ``.extra`` of the result.
-    Differences from the declaration are in ``.drift``.
+    columns, with names and dtypes. No value is lost: those without a column are in ``.extra`` of
+    the result. Differences from the declaration are in ``.drift``.
 
-    If ``profile`` lacks the section, the declaration is drafted from the response. A draft is also
-    used if the response does not fit the declaration that comes with aatoolkit. A drafted table has
-    the service's own names, without units or aggregation rules.
+    If the response does not fit the declaration, or there is none, tables are inferred from the
+    response itself. Then columns have the names of its JSON fields, without units.
 
     Parameters
     ----------
     section : str or Section
-        The name of the section, or its declaration.
+        The name of the section, such as ``"domains"``, or its declaration.
     response : Payload, bytes, str, dict or list
-        The response, raw or decoded.
+        The response, as JSON text or decoded.
     profile : Profile, module, str or path, optional
-        The declarations of the service; by default `aa.sections.default_profile`.
+        The declarations of all sections of a service; by default those of this package.
     strict : bool
         Whether to raise an error if the response differs from the declaration.
     dtype_backend : {"numpy_nullable", "pyarrow"}
         The kind of dtypes, as in pandas.
     options : ScopeOptions, optional
-        The service's list of engines, topics and brands, which shows the engines that never ran.
+        The result of `Project.scope_options`, to mark the data of engines that never ran.
     max_nodes : int
-        The maximum number of distinct JSON paths in the response.
+        The maximum number of distinct JSON paths in the response, such as ``domains[].rank``.
 
     Returns
     -------
     Tables
-        A mapping from table names to DataFrames, which are built on first access.
+        A mapping from table names to DataFrames. ``.main`` is the first of them.
 
     Raises
     ------
     ScopeError
-        If there is no such section. With ``profile``, a draft is tried instead.
+        If there is no such section. With ``profile``, tables are inferred instead.
     DecodeError
         If the response is not one JSON document.
     PayloadError
@@ -118,8 +117,8 @@ def normalize(
     Warns
     -----
     SchemaDriftWarning
-        If the response differs from the declaration, the declaration is a draft, or a word about
-        availability is not known.
+        If the response differs from the declaration, if tables were inferred, or if a status such
+        as ``"paused"`` is not known.
     AAToolkitWarning
         If the service seems to have ignored a filter of the request.
 
@@ -159,7 +158,7 @@ def normalize(
 
 @dataclass(frozen=True)
 class _Reader:
-    """Converts responses to tables, with the options that were passed to `normalize`."""
+    """Converts responses to tables, with the arguments of `normalize`."""
 
     strict: bool
     backend: str
@@ -173,9 +172,18 @@ class _Reader:
         owner: str,
         is_tentative: bool = False,
     ) -> Tables:
-        """Convert a response to tables, as ``declaration`` says.
+        """Convert a response to tables.
 
-        A tentative declaration is replaced by a draft if the response does not fit it.
+        Parameters
+        ----------
+        response : Payload, bytes, str, dict or list
+            The response, as JSON text or decoded.
+        declaration : Section
+            The tables and columns.
+        owner : str
+            The name of the profile that has the declaration.
+        is_tentative : bool
+            Whether tables may be inferred if the response does not fit the declaration.
         """
 
         def visit_response(root: Any, is_exact: bool) -> tuple[tuple[Vector, ResponseWalk], int]:
@@ -304,7 +312,10 @@ def _describe_source(declaration: Section, response: Any, document: Any) -> attr
 def _warn_of_ignored_filters(
     section: str, scope: Scope, document: Any, signals: Iterable[Signal]
 ) -> None:
-    """Warn if the response repeats a filter as null: the service may have ignored it."""
+    """Warn if the service seems to have ignored a filter of the request.
+
+    This is assumed if the response repeats the filter with the value null.
+    """
     nested_values = document.values() if isinstance(document, dict) else ()
     echoes = {
         snake(name): echoed_value
@@ -326,7 +337,7 @@ def _warn_of_ignored_filters(
 
 
 def _keep_frequent_keys(value: Any) -> Any:
-    """Return a copy of a JSON value without rare keys, such as dates, for a faster search."""
+    """Return a copy of a JSON value without the rarest keys of objects, for a faster search."""
     if isinstance(value, dict):
         return _keep_frequent_keys([value])[0]
     if not isinstance(value, list):
@@ -347,7 +358,7 @@ def _keep_frequent_keys(value: Any) -> Any:
 
 
 def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
-    """Yield hints: values that may say what was measured, but that no rule reads."""
+    """Yield values that may say what could be measured, although no declared rule reads them."""
     if not section.watched and not section.emptied:
         return
     document = Vector([response.json if isinstance(response, Payload) else decode(response)])
@@ -377,7 +388,13 @@ def _find_hints(section: Section, response: Any, signals: list[Signal]) -> Itera
 
 
 def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
-    """Return all values at a path, and what is needed to write the JSON path of each."""
+    """Return all values at a path.
+
+    Returns
+    -------
+    tuple of (Vector, list, str)
+        A vector with one path per value, the values, and a text to add to each path.
+    """
     last_step = steps[-1]
     if not isinstance(last_step, Named):
         vector = document.descend(steps)
@@ -398,7 +415,7 @@ def _find_values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, li
 def _fits_response(
     tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]
 ) -> bool:
-    """Return whether the declaration fits a response well enough to be used instead of a draft."""
+    """Return whether at least half of the columns or of the values were read as declared."""
     counts_of_tables = (
         [table.size - table.array(name).null_count for name in table.table.names]
         for table in tables
@@ -418,7 +435,7 @@ def _fits_response(
 
 
 def _draft_section(response: Any, name: str, declaration: Section | None) -> Section | None:
-    """Draft a declaration from a response; return None if it has nothing to make a table of."""
+    """Infer the tables and columns of a response; return None if nothing can become a table."""
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None
     try:

@@ -1,7 +1,7 @@
-"""Record which cell has which value of a response, so that the response can be rebuilt.
+"""Record which cell has which value of a response, to rebuild the response from its tables.
 
-The record is a table with the JSON path of each value, and its cell. A value that a cell does not
-have unchanged, such as null, is recorded itself.
+The record is a table with one row per value: its JSON path, and the cell that has it. Values that
+no cell has unchanged, such as null, are recorded themselves.
 """
 
 from __future__ import annotations
@@ -42,7 +42,11 @@ _SCHEMA = pa.schema(
 def provenance(
     document: Vector, tables: Sequence[BuiltTable], extra_paths: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Return a table with the JSON path of each value of a response, and the cell that has it."""
+    """Return, under ``values``, a table with one row per value of a response.
+
+    Its columns are the JSON path, the cell that has the value, and the value itself if no cell has
+    it. ``extra_paths`` are the paths of values that are kept elsewhere.
+    """
     columns = [
         (table, column)
         for table in tables
@@ -65,7 +69,7 @@ def provenance(
 
 
 def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
-    """Yield the JSON path and the cell of each value that a column has unchanged."""
+    """Yield the JSON path of each value that a column has unchanged, and its cell."""
     vector, index = table.rows.values_of(column.source or "")
     is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
     rows = np.flatnonzero((index >= 0) & np.asarray(table.array(column.name).is_valid()))
@@ -77,7 +81,11 @@ def _find_unchanged_cells(table: BuiltTable, column: Column) -> Iterator[tuple[s
 
 
 def _find_format(value: Any, dtype: str) -> str:
-    """Return how the response writes a number or timestamp, such as ``integer`` or ``T26Z``."""
+    """Return the way in which a response writes a value: ``integer``, ``number``, or a text.
+
+    For a timestamp, the text has the separator, the length without time zone, and the time zone,
+    such as ``T16Z`` for ``2026-11-20T06:10Z``.
+    """
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
     if dtype != "timestamp":
@@ -91,7 +99,17 @@ def _find_format(value: Any, dtype: str) -> str:
 def rebuild(
     tables: Mapping[str, pd.DataFrame], extra: pd.DataFrame, provenance: Mapping[str, pa.Table]
 ) -> Any:
-    """Rebuild the response from its tables, its other values, and the paths of all values."""
+    """Rebuild a response, as a JSON value, from its tables.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        The tables by name.
+    extra : pandas.DataFrame
+        The values that no column has, with the columns ``path`` and ``value``.
+    provenance : mapping of str to pyarrow.Table
+        The result of `provenance`.
+    """
     try:
         columns = provenance["values"].select(_SCHEMA.names).to_pydict().values()
     except (KeyError, AttributeError):
@@ -115,7 +133,7 @@ def rebuild(
 def _write_cells(
     tables: Mapping[str, pd.DataFrame], table: str, column: str, value_format: str
 ) -> list[Any]:
-    """Convert the cells of a column to JSON values, in the format of the response."""
+    """Convert the cells of a column to JSON values, written as in the response."""
     if table not in tables or column not in tables[table]:
         raise PayloadError(f"the column {column} of the table {table} is missing")
     values = pa.array(tables[table][column], from_pandas=True)
@@ -135,7 +153,10 @@ def _write_cells(
 
 
 def _format_moment(time_format: str, moment: datetime) -> str:
-    """Write a timestamp as the response did, with further digits if necessary."""
+    """Write a timestamp as the response did, such as ``2026-11-20T06:10Z``.
+
+    ``time_format`` is the result of `_find_format`.
+    """
     zone = time_format[3:]
     local_moment = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
     text = local_moment.isoformat(time_format[0], "microseconds")[: int(time_format[1:3])] + zone
@@ -143,7 +164,7 @@ def _format_moment(time_format: str, moment: datetime) -> str:
 
 
 def _set_value(response: Any, path: str, value: Any) -> None:
-    """Set the value at a path in ``response``; create missing objects and arrays on the path."""
+    """Set the value at a JSON path; missing objects and arrays on the path are created."""
     steps: list[Any] = [0]
     for path_step in parse_path(path):
         if not isinstance(path_step, Field | Position):

@@ -1,7 +1,8 @@
 """Find the rows of declared tables in a response, and the values of their columns.
 
-The values of a column are a `Vector` (all values at one JSON path) and a row index: the position of
-each row's value in the vector. Values that no column reads are collected, too.
+The values of a column are a `Vector`, i.e. all values at one JSON path, and a row index. The row
+index has one number per row: the position of its value in the vector. Values that no column reads
+are collected, too.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ table the position of its array and of its element.
 
 
 class TablePlan(NamedTuple):
-    """The declaration of a table, prepared for reading responses."""
+    """Facts about a declared table that are needed to read it from a response."""
 
     table: Table
     kind: type | None  # of the rows in the response: list, dict, or None for any
@@ -65,7 +66,7 @@ class TablePlan(NamedTuple):
 
 @lru_cache(maxsize=128)
 def plans(section: Section) -> tuple[TablePlan, ...]:
-    """Prepare the declarations of a section's tables for reading responses."""
+    """Collect the facts that are needed to read the tables of a section, one plan per table."""
     value_columns = [column for table in section for column in table.columns if not column.is_label]
     patterns_inside = {
         column.pattern for column in value_columns if (column.source or "")[0] not in "^$"
@@ -126,7 +127,10 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 @lru_cache(maxsize=8192)
 def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
-    """Parse the path of a column's values: the levels up, a sign, and the steps down."""
+    """Parse the path of a column's values, such as ``^name`` or ``@0``.
+
+    The result is the number of levels up (``^``), a sign, and the steps down or a number.
+    """
     # The sign is @ for a key, # for a position, $ for the whole response, or empty.
     source_below = source.lstrip("^")
     levels_up = len(source) - len(source_below)
@@ -143,7 +147,7 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
 def find_sources_read(
     source: str, valid_path: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
-    """Return the paths that a column reads, each with those of its headers (arrays of names)."""
+    """Return the paths that a column reads, each with the paths of arrays of column names."""
     sources = []
     for path in (source, valid_path.lstrip("!")) if valid_path else (source,):
         _, sign, steps = _parse_source(path, header)
@@ -154,7 +158,7 @@ def find_sources_read(
 
 
 class TableRows:
-    """The rows of one table in one response."""
+    """Finds the rows of one table in a response, and the values of its columns."""
 
     def __init__(self, document: Vector, plan: TablePlan) -> None:
         self.plan, self.table = plan, plan.table
@@ -208,7 +212,7 @@ class TableRows:
         return len(self.row_index)
 
     def _find_single_row(self) -> RowIndex:
-        """Return the position of a one-row table's row; empty if the response lacks the row."""
+        """Return the position of the only row; empty if the response has none of its fields."""
         vectors = [self.vector] if self.table.rows.steps else []
         for column in self.table.columns:
             levels_up, sign, steps = _parse_source(column.source or "", None)
@@ -219,7 +223,13 @@ class TableRows:
         return self.vector.level.rows if is_present else np.arange(0)
 
     def values_of(self, source: str) -> RowValues:
-        """Return all values at a column's path, and for each row the position of its value."""
+        """Return the values at the path of a column, and a row index.
+
+        Returns
+        -------
+        tuple of (Vector, numpy.ndarray)
+            All values at the path; and for each row the position of its value, or -1.
+        """
         values = self._values.get(source)
         if values is None:
             values = self._values[source] = self._find_values(source, self.element_reads)
@@ -254,7 +264,10 @@ class TableRows:
         steps: Sequence[Step],
         element_reads: list[ElementRead],
     ) -> RowValues:
-        """Follow ``steps`` from the values of a vector; return the values at the end."""
+        """Follow a path down from some values; return the values at its end, and a row index.
+
+        Array elements that are read by their position are added to ``element_reads``.
+        """
         for step in steps:
             if type(step) is Field:
                 vector = vector.field(step.name)
@@ -276,7 +289,7 @@ class TableRows:
         return vector, index
 
     def _find_positions_of_name(self, step: Named) -> RowIndex:
-        """Return for each row the position of a name in an array of names; -1 if it is missing."""
+        """Return, for each row, the position of a name in an array of column names, or -1."""
         last_array = max(
             number for number, header_step in enumerate(step.header) if header_step == Each()
         )
@@ -289,7 +302,10 @@ class TableRows:
     def _find_items_of_rows(
         self, vector: Vector, index: RowIndex, container_number: int
     ) -> RowValues:
-        """Return for each row the item of another array or object at the same position or key."""
+        """Return, for each row, the item of another array or object that belongs to it.
+
+        The item has the same position in its array, or the same key in its object, as the row.
+        """
         steps = self.table.rows.steps
         step_number = [
             step_number
@@ -310,14 +326,17 @@ class TableRows:
     def _find_rows_by_label(
         self, vector: Vector, labels: Sequence[Any], index: RowIndex, row_labels: list[str]
     ) -> RowIndex:
-        """Return for each row the position of the item with the row's key or name; -1 for none."""
+        """Return, for each row, the position of the item with the label of the row, or -1."""
         parents_and_labels = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
         rows_by_pair = {pair: row for row, pair in enumerate(parents_and_labels)}
         pairs = zip(index.tolist(), map(repr, row_labels), strict=True)
         return np.array([rows_by_pair.get(pair, -1) for pair in pairs], np.int64)
 
     def _find_ancestor_rows(self, step_number: int) -> RowIndex:
-        """Return for each row the position of its container at one step of the rows' path."""
+        """Return, for each row, the position of the array or object that encloses it.
+
+        ``step_number`` is a step of the path to the rows, counted from 1.
+        """
         level, index = self.vector.level, self.row_index
         while level is not self.vectors[step_number].level:
             index = compose_row_indexes(index, level.parents)
@@ -326,7 +345,10 @@ class TableRows:
         return index
 
     def path_finder(self, column: Column) -> Callable[[int], str | None]:
-        """Return a function from the number of a row to the JSON path of a column's value there."""
+        """Return a function that takes the number of a row, and returns a JSON path or None.
+
+        It is the path of the column's value in this row.
+        """
 
         def path(row: int) -> str | None:
             vector, index = self.values_of(column.source or "")
@@ -335,7 +357,7 @@ class TableRows:
         return path
 
     def iter_element_indexes(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield the positions of the elements that contain the rows."""
+        """Yield the positions of the array elements that contain the rows."""
         level = self.vector.level
         index = level.rows
         while level.container is not None:
@@ -345,7 +367,7 @@ class TableRows:
 
 
 def take_values(vector: Vector, index: RowIndex) -> Sequence[Any]:
-    """Return the values of a vector at the positions ``index``; None for -1."""
+    """Return the values of a vector at some positions; the position -1 gives None."""
     if index is vector.level.rows:
         return vector.values  # type: ignore[no-any-return]
     values = [*vector.values, None]  # None is the last, at -1
@@ -353,7 +375,10 @@ def take_values(vector: Vector, index: RowIndex) -> Sequence[Any]:
 
 
 def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
-    """Return the rows that a function of the declaration computes from values of the response."""
+    """Return the rows that a function of the user computes from values of the response.
+
+    ``table`` is the name of the table, for the error if the function fails.
+    """
     try:
         rows = [
             [] if value is None or value is MISSING else [dict(row) for row in function(value)]
@@ -368,7 +393,7 @@ def _compute_rows(vector: Vector, table: str, function: Callable[[Any], Iterable
 
 
 def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
-    """Return all array elements that contain rows, and for each row the position of its element."""
+    """Return the array elements that contain rows, and for each row the position of its own."""
     level, is_inside = vector.level, bool(vector.field_names)
     while not (is_inside and level.in_array):  # a declaration is refused if there is no record
         index, is_inside = compose_row_indexes(index, level.parents), True
@@ -377,7 +402,10 @@ def _find_enclosing_records(vector: Vector, index: RowIndex) -> RowValues:
 
 
 def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
-    """Return all elements of arrays, and for each row the position of its element; -1 for none."""
+    """Return all elements of arrays, and for each row the position of its own element, or -1.
+
+    ``index`` has the array of each row, ``positions`` the position in this array.
+    """
     elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)
     if not len(lengths):
@@ -389,7 +417,13 @@ def _take_elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowV
 def find_unread_values(
     tables: Sequence[TableRows],
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
-    """Yield values at declared paths that no row reads, such as those of filtered rows."""
+    """Yield values at declared paths that no row reads, such as those of rows left out.
+
+    Yields
+    ------
+    tuple of (Vector, numpy.ndarray, str, str or None)
+        A vector, positions in it, why they are not read, and the path to report, if any.
+    """
     reasons = {}
     reads_by_elements: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
     for table_rows in tables:
@@ -425,7 +459,7 @@ def find_unread_values(
 
 
 def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
-    """Return those of the positions ``rows`` that no column reads."""
+    """Return those of the positions ``rows`` that are in none of the ``indexes``."""
     is_unread = np.ones(len(vector) + 1, bool)  # the last is where -1 points
     for index in indexes:
         is_unread[index] = False
@@ -436,7 +470,7 @@ def _find_unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex
 
 
 class FieldNode:
-    """A node in the tree of the JSON paths that a section declares."""
+    """A node in the tree of the declared JSON paths of a section."""
 
     def __init__(self) -> None:
         self.children: dict[Any, FieldNode] = {}  # by field name, Each or Entries
@@ -461,7 +495,7 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def build_field_tree(section: Section) -> FieldNode:
-    """Return the tree of all JSON paths that a section declares."""
+    """Return the tree of all JSON paths that the declared columns of a section read."""
     root = FieldNode()
     for name in ENVELOPE:
         root.get_nodes((Field(name),))[0].reason = "envelope"
@@ -520,13 +554,37 @@ class DriftReport:
         self.differences: dict[tuple[str, str], Drift] = {}  # by kind and path
 
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
-        """Record a difference; of several with the same kind and path, keep the most frequent."""
+        """Record a difference from the declaration.
+
+        Parameters
+        ----------
+        kind : str
+            The kind, such as ``"new"`` or ``"wrong type"``.
+        path : str
+            The path of the field, such as ``domains[].rank``.
+        count : int
+            How many values differ.
+        example : str, optional
+            One of them, as JSON text.
+        """
         drift = self.differences.get((kind, path))
         if drift is None or drift.count < count:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
     def add_extra(self, vector: Vector, rows: Rows, reason: str, path: str | None = None) -> None:
-        """Record values that no column has; with ``path``, also as a difference."""
+        """Record values that no column has.
+
+        Parameters
+        ----------
+        vector : Vector
+            All values at one JSON path.
+        rows : sequence of int
+            The positions of the values in the vector.
+        reason : str
+            Why no column has them, such as ``"new"``.
+        path : str, optional
+            The path to report as a difference from the declaration; by default nothing is reported.
+        """
         # Computed values are not in the response.
         if len(rows) and not vector.level.is_computed:
             self.extra_values.append((vector, rows, reason))
@@ -540,21 +598,24 @@ class DriftReport:
             self.record(**vars(drift))
 
     def ignore_absences(self, paths: Iterable[str]) -> None:
-        """Remove the differences of the kind ``absent`` at ``paths`` and below them."""
+        """Forget that fields are absent, at some paths and below them."""
         prefixes = tuple(f"{path}." for path in paths)
         for kind, path in [*self.differences]:
             if kind == "absent" and f"{path}.".startswith(prefixes):
                 del self.differences[kind, path]
 
     def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
-        """Yield the value, path and reason of each value that no column has."""
+        """Yield each value that no column has, with its JSON path and the reason.
+
+        With ``reasons``, only values with one of these reasons are yielded.
+        """
         for vector, rows, reason in self.extra_values:
             for row in map(int, rows) if not reasons or reason in reasons else ():
                 yield vector.values[row], vector.path(row), reason
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
-        """Maps the JSON path of each value without a column to its JSON text and the reason."""
+        """A dict of the values that no column has: JSON path to JSON text and reason."""
         return {
             leaf_path: (text, reason)
             for value, path, reason in self.values()
@@ -562,7 +623,7 @@ class DriftReport:
         }
 
     def extra_frame(self) -> pd.DataFrame:
-        """Return the values that no column has as a DataFrame; expected ones come last."""
+        """Return a DataFrame with one row per value that no column has; expected ones come last."""
         reason_ranks = {"envelope": 2, "known": 1}
         rows = [(path, *text_and_reason) for path, text_and_reason in self.extra.items()]
         return listing(
@@ -570,12 +631,15 @@ class DriftReport:
         )
 
     def drift_frame(self) -> pd.DataFrame:
-        """Return the differences from the declaration as a DataFrame, one row each."""
+        """Return a DataFrame with one row per difference from the declaration."""
         rows = [[*vars(drift).values()] for drift in self.differences.values()]
         return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
-        """Raise `PayloadError` for differences from the declaration if ``strict``, else warn."""
+        """Warn if the response differs from its declaration; with ``strict``, raise instead.
+
+        The error is a `PayloadError` that lists all differences.
+        """
         problems = [*map(str, self.differences.values())]
         if problems and strict:
             raise PayloadError(
@@ -593,7 +657,17 @@ class DriftReport:
 
 
 def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any) -> pd.DataFrame:
-    """Return a DataFrame of rows; columns that are not in ``dtypes`` have the dtype ``string``."""
+    """Make a DataFrame of rows.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names of the columns.
+    rows : iterable of sequence
+        The rows, one value per column.
+    **dtypes : dtype
+        The dtypes of columns by name; by default ``string``.
+    """
     columns = [*zip(*rows, strict=True)] or [()] * len(names)
     return pd.DataFrame(
         {
@@ -611,7 +685,7 @@ def _find_first_leaf(value: Any) -> str:
 
 
 class ResponseWalk(StructureCounter):
-    """Walks through a response, counts paths and keys, and reports undeclared values."""
+    """Walks through a response once: counts its paths, and reports undeclared values."""
 
     def __init__(self, limit: int, is_exact: bool) -> None:
         super().__init__(limit, is_exact)
@@ -620,7 +694,10 @@ class ResponseWalk(StructureCounter):
     def visit(
         self, vector: Vector, node: FieldNode, depth: int = 0, reason: str | None = None
     ) -> None:
-        """Visit the values at a declared path, and the values inside them."""
+        """Visit the values at a declared path, and the values inside them.
+
+        ``reason`` says why no column reads the values, if this is expected.
+        """
         value_types, reason = vector.kinds, node.reason or reason
         self.count_path(vector.values, value_types, depth)
         is_leaf = value_types.isdisjoint((dict, list))

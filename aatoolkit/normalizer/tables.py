@@ -1,8 +1,7 @@
-"""`Tables`: the DataFrames of one section (one kind of response), as `normalize` returns them."""
+"""`Tables`: the DataFrames of one section (one kind of response), by table name."""
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from aatoolkit._util.attributes import Keyed
-from aatoolkit._util.files import FileList
+from aatoolkit._util.files import FileList, FilePath
 from aatoolkit._util.show import show_as, table_html
 from aatoolkit._util.text import clipped, counted, joined, visible, wrapped_in_ipython
 from aatoolkit.errors import AAToolkitWarning, ItemNotFound, near_matches, unknown
@@ -71,14 +70,14 @@ class ResponseAtHand:
 
 
 def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Call ``read`` without warnings of this package, and return its result."""
+    """Call a function without showing warnings of this package, and return its result."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
         return read(*arguments, **options)
 
 
 class TableParts(NamedTuple):
-    """What writers and explanations need beside the DataFrames of a section."""
+    """Objects beside the DataFrames that are needed to write files and explain numbers."""
 
     built: Mapping[str, BuiltTable] = {}  # tables with typed columns
     signals: Sequence[Signal] = ()  # what the response says about availability
@@ -89,32 +88,32 @@ _NO_PARTS = TableParts()
 
 
 class Tables(Keyed[str, "pd.DataFrame"]):
-    """The tables of one section: a mapping from a table's name to its DataFrame.
+    """The tables of one section: a mapping from table names to DataFrames.
 
     Attributes
     ----------
     main : pandas.DataFrame
-        The section's main table.
+        The first table of the section.
     extra : pandas.DataFrame
         The values of the response that no column has. The columns are ``path`` (the JSON path),
         ``value`` (JSON text) and ``why``, such as ``new`` or ``wrong type``.
     availability : pandas.DataFrame
-        What the response says about its availability, i.e. whether data were measured. The columns
-        are ``scope``, ``target``, ``rows``, ``status``, ``cause``, ``reason``, ``sample_size``,
-        ``as_of``, ``evidence``, ``rule``, ``raw``.
+        One row per place in the response that says whether data were measured. The columns are
+        ``scope``, ``target``, ``rows``, ``status``, ``cause``, ``reason``, ``sample_size``,
+        ``as_of``, ``evidence`` (the JSON path), ``rule`` and ``raw``.
     drift : pandas.DataFrame
-        The differences from the declaration, with the columns ``kind``, ``path``, ``count``,
-        ``example``.
+        The fields that differ from the declared columns. The columns are ``kind``, ``path``,
+        ``count`` and ``example``.
     hints : pandas.DataFrame
-        Values that may be about availability, but that no rule reads. The columns are ``path``,
-        ``value``, ``why``. `Section.with_rule` adds a rule for them.
+        Values that may say whether data were measured, but that aatoolkit does not use. The columns
+        are ``path``, ``value`` and ``why``. `Section.with_rule` adds a rule to use one.
     payload : Payload or None
         The response, if it was fetched.
     declaration : Section or None
-        The declaration of the section: its tables and columns.
+        The description of the tables and columns.
     drafted : bool
-        Whether the declaration was drafted from this response. If it was, another response may have
-        other columns.
+        Whether the tables were inferred from this response. Then another response may have other
+        columns.
 
     Examples
     --------
@@ -158,8 +157,9 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         """Return whether another mapping has tables of the same names with the same values."""
         if not isinstance(other, Mapping):
             return NotImplemented
-        is_equal = self is other or self.keys() == other.keys()
-        return is_equal and all(frame.equals(other[name]) for name, frame in self.items())
+        return self.keys() == other.keys() and all(
+            frame.equals(other[name]) for name, frame in self.items()
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("extra", "availability", "drift", "hints", "_words", "_provenance")
@@ -189,44 +189,57 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @property
     def main(self) -> pd.DataFrame:
-        """The section's main table."""
+        """The DataFrame of the first table."""
         return self[next(iter(self))]
 
     @cached_property
     def _words(self) -> dict[str, str]:
-        """Maps the name of each table to its availability, as text."""
+        """A dict from table name to its availability in words, such as ``partial: …``."""
         return self._frame_makers["words"]()  # type: ignore[no-any-return]
 
     @cached_property
     def extra(self) -> pd.DataFrame:
-        """The values of the response that no column has, one row each."""
+        """A DataFrame with one row per value of the response that no column has.
+
+        The columns are ``path``, ``value`` (JSON text) and ``why``, such as ``wrong type``.
+        """
         return self._frame_makers["extra"]()  # type: ignore[no-any-return]
 
     @cached_property
     def availability(self) -> pd.DataFrame:
-        """What the response says about the availability of its data, one row per statement."""
+        """A DataFrame with one row per place in the response that says if data were measured.
+
+        Such as ``"status": "not_run"`` for an engine. ``evidence`` has the JSON path of the place,
+        ``target`` the engine or field, ``status``, ``cause`` and ``reason`` the result.
+        """
         return self._make_frame("availability")
 
     @cached_property
     def drift(self) -> pd.DataFrame:
-        """The differences from the declaration, one row each."""
+        """A DataFrame with one row per field that differs from the declared columns.
+
+        The columns are ``kind`` (such as ``new``), ``path``, ``count`` and ``example``.
+        """
         return self._make_frame("drift")
 
     @cached_property
     def hints(self) -> pd.DataFrame:
-        """Values that may be about availability, but that no rule reads, one row each."""
+        """A DataFrame of values that may say if data were measured, but that are not used.
+
+        The columns are ``path``, ``value`` and ``why``.
+        """
         return self._make_frame("hints")
 
     @cached_property
     def _provenance(self) -> dict[str, pa.Table]:
-        """The JSON path of each cell, from which `rebuild` restores the response."""
+        """Tables with the JSON path of each cell, to restore the response."""
         return self._frame_makers.get("provenance", dict)()  # type: ignore[no-any-return]
 
     def _make_frame(self, name: str) -> pd.DataFrame:
         return show_as(self._frame_makers[name]())
 
     def explain(self, path: str) -> Explanation:
-        """Explain which cells have the value at a JSON path of the response.
+        """Find the cells of the tables that have the value at a JSON path of the response.
 
         Parameters
         ----------
@@ -236,8 +249,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Returns
         -------
         Explanation
-            The value with its bytes in the response. Its children are the cells with the value or
-            its parts. Parts without a cell are listed with the reason.
+            ``.value`` is the value, ``.place`` has its bytes in the response. ``.children`` are the
+            cells with the value or its parts. Parts without a cell are listed with the reason.
 
         Raises
         ------
@@ -259,7 +272,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return explain_path(self, path)
 
     def rebuild(self) -> Any:
-        """Restore the response from the tables and ``extra``.
+        """Restore the JSON response from the tables and ``extra``.
 
         Returns
         -------
@@ -274,7 +287,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         """
         return rebuild(self, self.extra, self._provenance)
 
-    def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
+    def to_parquet(self, folder: FilePath) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``.
 
         Parameters
@@ -304,7 +317,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
         return write_tables([self], folder)
 
-    def to_excel(self, path: str | os.PathLike[str]) -> Path:
+    def to_excel(self, path: FilePath) -> Path:
         """Write every table to a sheet of one Excel workbook.
 
         Parameters

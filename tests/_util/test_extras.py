@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import re
 import tomllib
 from pathlib import Path
@@ -12,7 +11,6 @@ from processes import python
 
 import aatoolkit as aa
 from aatoolkit._util import defaults
-from aatoolkit.errors import AAToolkitError, PackageMissing
 
 ROOT = Path(aa.__file__).parents[1]
 
@@ -75,13 +73,6 @@ def test_where_no_extra_is_installed_each_call_says_what_to_install(tmp_path: Pa
         kind, message, *facts = errors[call]
         assert (kind, facts) == ("PackageMissing", [package, extra]), call
         assert f'{package}, which is not installed: pip install "aatoolkit[{extra}]"' in message
-
-
-def test_a_missing_package_is_an_error_of_both_trees() -> None:
-    error = pickle.loads(pickle.dumps(PackageMissing("n", package="plotly", extra="interactive")))
-    assert isinstance(error, AAToolkitError)
-    assert isinstance(error, ImportError)
-    assert (error.package, error.extra) == ("plotly", "interactive")
 
 
 def test_the_extras_are_those_of_the_project() -> None:

@@ -45,11 +45,6 @@ def test_the_rows_of_another_profile_add_up_too() -> None:
     assert total["citation_count"].item() == sum(counts)
 
 
-def test_a_split_is_by_one_filter(project: aa.Project) -> None:
-    with pytest.raises(ScopeError, match="takes the name of one filter"):
-        project.read("ranking", split=["engine", "topic"])
-
-
 def test_an_engine_that_could_not_report_is_named_and_its_cells_are_not_zero(
     project: aa.Project,
 ) -> None:
@@ -100,6 +95,8 @@ def test_a_filter_that_a_section_ignores_is_pointed_out(project: aa.Project) -> 
 def test_what_cannot_be_read_by_is_refused_with_what_can(project: aa.Project) -> None:
     with pytest.raises(ScopeError, match="did you mean 'engine'"):
         project.read("domains", split="engines")
+    with pytest.raises(ScopeError, match="takes the name of one filter"):
+        project.read("ranking", split=["engine", "topic"])
     with pytest.raises(ScopeError, match="no section 'domain'"):
         project.read("domain", split="engine")
 

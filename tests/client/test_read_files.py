@@ -30,6 +30,7 @@ def test_it_has_what_the_first_one_had(dataset: Dataset, folder: Path) -> None:
     again = aa.read_dataset(folder)
     assert not again.errors
     assert {*again} == {*dataset}
+    assert [*aa.read_dataset(folder / "urls")] == ["urls"]
     for name, tables in dataset.items():
         assert again[name] == tables, name
         assert again[name]._words == tables._words
@@ -80,13 +81,6 @@ def test_what_works_with_a_dataset_works_with_one_that_was_read_back(
     rate = engines.aa.aggregate([], "mention_rate").aa.explain(0, "mention_rate")
     assert "sum of mention_count / sum of answer_count" in str(rate.formula)
     assert [response.found_in for response in rate.sources] == [None]
-
-
-def test_one_section_and_changed_values(folder: Path, tmp_path: Path) -> None:
-    (only,) = aa.read_dataset(folder / "urls").values()
-    only.main["citation_count"] = 7
-    only.to_parquet(tmp_path)
-    assert aa.read_dataset(tmp_path)["urls"].main["citation_count"].eq(7).all()
 
 
 def test_what_is_incomplete_or_made_otherwise_is_an_error_of_its_own(

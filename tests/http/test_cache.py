@@ -332,20 +332,6 @@ def test_what_was_cleared_is_in_no_file(
     assert get(reader, "TOPIC-1").from_cache
 
 
-def test_sizes_are_reported_by_host(scripted: Any, fetcher: Any, folder: Path) -> None:
-    reader = fetcher()
-    for host in ("acme.example", "globex.example"):
-        for section in ("urls", "ads"):
-            reader.get(Request("agent-analytics", host, params={"section": section}))
-    reader.get(Request("scope-options", "globex.example"))
-    info = cache_info(folder)
-    assert [(host.origin, host.host, host.responses) for host in info.hosts] == [
-        (scripted.url, "acme.example", 2),
-        (scripted.url, "globex.example", 3),
-    ]
-    assert all(500 < host.bytes // host.responses < 1500 for host in info.hosts)
-
-
 # -- many at once ----------------------------------------------------------------------------
 
 

@@ -119,16 +119,6 @@ NO_DAYS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "day"), DAYS.items())
-def test_a_day_is_a_day(text: str, day: date) -> None:
-    assert read([text], "date") == ([day], [])
-
-
-@pytest.mark.parametrize("value", NO_DAYS)
-def test_what_is_no_day_is_not_bent_into_one(value: object) -> None:
-    assert read(["2026-11-20", value], "date") == ([date(2026, 11, 20), None], [1])
-
-
 INSTANTS = {
     "2026-11-20T06:10:00Z": datetime(2026, 11, 20, 6, 10, tzinfo=UTC),
     "2026-11-20T06:10Z": datetime(2026, 11, 20, 6, 10, tzinfo=UTC),
@@ -147,15 +137,16 @@ NO_INSTANTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "moment"), INSTANTS.items())
-def test_an_instant_is_an_instant_in_utc(text: str, moment: datetime) -> None:
-    assert read([text], "timestamp") == ([moment], [])
-
-
-@pytest.mark.parametrize("value", NO_INSTANTS)
-def test_what_is_no_instant_is_not_bent_into_one(value: object) -> None:
-    good = "2026-11-20T06:10:00Z"
-    assert read([good, value], "timestamp") == ([INSTANTS[good], None], [1])
+@pytest.mark.parametrize(
+    ("dtype", "times", "others"),
+    [("date", DAYS, NO_DAYS), ("timestamp", INSTANTS, NO_INSTANTS)],
+)
+def test_a_day_and_an_instant_are_read_and_nothing_else_is_bent_into_one(
+    dtype: str, times: dict[str, Any], others: list[Any]
+) -> None:
+    assert read([*times], dtype) == ([*times.values()], [])
+    for value in others:
+        assert read([*times, value], dtype) == ([*times.values(), None], [len(times)]), value
 
 
 @pytest.mark.parametrize("parse", ["number", "money", "duration", "month day year"])

@@ -37,12 +37,7 @@ def test_a_concrete_path_is_parsed_as_it_was_formatted(steps: list[Step]) -> Non
 
 @given(STEPS)
 def test_a_pattern_is_parsed_as_it_was_formatted(steps: list[Step]) -> None:
-    assert parse_path(format_path(steps)) == tuple(steps)
-
-
-@given(STEPS)
-def test_a_pattern_means_the_same_below_the_document(steps: list[Step]) -> None:
-    assert parse_path(format_json_path(steps)) == tuple(steps)
+    assert parse_path(format_path(steps)) == parse_path(format_json_path(steps)) == tuple(steps)
 
 
 @given(

@@ -32,10 +32,6 @@ def saved(tables: dict[str, pa.Table], folder: Path) -> dict[str, pa.Table]:
     return {path.stem: pq.ParquetFile(path).read() for path in folder.glob("*.parquet")}
 
 
-def test_there_are_samples() -> None:
-    assert len(SAMPLES) > 17
-
-
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_every_sample_comes_back(path: Path, tmp_path: Path) -> None:
     body = path.read_bytes()
