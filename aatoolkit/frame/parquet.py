@@ -53,14 +53,14 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
 
 
 def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
-    """Write a table to Parquet with the metadata in its schema."""
+    """Write an Arrow table to a Parquet file, with the metadata of its columns."""
     _write(table, path, file_keys(table.schema))
 
 
 def _write(
     table: pa.Table, path: str | os.PathLike[str], key_values: Mapping[bytes, bytes]
 ) -> None:
-    """Write a table to Parquet, with ``key_values`` and checksums as the metadata of the file."""
+    """Write an Arrow table to a Parquet file, with the metadata ``key_values`` and checksums."""
     data = table.replace_schema_metadata(None)
     options = {"compression": "zstd", "store_schema": False}
     if data.num_rows < 1000:  # of few rows statistics are larger than they are
@@ -71,7 +71,10 @@ def _write(
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
-    """Convert a frame to an Arrow table with the metadata in its schema."""
+    """Convert a frame to an Arrow table, with the metadata of its columns in the schema.
+
+    ``path`` is only named in errors.
+    """
     metadata = FrameMetadata.loads(serialized(frame))
     try:
         table = pa.Table.from_pandas(pd.DataFrame(frame))  # without attrs
@@ -90,7 +93,12 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     Parameters
     ----------
     path : str or path
-        The file.
+        The path of the file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows, with the dtypes that they were written with.
 
     Raises
     ------
@@ -106,8 +114,9 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     >>> import pandas as pd
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = write_parquet(pd.DataFrame({"n": [1]}), f"{folder}/n.parquet")
-    ...     read_parquet(path).aa.availability["status"].tolist()
-    ['unknown']
+    ...     read_parquet(path)
+       n
+    0  1
     """
     with opened(path) as file:
         schema, key_values = file.schema_arrow, _key_values(file)
@@ -133,18 +142,19 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
-    """Read only the metadata of a Parquet file.
+    """Read the metadata of a Parquet file, without its rows.
 
     Parameters
     ----------
     path : str or path
-        The file.
+        The path of the file.
 
     Returns
     -------
     FrameMetadata
-        The ``columns`` (each with its ``availability``), the ``key`` and the ``sources``. A column
-        without metadata has the availability ``unknown``.
+        The ``columns`` by name, each with its ``availability``, i.e. whether it was measured; the
+        ``key``, i.e. the columns that identify a row; and the ``sources``, i.e. the responses that
+        the rows came from. A column without metadata has the availability ``unknown``.
 
     Raises
     ------
@@ -177,7 +187,10 @@ def read_arrow(file: pq.ParquetFile) -> pa.Table:
 
 
 def _checksums(table: pa.Table | None, key_values: Mapping[bytes, bytes]) -> bytes:
-    """Return two checksums in base64: of the metadata of a file, and of its rows."""
+    """Return the checksums of a file's metadata and of its rows, in base64.
+
+    The second is empty if ``table`` is None, or has values that cannot be hashed.
+    """
     row_hash = None
     with suppress(NotWritten):
         if table is not None:  # including levels that no row has
@@ -197,7 +210,10 @@ def _checksums(table: pa.Table | None, key_values: Mapping[bytes, bytes]) -> byt
 
 
 def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
-    """Raise `NotRead` if the checksums of a file do not match its metadata and rows."""
+    """Raise `NotRead` if the checksums in a file do not match its metadata and rows.
+
+    Without ``table``, only the metadata is checked.
+    """
     key_values = dict(file.metadata.metadata or {})
     stored_checksums = key_values.pop(CHECKSUMS, None)
     if (stored_checksums is None and KEY not in key_values) or {ARROW, PANDAS} <= {*key_values}:
@@ -220,7 +236,7 @@ def _key_values(file: pq.ParquetFile) -> dict[bytes, bytes]:
 
 
 def write_tables(sections: Iterable[Tables], folder: str | os.PathLike[str]) -> FileList:
-    """Write every table of sections to ``folder/section/table.parquet``."""
+    """Write every table of several sections to ``folder/section/table.parquet``."""
     path = Path(folder)
     if path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
         raise NotWritten(
@@ -234,7 +250,7 @@ def write_tables(sections: Iterable[Tables], folder: str | os.PathLike[str]) -> 
 
 
 def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
-    """Write the tables of a section into ``folder`` itself; yield each path."""
+    """Write the tables of one section to ``folder``, and yield the path of each file."""
     frames = {
         **tables,
         "_extra": tables.extra,
@@ -253,7 +269,7 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
 
 
 def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
-    """Restore the response from its tables, as a JSON value.
+    """Restore the JSON value of a response from its tables.
 
     Parameters
     ----------
@@ -263,8 +279,8 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     Returns
     -------
     object
-        The response, with the changes that you made in the frames. The keys of objects may be in
-        another order.
+        The JSON value of the response, i.e. dicts and lists, with the changes that you made in the
+        frames. The keys of objects may be in another order.
 
     Raises
     ------
@@ -274,13 +290,8 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     Examples
     --------
     >>> import aatoolkit as aa
-    >>> from aatoolkit.sections import records
-    >>> columns = (aa.Column("name", "string"), aa.Column("n", "Int64"))
-    >>> items = aa.Table("items", "One row per item.", records("items"), "name", columns)
-    >>> response = {"items": [{"name": "a", "n": 1.0}]}
-    >>> tables = aa.normalize(aa.Section("mine", "Items.", items), response)
-    >>> tables.main["n"] = 2
-    >>> rebuild(tables) == {"items": [{"n": 2.0, "name": "a"}]}
+    >>> tables = aa.demo().read("gaps")
+    >>> rebuild(tables) == tables.payload.json
     True
     """
     if isinstance(tables, Tables):
@@ -290,7 +301,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
 
 
 def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]:
-    """Read the files that `write_section` wrote: tables, and the place of each value."""
+    """Read the folder that `write_section` wrote: the tables, and the place of each value."""
     frames = {path.stem: read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
     placements = {}
     for path in folder.glob("_placement/*.parquet"):
@@ -321,7 +332,10 @@ def _with_known_dtypes(key_values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Set the type of declared lists of texts in a schema, even if the lists are empty."""
+    """Return a schema in which columns declared as lists of texts have that type.
+
+    Arrow cannot know the type if all lists are empty.
+    """
     for i, field in enumerate(schema):
         column = declared(metadata.columns.get(field.name, NOTHING))
         is_list = column is not None and column.dtype == "list<string>"

@@ -192,7 +192,7 @@ def _quote(values: Sequence[str]) -> str:
 
 
 def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
-    """Return the parameters in a query string, or raise `ApiError`."""
+    """Return the parameters in a query string; raise `ApiError` if one is not ``supported``."""
     parameters = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in supported:
@@ -212,7 +212,10 @@ def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
 
 
 def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Return the section, and host, days and filters, of a request, or raise `ApiError`."""
+    """Return the section and the question (host, days and filters) of a request.
+
+    It raises `ApiError` if a parameter is not valid.
+    """
     parameters = _parse_parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
     if section is not None and section not in sections:
@@ -227,7 +230,7 @@ def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str
 
 
 def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of a filter, sorted, or raise `ApiError`."""
+    """Return the values of a filter, sorted; raise `ApiError` if one is blank."""
     text = parameters.get(filter_name, "")
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
     items = text.split(",")
@@ -240,7 +243,10 @@ def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tup
 
 
 def _check_filter_values(question: Question, options: Mapping[str, Any]) -> None:
-    """Raise `ApiError` if the scope options do not list the value of a filter."""
+    """Raise `ApiError` if a filter has a value that the scope options do not list.
+
+    Scope options are the values that the filters of a host can have.
+    """
     for name, values in question.filters.items():
         list_name, field_name = FILTERS[name]
         allowed_values = [
@@ -320,7 +326,10 @@ class Service:
         return Route(f"/api/domains/{{host}}/{endpoint_name}", endpoint, methods=["GET"])
 
     def _answer_scope_options(self, request: Request, host: str) -> dict[str, Any]:
-        """Return the scope options of a host; with ``refresh=1``, read the store again before."""
+        """Return the scope options of a host, i.e. the values of its filters.
+
+        With ``refresh=1``, the store is read again first.
+        """
         try:
             refresh_value = _parse_parameters(request.url.query, ("refresh",)).get("refresh")
             if refresh_value not in (None, "1"):
@@ -383,7 +392,7 @@ class Service:
 
 
 def _load_scope_options(store: Store, host: str) -> dict[str, Any]:
-    """Return the scope options of a host, computed once per store."""
+    """Return the values that the filters of a host can have, computed once per store."""
     if host not in store.options:
         with store.observe(Question(host)) as obs:
             store.options[host] = scope_options(obs)
@@ -391,7 +400,7 @@ def _load_scope_options(store: Store, host: str) -> dict[str, Any]:
 
 
 def _without_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a request without the filters that a section ignores."""
+    """Return a question without the filters that a section ignores."""
     filters = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=filters)
 
@@ -421,7 +430,7 @@ def _values_by_filter(question: Question) -> dict[str, list[str] | None]:
 def _answer_section(
     section: ServiceSection, question: Question, obs: Observations
 ) -> dict[str, Any]:
-    """Return availability and fields of a section as JSON."""
+    """Return the availability and the fields of a section as JSON."""
     answer = section.ask(obs)
     reason = answer.availability.reason
     if ignored := [name for name in question.filters if name not in section.filters]:

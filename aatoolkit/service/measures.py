@@ -97,7 +97,10 @@ def count_answers(obs: Observations, grouping: Grouping, window: str = "") -> di
 
 @cache_results
 def why_no_subject(obs: Observations) -> str | None:
-    """Return why the focus brands cannot be measured, or None."""
+    """Return why the mentions of the own brands cannot be counted, or None.
+
+    Instead of the own brands, the brand filter may name others.
+    """
     if not obs.has_rows("mentions"):
         return why_no_rows("mentions")
     return None if focus_brands(obs) else NO_SUBJECT
@@ -113,7 +116,10 @@ def focus_brands(obs: Observations) -> list[str]:
 def measure_focus_brands(
     obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, dict[str, Any]]:
-    """Return the measures of all focus brands together, by group of answers."""
+    """Return the measures of the own brands together, by group of answers.
+
+    Instead of the own brands, the brand filter may name others.
+    """
     mentions_table = f"{window}mentions"
     voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions_table)
     rows = grouping.aggregate(
@@ -173,7 +179,10 @@ def why_no_own_citations(obs: Observations) -> str | None:
 def count_citations(
     obs: Observations, grouping: Grouping, window: str = ""
 ) -> dict[Any, dict[str, Any]]:
-    """Return the number of citations of all pages and of own pages, by group of answers."""
+    """Return the number of citations of all pages and of own pages, by group of answers.
+
+    A number is None if it cannot be counted.
+    """
     counts = grouping.aggregate(obs, _CITATION_AGGREGATES, f"{window}citations WHERE cited")
     is_measured_by_name = {
         "citation_count": obs.has_rows("citations"),
@@ -198,7 +207,7 @@ def _add_rates(
 ) -> dict[str, Any]:
     """Return the counts of a brand together with its rates.
 
-    ``voice_count`` is the number of mentions of all brands.
+    ``voice_count`` is the number of mentions of all brands. Without ``is_measured``, all are None.
     """
     row["answer_count"], row["all_voice_count"] = answer_count, voice_count
     if not row["voice_count"]:

@@ -80,7 +80,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Question:
-    """A valid request: its host, its number of days, and its filters."""
+    """A valid request: its host, its number of days, and the values of its filters."""
 
     host: str
     days: int = 30
@@ -304,7 +304,10 @@ class Observations:
     def _execute(
         self, sql: str, window: Window, values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
-        """Create the tables that an SQL query reads, then run the query."""
+        """Create the tables that an SQL query reads, then run the query.
+
+        ``window`` has the days that the tables cover, ``values`` the parameters of the query.
+        """
         table_names, parameter_names = _find_names(sql)
         for name in table_names:
             if name in self._created_tables:
@@ -332,7 +335,7 @@ def _find_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def cache_results(compute: F) -> F:
-    """Decorate a function of `Observations`: its results are cached."""
+    """Decorate a function of `Observations`: it computes each result once per request."""
 
     @wraps(compute)
     def compute_once(obs: Observations, /, *args: Any, **kwargs: Any) -> Any:
@@ -351,7 +354,7 @@ WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label
 
 
 def scope_options(obs: Observations) -> dict[str, Any]:
-    """Return the scope options of a project, i.e. the values of its filters."""
+    """Return the values that the filters of a project can have, as JSON."""
     brands = obs.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"
         " WHERE host = $host ORDER BY own DESC NULLS LAST, tracked DESC, brand"

@@ -173,7 +173,10 @@ def _hash_files(files: Mapping[str, Path]) -> dict[str, str]:
 
 
 def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
-    """Return the tables in a folder by name; unchanged files are returned as paths."""
+    """Return the tables in a folder by name.
+
+    If no file has changed since it was checked, the result has the paths of the files instead.
+    """
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
     files = {}
@@ -282,7 +285,10 @@ def _find_kind(type_: pa.DataType) -> str:
 
 
 def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
-    """Load tables into a new database, and return the connection."""
+    """Load tables into a new database, and return the connection.
+
+    Tables are checked against the schema; files, given as paths, were checked before.
+    """
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []

@@ -93,7 +93,10 @@ class StudyDiff:
 
 
 def sentences(changes: pd.DataFrame) -> list[str]:
-    """Return sentences on the largest differences, at most `MAX_LISTED`."""
+    """Return sentences on the largest differences, at most `MAX_LISTED`.
+
+    ``changes`` has rows as in `StudyDiff.changes`.
+    """
     # The size of a change is relative to the largest change in the same column.
     lines = []
     magnitudes = changes["change"].abs()
@@ -296,7 +299,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun_files(self) -> FolderFiles | None:
-        """The files of results in this process if it is a rerun; else None."""
+        """The files to which a rerun writes its results; None if this process is no rerun."""
         study_path, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
         if not study_path or not folder or open_files(study_path).read(SEAL) != self._study._seal():
             return None
@@ -332,6 +335,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return frame
 
     def _digest(self, name: str) -> str:
+        """Return the hash of a result; raise `ItemNotFound` if there is none of this name."""
         hashes = self.hashes
         if name not in hashes:
             note = "; a rerun computes its results anew" if self._rerun_files else ""
@@ -439,7 +443,7 @@ def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
 
 @dataclass(frozen=True)
 class ResultComparison:
-    """The comparison of a sealed result, i.e. of one stored in the study, with that of a rerun.
+    """The comparison of a result that was stored in a study with that of a rerun.
 
     Attributes
     ----------
@@ -459,7 +463,7 @@ class ResultComparison:
 def compare_results(
     name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare a sealed result with that of a rerun; one of the two may be None."""
+    """Compare a stored result with that of a rerun; either may be None."""
     # Rows match by the key columns; without a key, by the named index levels; else by position.
     if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
         status = "new" if sealed is None else "missing" if rerun is None else "same"

@@ -169,7 +169,8 @@ def publish(
 ) -> Path:
     """Write responses to a folder that people and machines can read without this package.
 
-    ``failures`` are unusable responses with the reason; see `aatoolkit.Study.publish`.
+    ``about`` has the title and authors. ``failures`` are unusable responses, each with the reason.
+    The other arguments are as for `aatoolkit.Study.publish`.
     """
     tables_read, failed_responses, out_folder = [*tables], [*failures], Path(out)
     if not tables_read:
@@ -208,7 +209,7 @@ def publish(
 
 
 def _check_folder(out: Path) -> None:
-    """Raise `NotWritten` if the folder has files that no earlier publication wrote."""
+    """Raise `NotWritten` if the folder ``out`` has files that no earlier publication wrote."""
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     sums = (out / SEAL).read_text("utf-8") if SEAL in files else ""
     other_files = files - {SEAL if sums else ""} - {line[66:] for line in sums.splitlines()}
@@ -274,7 +275,10 @@ def _published_tables(
     failures: Sequence[tuple[Payload, str]],
     redacted_names: list[str],
 ) -> list[PublishedTable]:
-    """Return all tables of a publication, without redacted columns."""
+    """Return all tables of a publication, without the columns to leave out.
+
+    ``failures`` are unusable responses, each with the reason.
+    """
     tables_by_number = dict(
         enumerate(sorted(tables_read, key=lambda tables: _sort_key(tables.payload)), 1)
     )
@@ -308,14 +312,17 @@ def _published_tables(
 
 
 def _sort_key(payload: Any) -> tuple[str, ...]:
+    """Return the host, section, filters, time and hash of a response, to sort responses by."""
     scope = "" if payload.scope is None else payload.scope._to_query()
     values = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
     return tuple(value or "" for value in values)
 
 
 def _response_row(payload: Any, source: Source, reason: str | None = None) -> dict[str, Any]:
-    """Return a response as a row of the table ``responses``."""
-    # ``reason`` says why the response cannot be used.
+    """Return a response as a row of the table ``responses``.
+
+    ``reason`` says why the response cannot be used; None if it can.
+    """
     scope = payload.scope
     filters = {} if scope is None else scope._filters
     return {
@@ -337,7 +344,7 @@ def _response_row(payload: Any, source: Source, reason: str | None = None) -> di
 
 
 def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
-    """Return rows as the table ``name``: ``responses`` or ``availability``."""
+    """Return rows as the table ``name``: "responses" or "availability"."""
     columns = _OWN_COLUMNS[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(
@@ -351,7 +358,10 @@ def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
 def _combined_table(
     name: str, section: str, tables_by_number: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
-    """Return one table over all responses, with host, filters and time in each row."""
+    """Return one table over all responses, with host, filters and time in each row.
+
+    ``tables_by_number`` has the tables of each response, ``responses`` one row per response.
+    """
     section_tables = {
         number: tables
         for number, tables in tables_by_number.items()
@@ -400,7 +410,7 @@ ColumnSet = set[tuple[str, str]]
 def _redact(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> list[PublishedTable]:
-    """Return tables without the redacted columns, and without metadata that may quote them."""
+    """Return tables without the columns to leave out, and without texts that may quote them."""
     redacted_columns, named_columns = _find_redacted_columns(published_tables, redacted_names)
     if redacted_columns & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
         redacted_columns.add(("responses", "scope"))
@@ -445,7 +455,10 @@ def _redact(
 def _find_redacted_columns(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[ColumnSet, ColumnSet]:
-    """Return all columns to leave out, and those among them that the user named."""
+    """Return all columns to leave out, and those among them that the user named.
+
+    Both are sets of pairs: the name of the table, and that of the column.
+    """
     # The others belong to the group ``texts``.
     dtypes = {
         (table.name, str(name)): str(dtype)
@@ -486,7 +499,10 @@ def _warn_of_copies(
     redacted_tables: list[PublishedTable],
     named_columns: Collection[tuple[str, str]],
 ) -> None:
-    """Warn if a redacted text also occurs in a column that remains."""
+    """Warn if a text that is left out also occurs in a column that remains.
+
+    ``named_columns`` are the columns that the user named.
+    """
     # Of a column in the group ``texts``, texts of up to three words do not count: the title of a
     # page may be just the name of a brand.
     hidden_texts: set[str] = set()
@@ -571,6 +587,7 @@ def _escape_cell(value: object) -> str:
 def _readme(
     info: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
 ) -> str:
+    """Return the text of ``README.md``."""
     rows = (
         f"| [`{_escape_cell(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
         f"| {_escape_cell(table.doc)} |\n"
@@ -600,7 +617,10 @@ def _citation(info: Mapping[str, Any]) -> str:
 def _data_package(
     info: Mapping[str, Any], tables: Sequence[PublishedTable], files: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the content of ``datapackage.json``, which describes the tables."""
+    """Return the content of ``datapackage.json``, which describes the tables.
+
+    ``files`` has the SHA-256 of each file.
+    """
     return _fill(
         _PACKAGE_TEMPLATE,
         **info,

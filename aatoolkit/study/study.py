@@ -273,6 +273,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _title(self) -> str:
+        """The title of the study."""
         return str(self.about["title"])
 
     @property
@@ -300,6 +301,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _hosts(self) -> tuple[str, ...]:
+        """The hosts that the study has responses about, sorted."""
         return tuple(sorted({record.host for record in self.records}))
 
     @property
@@ -314,9 +316,10 @@ class Study(metaclass=Chaptered):
 
     @property
     def digest(self) -> str | None:
-        """The SHA-256 of ``SHA256SUMS``, to cite the study by; None if it is not sealed.
+        """The SHA-256 to cite the study by; None if it is not sealed.
 
-        ``SHA256SUMS`` has the hash of every other file: the digest stands for the whole study.
+        It is the hash of ``SHA256SUMS``, which has the hash of every other file: so it stands for
+        the whole study.
         """
         seal = self._seal()
         return None if seal is None else sha256_of(seal)
@@ -344,7 +347,12 @@ class Study(metaclass=Chaptered):
         Parameters
         ----------
         record : Record
-            One of the study's records.
+            One of the study's `records`.
+
+        Returns
+        -------
+        Dataset
+            A mapping from the name of a section to its tables; one section, or all in one response.
 
         Raises
         ------
@@ -356,7 +364,7 @@ class Study(metaclass=Chaptered):
         return tables_of(self._payload(record), self._options_of(record))
 
     def _options_of(self, record: Record) -> ReadingOptions:
-        """Return the options with which tables are derived from a recorded response."""
+        """Return how tables are made from a recorded response: by the recorded declarations."""
         return ReadingOptions(self._profiles.get(record.base_url))
 
     # -- recording and replaying ---------------------------------------------------------------
@@ -550,8 +558,10 @@ class Study(metaclass=Chaptered):
         return self._writer
 
     def _store_profile(self, base_url: str, profile: Profile) -> None:
-        """Store the profile of a service."""
-        # The caller must have locked the manifest.
+        """Store the declarations of a service's columns, for replays.
+
+        The caller must have locked the manifest.
+        """
         unportable_names = sorted(name for name in profile if not is_json_storable(profile[name]))
         if unportable_names:
             warn(
@@ -936,6 +946,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _store_name(self) -> str:
+        """The study's name in explanations."""
         return f"the study {self.path.name}"
 
     _stored_responses = stored_responses
@@ -947,8 +958,10 @@ class Study(metaclass=Chaptered):
         return self._files.read(SEAL) if self._files.has(SEAL) else None
 
     def _check_verified(self, purpose: str) -> None:
-        """Raise `StudyError` unless the study is sealed and unchanged."""
-        # ``purpose`` completes the message, such as "published".
+        """Raise `StudyError` unless the study is sealed and unchanged.
+
+        ``purpose`` completes the message, such as "published".
+        """
         verification = self.verify()
         if not verification:
             problem = f"{verification.problems[0]}; only a study that verifies can be {purpose}"

@@ -124,7 +124,10 @@ def _kpi_objects(obs: Observations) -> dict[str, Any]:
 
 
 def _key_figures(obs: Observations, window: str = "") -> dict[str, Any]:
-    """Return the key figures of one window, with their counts."""
+    """Return the key figures of one window, with their counts.
+
+    ``window`` is "" for the requested window, or `PREVIOUS`.
+    """
     figures = measure_focus_brands(obs, WHOLE, window)[()] | count_citations(obs, WHOLE, window)[()]
     mention_rate = figures["mention_rate"]
     figures["visibility_score"] = None if mention_rate is None else 100.0 * mention_rate
@@ -527,7 +530,10 @@ def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
 def _previous_measures(
     obs: Observations, grouping: Grouping, key: Any, names: str
 ) -> dict[str, Any]:
-    """Return the measures ``names`` of one group of answers in the previous window."""
+    """Return measures of one group of answers in the previous window.
+
+    ``key`` is the group, such as a prompt; ``names`` is a text with the names of the measures.
+    """
     row = {}
     if obs.has_previous:
         row = {"answer_count": 0, **measure_focus_brands(obs, grouping, PREVIOUS).get(key, {})}

@@ -183,7 +183,7 @@ def crawl(obs: Observations) -> SectionAnswer:
 
 
 def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
-    """Return the availability of ``crawl``, partial if some hours were not recorded."""
+    """Return the availability of ``crawl``; partial if some hours were not recorded."""
     requested_engines = obs.question.filter("engine")
     if requested_engines and not obs.fetch_value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"

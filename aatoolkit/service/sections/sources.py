@@ -459,5 +459,5 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
 
 
 def _why_hidden(labels: Iterable[str]) -> str:
-    """Return one sentence per engine that hides its queries."""
+    """Return the sentence "… does not expose its query expansions." for each engine."""
     return " ".join(f"{label} does not expose its query expansions." for label in labels)

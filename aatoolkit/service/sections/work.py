@@ -201,7 +201,10 @@ def impact(obs: Observations) -> SectionAnswer:
 
 
 def _measure_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
-    """Return the metrics before and after a completed action, and a verdict."""
+    """Return the metrics before and after a completed action, and a verdict, as JSON.
+
+    ``countable_metrics`` are the metrics that can be measured for the project.
+    """
 
     def split_windows(is_treated: bool) -> list[list[Row]]:
         rows = [row for row in experiment["samples"] if row["treated"] is is_treated]
@@ -240,11 +243,15 @@ def _measure_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
 
 
 def _sum_column(rows: list[Row], column: str) -> int:
+    """Return the sum of a column over rows."""
     return sum(row[column] for row in rows)
 
 
 def _compare_metric(name: str, rows_by_window: list[list[Row]]) -> Row:
-    """Return the comparison of a metric before and after an action, as JSON."""
+    """Return the comparison of a metric before and after an action, as JSON.
+
+    ``rows_by_window`` has the counts by prompt of both windows.
+    """
     column, is_rate = _COUNT_COLUMNS[name], name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
     results: list[Row] = []
@@ -277,7 +284,7 @@ def _compare_metric(name: str, rows_by_window: list[list[Row]]) -> Row:
 
 
 def _describe_shortages(outcomes: list[Row], is_countable: bool) -> list[str]:
-    """Return sentences about actions with too few answers or prompts for a verdict."""
+    """Return sentences on actions with too few answers or prompts for a verdict."""
     verdicts = [outcome["verdict"] for outcome in outcomes]
     untested_count = sum(
         metric["metric"] == "mentionRate" and metric["confidence"] is None
@@ -477,7 +484,7 @@ def _insights_availability(obs: Observations) -> SectionAvailability:
 
 
 def _measure_change(row: Row) -> Row | None:
-    """Return a change with its size, severity and prompts, or None if there are too few data."""
+    """Return a change with its size, severity and prompts; None if there are too few data."""
     change_kind = _CHANGE_KINDS[row["kind"]]
     is_count, is_loss = change_kind.unit == "count", row["kind"] == "citation_loss"
     before, n_before, after, n_after = map(sum, zip(*row["prompts"], strict=True))

@@ -431,7 +431,10 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> dict[str, pa.Table]:
-    """Generate the table of cards; ``card_counts`` has their number per advertisement."""
+    """Generate the random table of cards, i.e. of the links in advertisements.
+
+    ``card_counts`` has their number per advertisement.
+    """
     rng = runs.random_generator(21)
     ad_indices, positions = repeat_indices(card_counts)
     count = len(ad_indices)

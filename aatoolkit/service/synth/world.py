@@ -59,7 +59,7 @@ def draw_booleans(rng: np.random.Generator, probability: float | Array, count: i
 
 
 def repeat_indices(counts: Array) -> tuple[Array, Array]:
-    """Return each index ``i`` of ``counts`` repeated ``counts[i]`` times, and number the repeats.
+    """Return each index of ``counts`` as often as its count, and number the repeats.
 
     For ``[2, 1]`` the result is ``[0, 0, 1]`` and ``[0, 1, 0]``.
     """
