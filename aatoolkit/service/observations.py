@@ -48,6 +48,8 @@ from typing import Any, TypeVar, cast
 import duckdb
 
 F = TypeVar("F", bound=Callable[..., Any])
+Row = dict[str, Any]
+"""A row of a table, or an object in JSON: a dict from names to values."""
 
 FILTERS = {
     "engine": ("engines", "id"),
@@ -246,7 +248,7 @@ class Observations:
     def __init__(
         self,
         question: Question,
-        project: dict[str, Any],
+        project: Row,
         has_rows_by_table: dict[str, bool],
         cursor: duckdb.DuckDBPyConnection,
     ) -> None:
@@ -261,13 +263,13 @@ class Observations:
         self._cursor = cursor
         self._created_tables: set[str] = set()
 
-    def fetch_rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
+    def fetch_rows(self, sql: str, **values: object) -> list[Row]:
         """Return the rows of an SQL query as dicts; ``values`` are its parameters."""
         cursor = self._execute(sql, self.window, values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def fetch_row(self, sql: str, **values: object) -> dict[str, Any]:
+    def fetch_row(self, sql: str, **values: object) -> Row:
         """Return the only row of an SQL query as a dict."""
         (row,) = self.fetch_rows(sql, **values)
         return row
@@ -353,7 +355,7 @@ WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label
 """
 
 
-def scope_options(obs: Observations) -> dict[str, Any]:
+def scope_options(obs: Observations) -> Row:
     """Return the values that the filters of a project can have, as JSON."""
     brands = obs.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"

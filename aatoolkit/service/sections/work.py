@@ -36,7 +36,7 @@ from __future__ import annotations
 import json
 from hashlib import md5
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aatoolkit.service.answer import (
     NO_PREVIOUS,
@@ -56,10 +56,8 @@ from aatoolkit.service.measures import (
     why_no_own_citations,
     why_no_subject,
 )
-from aatoolkit.service.observations import Observations
+from aatoolkit.service.observations import Observations, Row
 from aatoolkit.service.significance import adjust_p_values, clustered_interval, p_value_of_change
-
-Row = dict[str, Any]
 
 # --- actions ---------------------------------------------------------------------------------
 
@@ -125,10 +123,8 @@ _SIGNIFICANCE_LEVEL = 0.05
 _COUNT_COLUMNS = {"mentionRate": "mentions", "citationCount": "citations"}
 """The column that is counted for each metric."""
 
-_LISTED = "host = $host AND after_start <= $window_end AND after_end >= $window_start"
-
 # Answers are counted by day and prompt before they are assigned to windows.
-_EXPERIMENTS_SQL = f"""
+_EXPERIMENTS_SQL = """
 WITH asked AS (
   SELECT prompt_id, day, count(*) AS answers FROM trial_answers GROUP BY prompt_id, day
 ), named AS (
@@ -138,7 +134,8 @@ WITH asked AS (
   SELECT prompt_id, day, count(*) AS citations FROM trial_citations
   WHERE source_domain IN (SELECT source_domain FROM own_domains) GROUP BY prompt_id, day
 ), listed AS (
-  SELECT * FROM store.experiments WHERE {_LISTED}
+  SELECT * FROM store.experiments
+  WHERE host = $host AND after_start <= $window_end AND after_end >= $window_start
 ), counted AS (
   SELECT action_id, prompt_id,
     prompt_ids IS NULL OR list_contains(prompt_ids, prompt_id) AS treated,
@@ -151,10 +148,10 @@ WITH asked AS (
   LEFT JOIN named USING (prompt_id, day) LEFT JOIN cited USING (prompt_id, day)
   GROUP BY ALL
 ), samples AS (
-  SELECT action_id, list({{
+  SELECT action_id, list({
     'prompt': prompt_id, 'treated': treated, 'later': later, 'answers': answers,
     'mentions': mentions, 'citations': citations
-  }} ORDER BY prompt_id) AS samples
+  } ORDER BY prompt_id) AS samples
   FROM counted GROUP BY action_id
 )
 SELECT listed.*, coalesce(samples, []) AS samples,
