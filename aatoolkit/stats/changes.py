@@ -16,6 +16,7 @@ from aatoolkit.stats.sums import Rules, cluster_sums
 from aatoolkit.stats.trace import (
     Integers,
     Numbers,
+    Row,
     alias,
     count_of,
     drawn,
@@ -46,7 +47,7 @@ _SHORT_SERIES, _SHORT_P, _SHORT_AUTOCORRELATION = 150, 0.015, -0.05
 
 @statistic("changes", "frame")
 def changes(
-    frame: pd.DataFrame, column: str, date: str, level: float, rules: Rules | None = None
+    frame: pd.DataFrame, column: str, date: str, level: float, rules: Rules | None
 ) -> pd.DataFrame:
     """Detect the days on which a series changed its level; see ``df.aa.changes``."""
     check_level(level)
@@ -58,7 +59,7 @@ def changes(
         raise refusal(column, "changes", reason)
     family = COUNTS if sums.is_count else RATES if sums.is_rate else MEANS
     size = total_of(n)
-    row: dict[str, Any] = {}
+    row: Row = {}
     if len(days):
         row |= {"from_day": days.min(), "to_day": days.max()}
     rows = [row]
@@ -97,7 +98,7 @@ def changes(
             )
             row["verdict"] = "no evidence"
     method = f"{family} likelihood, exact segmentation, days shuffled in blocks"
-    defaults: dict[str, Any] = dict.fromkeys((name for name, *_ in TABLES["changes"]), np.nan)
+    defaults: Row = dict.fromkeys((name for name, *_ in TABLES["changes"]), np.nan)
     defaults |= {"n": size, "verdict": "cannot say", "clusters": count_of(n), "method": method}
     return result(
         "changes",
@@ -111,7 +112,7 @@ def changes(
     )
 
 
-def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool) -> dict[str, Any]:
+def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool) -> Row:
     """Return a dict of result columns for one change between two levels.
 
     The days from ``begin`` to before ``split`` have the old level, those to before ``end`` the new

@@ -56,9 +56,9 @@ from aatoolkit.stats.trace import (
     count_of,
     name_variables,
     named,
-    normal_quantile,
     number,
     plain_value,
+    quantile_of,
     setting,
     statistic,
     take,
@@ -505,7 +505,7 @@ def decompose(
         error = np.sqrt(total_of(square))
     effects = [rate, total - rate - entered + left, entered, 0 - left, total]
     name_variables()
-    half_width = normal_quantile((1 + setting("level", level)) / 2) * error
+    half_width = quantile_of(level) * error
     bounds_and_p = [rate - half_width, rate + half_width, two_sided(rate / error, math.inf)]
     low, high, p = ([NAN if reason else value, *[NAN] * 4] for value in bounds_and_p)
     effects = [NAN] * 5 if empty_reason else effects

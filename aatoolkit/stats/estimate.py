@@ -35,6 +35,7 @@ from aatoolkit.errors import ArgumentError
 from aatoolkit.stats.results import points
 from aatoolkit.stats.trace import (
     Numbers,
+    Row,
     Traced,
     alias,
     count_of,
@@ -503,7 +504,7 @@ def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", 
 
 def judge(
     rows: Sequence[Comparison], level: float, correct: str | None = "holm", noun: str = "change"
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Return a dict of result columns for each comparison: p-values, interval, verdict, reason.
 
     ``correct`` is the method that adjusts p-values, ``noun`` the word for a change in the texts.

@@ -25,9 +25,8 @@ from aatoolkit.stats.trace import (
     GroupSums,
     column_values,
     name_all,
-    normal_quantile,
     plain_value,
-    setting,
+    quantile_of,
     statistic,
     take,
 )
@@ -133,7 +132,7 @@ def funnel_of(
     name_all(**data)
     plain_counts = {name: plain_value(values) for name, values in data.items()}
     ratio = data["crawled"] / data["visited"]
-    rate, q = data["converted"] / data["n"], normal_quantile((1 + setting("level", level)) / 2)
+    rate, q = data["converted"] / data["n"], quantile_of(level)
     name_all(rate=rate, q=q)
     data["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
     is_possible = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])

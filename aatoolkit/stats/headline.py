@@ -137,10 +137,12 @@ def headline_of(
     names_of_sides = side_names(*metadata_of_sides)
     planned_row = ComparedRow(measure=RATE, key=("all prompts", None), unit=FRACTION)
     effect_and_df = INDEPENDENT
+
+    def answer(question: HeadlineQuestion) -> list[ComparedRow] | str:
+        return _answer_question(tables, question, has_before, level, effect_and_df, names_of_sides)
+
     for question in _PLANNED_QUESTIONS:
-        comparisons = _answer_question(
-            tables, question, has_before, level, effect_and_df, names_of_sides
-        )
+        comparisons = answer(question)
         if isinstance(comparisons, list):
             planned_row = comparisons[0]
             effect_and_df = design_of(planned_row.change)
@@ -150,9 +152,7 @@ def headline_of(
     for question in _QUESTIONS:
         if any((row.key[0], row.measure) == (question.subject, question.measure) for row in rows):
             continue
-        comparisons = _answer_question(
-            tables, question, has_before, level, effect_and_df, names_of_sides
-        )
+        comparisons = answer(question)
         if isinstance(comparisons, list):
             for row in comparisons:
                 if question.is_total and rows[0].why and not row.why:
@@ -169,7 +169,7 @@ def headline_of(
         or row.change.after != planned_change.after
         or row.change.before != planned_change.before
     ]
-    figures = _answer_question(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names_of_sides)
+    figures = answer(_KEY_FIGURES)
     if isinstance(figures, list):
         rows += _figures_not_compared(figures, rows)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.availability import Status, combine
+from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.cell_status import cells_of, combine_cells
 from aatoolkit.frame.groupby import By, as_floats, check_columns
@@ -29,9 +29,9 @@ from aatoolkit.stats.trace import (
     count_of,
     drawn,
     name_variables,
-    normal_quantile,
     plain_columns,
     plain_value,
+    quantile_of,
     setting,
     statistic,
     t_quantile,
@@ -73,9 +73,9 @@ def interval(
     )
     reasons, verdict_texts = [], []
     for group, (low, high, k) in enumerate(zip(lows, highs, cluster_counts, strict=True)):
-        state, why = sums.states[group], ""
+        why = ""
         if not sums.used_rows[group]:
-            why = str(state) if state.status != Status.AVAILABLE else "no answers"
+            why = str(sums.states[group])
         elif panel == "sampled" and k < MIN_CLUSTERS:
             why = (
                 f"{k:g} different values of {cluster} cannot say how much such values differ, "
@@ -159,7 +159,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     is_valid = has_counts & (numerators >= 0) & (numerators <= denominators)
     if has_counts.any() and not is_valid.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
-    rate, q = hits / trials, normal_quantile((1 + setting("level", level)) / 2)
+    rate, q = hits / trials, quantile_of(level)
     name_variables()
     low, high = (np.where(is_valid, bound, np.nan) for bound in wilson(rate, trials, q))
     bounds = plain_columns({f"{column}_low": low, f"{column}_high": high})
@@ -424,7 +424,7 @@ def samples(
     for run_count in run_counts:
         deff = 1 + (run_count - 1) * icc
         error = math.sqrt(rate * (1 - rate) * deff / run_count)
-        z = normal_quantile((1 + level) / 2)
+        z = quantile_of(level)
         prompts, half = max(MIN_CLUSTERS, math.ceil((z * error / margin) ** 2)) - 1, math.inf
         while half > margin:  # Student's t takes a few more
             prompts += 1

@@ -41,6 +41,7 @@ from aatoolkit.stats.sums import (
 from aatoolkit.stats.trace import (
     Integers,
     Numbers,
+    Row,
     column_values,
     count_of,
     drawn,
@@ -223,7 +224,6 @@ def concentration(
     by_columns = grouping_columns(by)
     flat_frame = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat_frame)
-    check_columns(flat_frame, [column, *by_columns])
     groups = group(flat_frame, by_columns, True)
     is_undeclared = not (metadata.holds(column) or metadata.is_lost(column))
     (count_plan,) = plan(
@@ -281,7 +281,7 @@ def concentration(
 _SUFFIXES = ("", "_low", "_high")
 
 
-def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
+def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
     """Return the concentration of counts, with intervals, as a dict by result column.
 
     ``c`` has the count of each member, ``n`` is their sum, ``top`` the number of members in the top
@@ -381,7 +381,7 @@ def overlap(
 
 def _compare_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Return a row for each pair of members, such as two engines: how much answers overlap."""
     coded_answers, members, prompts = _encode_answers(flat_frame, column, between, cluster, repeat)
     if len(members) > MAX_LISTS:

@@ -34,7 +34,7 @@ from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import FRACTION, NONE, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
-from aatoolkit.stats.trace import GroupSums, Integers, Numbers, leaf, trace_frame
+from aatoolkit.stats.trace import GroupSums, Integers, Numbers, Row, leaf, trace_frame
 
 Rules = Mapping[str, Aggregation | str]
 
@@ -92,7 +92,7 @@ class ClusterSums:
             for position, row in enumerate(rows.itertuples(index=False, name=None))
         }
 
-    def row(self, pair: int) -> dict[str, Any]:
+    def row(self, pair: int) -> Row:
         """Return the cluster of a sum as a dict, such as ``{"prompt_id": "p1"}``.
 
         ``pair`` is the position of the sum in ``y`` and ``n``. Without clusters, the result is the
@@ -102,7 +102,7 @@ class ClusterSums:
             return {self.cluster_column: self.labels[self.cluster[pair]]}
         return self.group_row(self.group[pair])
 
-    def group_row(self, group: int) -> dict[str, Any]:
+    def group_row(self, group: int) -> Row:
         """Return the key of a group as a dict from column to value."""
         return {str(name): value for name, value in self.groups.keys.iloc[group].items()}
 
@@ -126,10 +126,13 @@ class ClusterSums:
         positions = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 
         def traced_part(values: Numbers, name: str, is_denominator: bool) -> Any:
-            def explain(tracer: Any, position: int) -> Any:
-                return tracer.total(self, name, int(positions[position]), is_denominator)
-
-            return leaf(name, values[positions], explain)
+            return leaf(
+                name,
+                values[positions],
+                lambda tracer, position: tracer.total(
+                    self, name, int(positions[position]), is_denominator
+                ),
+            )
 
         return traced_part(self.y, f"y{suffix}", False), traced_part(self.n, f"n{suffix}", True)
 

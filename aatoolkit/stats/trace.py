@@ -24,6 +24,8 @@ from aatoolkit.metadata.recorded import recorded
 
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Row = dict[str, Any]
+"""A row of a result, or the key of a row: a dict from columns to values."""
 T = TypeVar("T")
 P = ParamSpec("P")
 _MAX_STEPS = 200
@@ -201,11 +203,13 @@ def traced_to_rows(
 
     ``origin_of(position)`` returns the positions of these rows in ``frame``, and a text.
     """
-
-    def explain(tracer: Any, position: int) -> Any:
-        return tracer.rows(name, values[position], frame, columns, *origin_of(position))
-
-    return leaf(name, values, explain)
+    return leaf(
+        name,
+        values,
+        lambda tracer, position: tracer.rows(
+            name, values[position], frame, columns, *origin_of(position)
+        ),
+    )
 
 
 def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
@@ -284,7 +288,7 @@ class GroupSums:
 
     group: Integers
     size: int
-    key_of: Callable[[int], dict[str, Any]] | None = None
+    key_of: Callable[[int], Row] | None = None
 
     def total(self, values: Any) -> Any:
         """Return the sum of ``values`` over the clusters of each group."""
@@ -439,6 +443,11 @@ def _tail_and_density(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
 def normal_quantile(probability: float) -> float:
     """Return the quantile of the standard normal distribution."""
     return _NORMAL_DIST.inv_cdf(probability)
+
+
+def quantile_of(level: float) -> Any:
+    """Return the normal quantile for a two-sided interval, such as 1.96 for the level 0.95."""
+    return normal_quantile((1 + setting("level", level)) / 2)
 
 
 @traceable

@@ -195,10 +195,7 @@ def effect(
         raise ArgumentError(
             f"{len(shared_prompts)} {cluster} are both treated and control, such as {examples}"
         )
-    row_days = pd.to_datetime(flat_frame[date])
-    row_days = (
-        row_days.dt.tz_localize(None) if row_days.dt.tz is not None else row_days
-    ).dt.normalize()
+    row_days = pd.to_datetime(flat_frame[date]).dt.tz_localize(None).dt.normalize()
     dated_frame = trace_frame(flat_frame.assign(**{date: row_days}), series)
     sums = cluster_sums(dated_frame, column, date, cluster, rules)
     group_dates = pd.to_datetime(sums.groups.keys[date])
