@@ -158,15 +158,11 @@ class Duplicates:
         grain, missing_columns = self._key_columns(table)
         ids, all_rows = self._groups.ids, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated
-        original = (
-            check_of(self._frame).match_original()
-            if is_repeated and not overlapping_scopes
-            else None
-        )
-        if original and table not in stored_of(self._frame)[0].repeated:
-            return _first_equal(
-                [ids, original[0]]
-            ), overlapping_scopes  # by plain pandas; the original rows are known
+        was_repeated = table in stored_of(self._frame)[0].repeated
+        if is_repeated and not was_repeated and not overlapping_scopes:
+            original = check_of(self._frame).match_original()  # the rows before plain pandas steps
+            if original is not None:
+                return _first_equal([ids, original[0]]), []
         if missing_columns or grain is None:
             self._check_without_key(table, missing_columns, overlapping_scopes, response_codes)
             return all_rows, []

@@ -5,7 +5,6 @@ The first sheet has the key figures, a chart, a list of the sheets, and how to r
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from aatoolkit.errors import NotWritten
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.csv import EXACT_LIMIT, as_texts
 from aatoolkit.frame.merge import sources_of
+from aatoolkit.frame.parquet import FilePath
 from aatoolkit.frame.views import codebook_of
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import Source, metadata_of
@@ -73,7 +73,7 @@ class SheetTable(NamedTuple):
 
 
 def write_workbook(
-    tables: Iterable[SheetTable], path: str | os.PathLike[str], *, created: datetime | None = None
+    tables: Iterable[SheetTable], path: FilePath, *, created: datetime | None = None
 ) -> Path:
     """Write tables to an Excel workbook, one sheet each, and return its path."""
     path, sheets = Path(path), [*tables]
@@ -108,7 +108,7 @@ def write_workbook(
     return path
 
 
-def write_sections(sections: Mapping[str, Tables], path: str | os.PathLike[str]) -> Path:
+def write_sections(sections: Mapping[str, Tables], path: FilePath) -> Path:
     """Write each table of the sections to a sheet of a workbook, and return its path."""
     sheets = []
     for tables in sections.values():

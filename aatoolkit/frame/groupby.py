@@ -38,11 +38,11 @@ class Groups:
         return len(self.keys)
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Codes:
         """The number of rows in each group."""
         return np.bincount(self.ids, minlength=len(self))
 
-    def count(self, rows: Mask) -> npt.NDArray[np.int64]:
+    def count(self, rows: Mask) -> Codes:
         """Return for each group how many of its rows are true in the boolean mask ``rows``."""
         return np.bincount(self.ids[rows], minlength=len(self))
 

@@ -39,11 +39,12 @@ from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.columns import as_tuples
 from aatoolkit.normalizer.tables import Tables
 
+FilePath = str | os.PathLike[str]
 CHECKSUMS = b"aatoolkit.sha256"
 """The key of a file's checksums: of its rows, and of its other keys."""
 
 
-def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
+def write_parquet(frame: pd.DataFrame, path: FilePath) -> Path:
     """Write a frame with its metadata to a Parquet file, completely or not at all."""
     path = Path(path)
     table = arrow_table(frame, path)
@@ -52,14 +53,12 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
+def write_arrow(table: pa.Table, path: FilePath) -> None:
     """Write an Arrow table to a Parquet file, with the metadata of its columns."""
     _write(table, path, file_keys(table.schema))
 
 
-def _write(
-    table: pa.Table, path: str | os.PathLike[str], key_values: Mapping[bytes, bytes]
-) -> None:
+def _write(table: pa.Table, path: FilePath, key_values: Mapping[bytes, bytes]) -> None:
     """Write an Arrow table to a Parquet file, with the metadata ``key_values`` and checksums."""
     data = table.replace_schema_metadata(None)
     options = {"compression": "zstd", "store_schema": False}
@@ -85,7 +84,7 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     return table.cast(with_metadata(_with_lists(table.schema, metadata), metadata))
 
 
-def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_parquet(path: FilePath) -> pd.DataFrame:
     """Read a Parquet file, with the metadata of its columns.
 
     Any Parquet file can be read. A column without metadata has the availability ``unknown``.
@@ -141,7 +140,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     return attach(frame, replace(metadata_of(frame, levels=True), recipe=metadata.recipe))
 
 
-def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
+def read_metadata(path: FilePath) -> FrameMetadata:
     """Read the metadata of a Parquet file, without its rows.
 
     Parameters
@@ -235,7 +234,7 @@ def _key_values(file: pq.ParquetFile) -> dict[bytes, bytes]:
     return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
 
 
-def write_tables(sections: Iterable[Tables], folder: str | os.PathLike[str]) -> FileList:
+def write_tables(sections: Iterable[Tables], folder: FilePath) -> FileList:
     """Write every table of several sections to ``folder/section/table.parquet``."""
     path = Path(folder)
     if path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
@@ -268,7 +267,7 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
         yield path
 
 
-def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
+def rebuild(tables: Tables | FilePath) -> Any:
     """Restore the JSON value of a response from its tables.
 
     Parameters
@@ -345,7 +344,7 @@ def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
+def opened(path: FilePath) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file in a ``with`` block; raise `NotRead` if it cannot be read."""
     path_text = os.fspath(path)
     try:

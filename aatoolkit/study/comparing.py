@@ -27,6 +27,7 @@ from aatoolkit.study.files import (
     SHA256,
     UNREADABLE,
     FolderFiles,
+    JsonObject,
     format_json,
     open_files,
     parse_json,
@@ -223,7 +224,7 @@ def compare(before: Study, after: Study) -> StudyDiff:
             same_count += 1
             continue
         record = first or second_records[key]
-        location: dict[str, Any] = {
+        location: JsonObject = {
             "host": record.host,
             "section": SCOPE_OPTIONS if record.scope is None else record.section,
             "scope": record.scope and record.scope._to_query(),
@@ -279,6 +280,8 @@ def key_of(*frames: pd.DataFrame) -> list[str]:
 # -- named results ---------------------------------------------------------------------------------
 
 _MAX_LENGTH = 100
+ResultList = dict[str, JsonObject]
+"""The entries of ``results.json`` by name of result: hash, number of rows and versions."""
 
 
 class Results(MutableMapping[str, pd.DataFrame]):
@@ -380,7 +383,7 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     return frame
 
 
-def _update_result_list(folder: Path, name: str, entry: dict[str, Any] | None) -> None:
+def _update_result_list(folder: Path, name: str, entry: JsonObject | None) -> None:
     """Set the entry of a result in ``results.json``, or remove it if ``entry`` is None."""
     results = results_in(folder)
     old_entry = results.pop(name, None)
@@ -405,10 +408,10 @@ def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
     _update_result_list(folder, name, entry)
 
 
-def parse_results(data: bytes) -> dict[str, dict[str, Any]] | None:
+def parse_results(data: bytes) -> ResultList | None:
     """Return the entries of ``results.json`` by name of result; None if the text is damaged."""
 
-    def read_results(body: Any) -> dict[str, dict[str, Any]] | None:
+    def read_results(body: Any) -> ResultList | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
         is_valid = all(SHA256.fullmatch(row["hash"]) for row in results.values())
         return results if is_valid and len(results) == len(body["results"]) else None
@@ -416,7 +419,7 @@ def parse_results(data: bytes) -> dict[str, dict[str, Any]] | None:
     return parse_json(data, read_results, "results")
 
 
-def results_in(folder: Path) -> dict[str, dict[str, Any]]:
+def results_in(folder: Path) -> ResultList:
     """Return the entries of ``results.json`` in a folder, by name of result."""
     file = folder / RESULTS
     return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}

@@ -40,6 +40,7 @@ from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
 
 T = TypeVar("T")
+JsonObject = dict[str, Any]
 
 STUDY = "study.json"
 MANIFEST = "manifest.jsonl"
@@ -161,16 +162,13 @@ class FolderFiles:
     def read(self, name: str) -> bytes:
         """Return the content of the file ``name``."""
         file = self.path / name
-        # If the file was replaced by a link or a pipe meanwhile, it is not followed or waited for.
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         try:
             if file.parent != self.path and not stat.S_ISDIR(os.lstat(file.parent).st_mode):
                 problem = "is behind a link"
             elif not (is_study_file(name) and stat.S_ISREG(os.lstat(file).st_mode)):
                 problem = "is not a regular file of a study"
             else:
-                handle = os.open(file, flags | getattr(os, "O_BINARY", 0))
-                with open(handle, "rb") as stream:
+                with open(file, "rb") as stream:
                     data = stream.read(MAX_FILE + 1)
                 if len(data) <= MAX_FILE:
                     return data

@@ -12,7 +12,6 @@ codebook, a citation, a README, checksums and machine-readable descriptions.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +35,7 @@ from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.merge import concat, rename
-from aatoolkit.frame.parquet import arrow_table, write_arrow
+from aatoolkit.frame.parquet import FilePath, arrow_table, write_arrow
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
@@ -51,7 +50,7 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.section import Column
-from aatoolkit.study.files import PACKED, SEAL, format_seal, sha256_of
+from aatoolkit.study.files import PACKED, SEAL, JsonObject, format_seal, sha256_of
 
 # -- tables about the responses ----------------------------------------------------------------
 
@@ -123,7 +122,7 @@ class PublishedTable:
         return metadata_of(self.frame)
 
     @cached_property
-    def codebook_rows(self) -> list[dict[str, Any]]:
+    def codebook_rows(self) -> list[JsonObject]:
         """The rows of the codebook about this table, a dict per column: dtype, unit and so on."""
         declarations = _OWN_COLUMNS.get(self.name, _OWN_COLUMNS["responses"])
         rows = []
@@ -157,7 +156,7 @@ class PublishedTable:
 
 def publish(
     tables: Iterable[Tables],
-    out: str | os.PathLike[str],
+    out: FilePath,
     about: About,
     *,
     failures: Iterable[tuple[Payload, str]] = (),
@@ -232,7 +231,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 def _dataset_info(
     about: About, tables: Sequence[PublishedTable], redacted_names: list[str]
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the facts that the README, the citation and other documents state, by name."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
@@ -318,7 +317,7 @@ def _sort_key(payload: Any) -> tuple[str, ...]:
     return tuple(value or "" for value in values)
 
 
-def _response_row(payload: Any, source: Source, reason: str | None = None) -> dict[str, Any]:
+def _response_row(payload: Any, source: Source, reason: str | None = None) -> JsonObject:
     """Return a response as a row of the table ``responses``.
 
     ``reason`` says why the response cannot be used; None if it can.
@@ -506,7 +505,7 @@ def _warn_of_copies(
     # Of a column in the group ``texts``, texts of up to three words do not count: the title of a
     # page may be just the name of a brand.
     hidden_texts: set[str] = set()
-    word_tree: dict[str, Any] = {}  # by first word, by second word, and so on; "" ends a text
+    word_tree: JsonObject = {}  # by first word, by second word, and so on; "" ends a text
     for table, redacted_table in zip(tables_before, redacted_tables, strict=True):
         for name in {*table.frame} - {*redacted_table.frame}:
             for text in _texts_of(table.frame[name]):
@@ -566,7 +565,7 @@ def _is_text(dtype: str) -> bool:
 # -- the documents -----------------------------------------------------------------------------
 
 
-def _fill(template: str, **values: Any) -> dict[str, Any]:
+def _fill(template: str, **values: Any) -> JsonObject:
     """Return a JSON template filled with ``values``, without empty fields."""
     text = Template(template).substitute({name: json_text(value) for name, value in values.items()})
     return {name: value for name, value in json.loads(text).items() if value}
@@ -616,7 +615,7 @@ def _citation(info: Mapping[str, Any]) -> str:
 
 def _data_package(
     info: Mapping[str, Any], tables: Sequence[PublishedTable], files: Mapping[str, str]
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the content of ``datapackage.json``, which describes the tables.
 
     ``files`` has the SHA-256 of each file.
@@ -632,7 +631,7 @@ def _data_package(
     )
 
 
-def _crate_metadata(info: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _crate_metadata(info: Mapping[str, Any], folder: Path) -> JsonObject:
     """Return the metadata of an RO-Crate: the files, with the responses as their sources."""
     files = [
         {
@@ -657,7 +656,7 @@ def _crate_metadata(info: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return crate
 
 
-def _table_entry(table: PublishedTable, sha256: str) -> dict[str, Any]:
+def _table_entry(table: PublishedTable, sha256: str) -> JsonObject:
     """Return the entry of a table in ``datapackage.json``."""
     key = [*table.metadata.key]
     if key and (table.frame[key].isna().any(axis=None) or table.frame.duplicated(key).any()):

@@ -38,7 +38,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
 from aatoolkit.sections.profile_json import dump_profile, load_profile
-from aatoolkit.study.files import Record, format_json, parse_json, request_of
+from aatoolkit.study.files import JsonObject, Record, format_json, parse_json, request_of
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
@@ -257,7 +257,7 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
     header = format_json("tables", read_with=dict(versions))
     lines = []
     for tables in hashes:
-        sections: dict[str, dict[str, Any]] = {}
+        sections: dict[str, JsonObject] = {}
         for full_name, (rows, digest) in tables.items():
             section, _, name = full_name.partition(".")
             sections.setdefault(section, {})[name] = {"rows": rows, "hash": digest}

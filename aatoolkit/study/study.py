@@ -26,6 +26,7 @@ from aatoolkit.errors import (
     StudyError,
     warn,
 )
+from aatoolkit.frame.parquet import FilePath
 from aatoolkit.normalizer.tables import quietly
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
@@ -122,7 +123,7 @@ class Study(metaclass=Chaptered):
     True
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: FilePath) -> None:
         if not isinstance(path, str | os.PathLike):
             raise StudyError(f"a study is a folder or a zip file, not a {type(path).__name__}")
         rerun_path = path_of_rerun()
@@ -140,7 +141,7 @@ class Study(metaclass=Chaptered):
     @classmethod
     def create(
         cls,
-        path: str | os.PathLike[str],
+        path: FilePath,
         *,
         title: str | None = None,
         description: str | None = None,
@@ -164,6 +165,11 @@ class Study(metaclass=Chaptered):
         resume : bool
             Whether to resume even a sealed study. The first new response removes the seal, i.e. the
             recorded checksums, and the digest changes.
+
+        Returns
+        -------
+        Study
+            The study, which records.
 
         Raises
         ------
@@ -219,11 +225,21 @@ class Study(metaclass=Chaptered):
         return cls.resume(folder)
 
     @classmethod
-    def resume(cls, path: str | os.PathLike[str]) -> Study:
+    def resume(cls, path: FilePath) -> Study:
         """Open a study to record more responses.
 
         The first new response removes the seal, i.e. the recorded checksums. In a notebook that
         `rerun` runs, this opens the original study and records nothing.
+
+        Parameters
+        ----------
+        path : str or path
+            The folder of the study.
+
+        Returns
+        -------
+        Study
+            The study, which records.
 
         Raises
         ------
@@ -386,6 +402,11 @@ class Study(metaclass=Chaptered):
         source : Project or Client
             Any project, such as ``aa.demo()``, or any client.
 
+        Returns
+        -------
+        Project or Client
+            The copy, of the same type as ``source``.
+
         Raises
         ------
         StudyError
@@ -450,6 +471,11 @@ class Study(metaclass=Chaptered):
             default.
         **settings
             Settings of the client that records, as for ``aa.project``; a replay takes none.
+
+        Returns
+        -------
+        Project
+            The project, whose ``read`` returns tables as usual.
 
         Raises
         ------
@@ -691,9 +717,19 @@ class Study(metaclass=Chaptered):
         return verify(self._files, self._table_hashes if replay else None)
 
     def diff(self, other: Study) -> StudyDiff:
-        """Return the differences between this study and ``other``, a later one.
+        """Return what changed from this study to another one, which was recorded later.
 
         Every response in both studies is first compared with its hash.
+
+        Parameters
+        ----------
+        other : Study
+            The later study.
+
+        Returns
+        -------
+        StudyDiff
+            The differences; its attribute ``changes`` is a DataFrame with one row per difference.
 
         Raises
         ------
@@ -712,10 +748,20 @@ class Study(metaclass=Chaptered):
         """
         return compare(self, other)
 
-    def pack(self, path: str | os.PathLike[str]) -> Path:
-        """Pack the study into one zip file, and return its path.
+    def pack(self, path: FilePath) -> Path:
+        """Pack the study into one zip file.
 
         ``Study(path)`` opens the zip file directly. The same study always gives the same bytes.
+
+        Parameters
+        ----------
+        path : str or path
+            The path of the zip file.
+
+        Returns
+        -------
+        Path
+            The same path.
 
         Raises
         ------
@@ -727,7 +773,7 @@ class Study(metaclass=Chaptered):
 
     def publish(
         self,
-        out: str | os.PathLike[str],
+        out: FilePath,
         *,
         redact: str | Iterable[str] = (),
         excel: bool = False,
@@ -841,9 +887,9 @@ class Study(metaclass=Chaptered):
 
     def rerun(
         self,
-        notebook: str | os.PathLike[str],
+        notebook: FilePath,
         *,
-        out: str | os.PathLike[str] | None = None,
+        out: FilePath | None = None,
         timeout: float = 600.0,
     ) -> Rerun:
         """Run a notebook again from this study, and compare its results with the sealed ones.
