@@ -59,8 +59,8 @@ class Accounts:
 
     Parameters
     ----------
-    hosts
-        The hosts that an account may see, by the digest of its token; None means all hosts.
+    hosts : mapping of str to iterable of str or None
+        The hosts that each account may see, by the SHA-256 of its token; None means all hosts.
 
     Raises
     ------
@@ -81,8 +81,13 @@ class Accounts:
         }
 
     @classmethod
-    def single(cls, token: str, hosts: Iterable[str] | None = None) -> Accounts:
-        """Create one account that may see ``hosts``, or all hosts.
+    def single(cls, token: str) -> Accounts:
+        """Create one account that may see all hosts.
+
+        Parameters
+        ----------
+        token : str
+            The token of the account.
 
         Raises
         ------
@@ -91,11 +96,16 @@ class Accounts:
         """
         if not _TOKEN.fullmatch(token):
             raise ValueError("A token is one word of printable ASCII characters.")
-        return cls({digest(token): hosts})
+        return cls({digest(token): None})
 
     @classmethod
     def load(cls, path: str | Path) -> Accounts:
         """Read accounts from a file: ``{"accounts": [{"token_sha256": …, "hosts": […] or "*"}]}``.
+
+        Parameters
+        ----------
+        path : str or path
+            The path of the JSON file.
 
         Raises
         ------
@@ -267,11 +277,11 @@ class Service:
 
     Parameters
     ----------
-    store
-        The store to serve. It is read again on a request with ``refresh=1``.
-    accounts
+    store : Store
+        The observations to serve. They are read again on a request with ``refresh=1``.
+    accounts : Accounts
         The accounts that have access.
-    sections
+    sections : mapping of str to ServiceSection, optional
         The sections to serve, by name; by default all sections of the API.
     """
 

@@ -52,11 +52,11 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
 
     Parameters
     ----------
-    seed
+    seed : int
         The seed of the random numbers.
-    answers
+    answers : int
         The number of answers, including failed answers. Crawler requests and visits grow with it.
-    icc
+    icc : float
         The intra-class correlation of mentions in answers to the same prompt, from 0 to below 1.
         Real observations have about 0.3.
 
@@ -89,10 +89,10 @@ def write_synthetic_store(
 
     Parameters
     ----------
-    folder
+    folder : str or path
         The folder; it is created if it does not exist.
     seed, answers, icc
-        As for :func:`synthesize`.
+        As for `synthesize`.
 
     Raises
     ------
