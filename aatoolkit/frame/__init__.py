@@ -24,7 +24,7 @@ from pandas.api.extensions import register_dataframe_accessor
 
 
 class _LazyAccessor:
-    """``df.aa``: imports the module of the accessor only when it is first used."""
+    """``df.aa``: imports the accessor's module when it is first used, which saves time."""
 
     def __call__(self, frame: Any) -> Any:
         return self._accessor()(frame)
@@ -37,6 +37,7 @@ class _LazyAccessor:
 
     @staticmethod
     def _accessor() -> Any:
+        """Import and return the accessor class, whose methods are those of ``df.aa``."""
         return importlib.import_module("aatoolkit.display.accessor").Accessor
 
 

@@ -61,7 +61,7 @@ _NO_ROWS_STATE = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 @dataclass(frozen=True)
 class PlannedCells:
-    """A frame in groups, and how one of its columns is aggregated (``plan``)."""
+    """A grouped frame, and the plan by which one of its columns is aggregated."""
 
     plan: Plan
     frame: pd.DataFrame
@@ -70,7 +70,7 @@ class PlannedCells:
 
     @cached_property
     def cells(self) -> Cells:
-        """For each row, whether the numbers behind the result were measured."""
+        """For each row, whether it has a number that counts in the result, and why not."""
         return cells_of_plan(self.plan, self.frame, self.metadata, self.groups)
 
     @cached_property
@@ -92,14 +92,14 @@ class PlannedCells:
 
     @cached_property
     def absent(self) -> list[Availability]:
-        """Why some rows are not in the frame at all, as a list of `Availability`."""
+        """Why some rows are not in the frame at all, e.g. because a host was not connected."""
         if self.groups.by_value & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
         return [*dict.fromkeys(state for part in self.plan.parts for state in columns[part].absent)]
 
     def values(self) -> tuple[pd.Series, Mask]:
-        """Return the result of each group, and a mask of the groups whose denominator is 0."""
+        """Return the result of each group, and a boolean mask of the groups that divide by 0."""
         plan, groups, mask = self.plan, self.groups, self.cells.has_number
         rule, values = plan.rule, self.frame[plan.parts[0]]
         is_undefined = np.zeros(len(groups), bool)
@@ -203,7 +203,11 @@ def _aggregate_column(
     skip_missing: bool,
     has_statuses: bool,
 ) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
-    """Return a column of the result, its availability, and columns that describe it."""
+    """Return a column of the result, its availability, and further columns about it.
+
+    These are named after it, such as ``sales_coverage``. ``partial_periods`` has the weeks or
+    months with missing days: the share of days that are there, and a text.
+    """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected_rows = groups.count(cells.has_number), planned.expected_rows
     totals = plan.response_totals
@@ -292,7 +296,10 @@ def _aggregate_column(
 def cells_of_plan(
     planned: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
 ) -> Cells:
-    """Return the cells that a column is aggregated from; those that do not count are left out."""
+    """Return for each row whether it has a number that counts in the aggregate.
+
+    Rows that do not count, e.g. because they repeat other rows, are marked "not applicable".
+    """
 
     def is_zero(name: str, rows: Mask) -> Mask:
         is_zero_number: Mask = rows & (as_floats(frame[name]) == 0)

@@ -37,7 +37,11 @@ _MAX_PAIRS = 1_000_000
 
 @dataclass(frozen=True)
 class ResponseTotals:
-    """The denominators of a share, such as a brand's share of all mentions, over responses."""
+    """The totals that a share is divided by when rows come from several responses.
+
+    For example, a brand's share of all mentions is divided by the number of all mentions in each
+    response. Each total must count once, even if several rows repeat it.
+    """
 
     responses: Codes  # for each row of the frame, the number of its response
     groups: Codes  # with rows: pairs of a group and a row whose total it adds
@@ -46,7 +50,11 @@ class ResponseTotals:
     count: Codes  # for each group, all responses
 
     def used_pairs(self, used_rows: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """Return pairs of a group and a row whose total is added to the group's denominator."""
+        """Return which totals count in which group, as two arrays of the same length.
+
+        The first has the number of a group, the second the position of a row whose total counts in
+        it. ``used_rows`` is a boolean mask of the rows that have a number.
+        """
         response_count = int(self.responses.max(initial=0)) + 1
         unused_pairs = groups.ids[~used_rows] * response_count + self.responses[~used_rows]
         is_used = ~np.isin(self.groups * response_count + self.responses[self.rows], unused_pairs)
@@ -60,7 +68,7 @@ class ResponseTotals:
 
 @dataclass(frozen=True)
 class Plan:
-    """How one column of a frame is aggregated: its rule, and the columns that the rule needs."""
+    """How one column is aggregated: its rule, such as "sum", and the columns that it needs."""
 
     column: str
     rule: Aggregation
@@ -73,7 +81,7 @@ class Plan:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of the columns that the result is computed from."""
+        """The columns that the result is computed from: for a rate, its two counts."""
         weight = (self.rule.by,) if self.rule.by else ()
         return self.rule.over or (self.column, *weight)
 
@@ -87,7 +95,12 @@ def plan(
     *,
     shares: bool = False,
 ) -> list[Plan]:
-    """Return how to aggregate each of ``columns``; by default, each column that has a rule."""
+    """Return how to aggregate each of ``columns``; by default, each column that has a rule.
+
+    ``rules`` has the rules that the user gave, by column. ``shares`` says whether to compute shares
+    over several responses from their counts. If a named column cannot be aggregated, the function
+    raises `AvailabilityError`; other columns are left out with a warning.
+    """
     if isinstance(columns, Mapping):
         raise ArgumentError("columns are names; how they are aggregated is said by rules={…}")
     given_columns = names_of([columns or ()])
@@ -125,13 +138,13 @@ def plan(
 
 
 def _has_rule(metadata: FrameMetadata, name: str) -> bool:
-    """Return whether the declaration of a column says how to combine rows."""
+    """Return whether a column's declaration has a rule to combine rows, such as "sum"."""
     declaration = declared(metadata.columns[name])
     return declaration is not None and declaration.aggregate.rule not in _NO_RULES
 
 
 def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
-    """Map the name of each declared column of a table to its names in the frame."""
+    """Map each declared column of a table to its names in the frame, e.g. after a merge."""
     names_by_declared: dict[str, list[str]] = {}
     for name, column in metadata.columns.items():
         if column.of and column.table == table:
@@ -154,7 +167,10 @@ class _Planner:
         return Duplicates(self.frame, self.metadata, self.groups)
 
     def plan(self, name: str, rules: Rules, *, is_requested: bool) -> Plan:
-        """Return how a column is aggregated, or raise `Refused` if it cannot be."""
+        """Return how a column is aggregated; raise `Refused` if it cannot be.
+
+        ``is_requested`` says whether the user named the column.
+        """
         if name in self.groups.keys.columns:
             raise Refused("the rows are grouped by it")
         given_rule, is_flag = rules.get(name), self.frame[name].dtype.kind == "b"
@@ -190,10 +206,10 @@ class _Planner:
         return replace(column_plan, repeats=self.duplicates.repeats_of(table, column_plan.parts))
 
     def _check(self, plan: Plan) -> None:
-        """Raise `Refused` if rows cannot be combined, e.g. because a group mixes units."""
+        """Raise `Refused` if a column cannot be combined, e.g. because a group mixes currencies."""
         frame, name, rule = self.frame, plan.column, plan.rule
         if rule.rule in _NO_RULES:
-            hint = "" if rule.why else _suggested_rule(frame, self.metadata, rule, name)
+            hint = "" if rule.why else _rule_hint(frame, self.metadata, rule, name)
             number_keys = self.groups.keys.select_dtypes("number").columns
             if rule.rule == "key" and len(number_keys):
                 hint += f"; {number_keys[0]} is a number: are the two arguments swapped?"
@@ -243,7 +259,10 @@ class _Planner:
             self._check_across(plan)
 
     def _is_mixed(self, name: str, kinds: pd.Series) -> bool:
-        """Return whether any group mixes several ``kinds``, such as currencies."""
+        """Return whether the values of a column in one group are of several ``kinds``.
+
+        ``kinds`` has an entry per row, such as the currency of the amount.
+        """
         has_value = self.frame[name].notna().to_numpy(bool)
         kinds, ids = kinds[has_value], self.groups.ids[has_value]
         has_several_kinds = kinds.groupby(ids).nunique(dropna=False) > 1
@@ -282,7 +301,11 @@ class _Planner:
                 )
 
     def _plan_of_one_kind(self, plan: Plan, is_requested: bool) -> Plan:
-        """Return how to aggregate rows of a single metric; otherwise return ``plan`` unchanged."""
+        """Return a rule for a column of several measures if the rows are of only one of them.
+
+        For example, the rows of ``metric == "mentionRate"`` can be combined. Otherwise ``plan`` is
+        returned unchanged.
+        """
         rule, frame = plan.rule, self.frame
         if rule.rule != "none" or not {rule.within, *(rule.counts or ())} <= {*frame.columns}:
             return plan
@@ -302,7 +325,10 @@ class _Planner:
         return replace(plan, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
     def _share_plan(self, name: str) -> Plan | None:
-        """Return how to compute a rate over several responses: all counts divided by all totals."""
+        """Return how to compute a share over several responses: all counts by all totals.
+
+        It is None if the column is no share, or its totals are not known.
+        """
         frame = self.frame
         metadata = self.metadata
         groups = self.groups
@@ -368,10 +394,8 @@ class _Planner:
         return Plan(name, ratio, metadata.columns[name].of, response_totals=response_totals)
 
 
-def _suggested_rule(
-    frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str
-) -> str:
-    """Return a ``rules=`` argument to suggest in an error message; empty if there is none."""
+def _rule_hint(frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str) -> str:
+    """Return a hint for an error message, such as ``; for the best: rules={'rank': 'min'}``."""
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
     if frame[name].dtype.kind not in "iuf":
@@ -385,7 +409,7 @@ def _suggested_rule(
 
 
 def _approximation(frame: pd.DataFrame, plan: Plan) -> str | None:
-    """Return why the aggregate of a column is approximate; None if it is exact."""
+    """Return why the aggregate of a column is only approximate; None if it is exact."""
     # Approximate: the counts that should weight the column are missing, so another column does.
     weight = plan.rule.otherwise
     missing_counts = [
@@ -405,12 +429,13 @@ def _approximation(frame: pd.DataFrame, plan: Plan) -> str | None:
 
 
 def _overwritten_reason(names: list[str]) -> str:
+    """Return the message that columns, which a rule needs, were overwritten."""
     was = "it was" if len(names) == 1 else "they were"
     return f"its rule needs {' and '.join(names)} as read, and {was} overwritten"
 
 
 def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """Return why the aggregate of a column is approximate; None if it is exact."""
+    """Return why the aggregate of a column would be approximate; None if it is exact."""
     declaration = declared(metadata.columns[name])
     if metadata.columns[name].caution or declaration is None or not declaration.aggregate.otherwise:
         return metadata.columns[name].caution
@@ -421,7 +446,10 @@ def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | No
 
 
 def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
-    """Return the declared rule of a column, with the column names of this frame."""
+    """Return how a column is aggregated by its declared rule; raise `Refused` without one.
+
+    The columns in the rule have the names that they have in this frame, e.g. after a merge.
+    """
     column, declared_name = declared(metadata.columns[name]), metadata.columns[name].of
     if column is None or declared_name is None:
         raise Refused(why_no_rule(frame, metadata, name))
@@ -492,7 +520,7 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """Return the unit of a column whose rows each have a unit, if all are equal; else None."""
+    """Return the unit that all rows of a column share, if each row states its unit; else None."""
     units = row_units(frame, metadata, name)
     if units is None or units.isna().any() or units.nunique() != 1:
         return None

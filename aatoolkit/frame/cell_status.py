@@ -84,7 +84,10 @@ class Cells:
         return np.array(is_unreported, bool)[self.codes]
 
     def without(self, rows: Mask, why: str) -> Cells:
-        """Return a copy in which ``rows`` are "not applicable", with the reason ``why``."""
+        """Return a copy in which some rows count as "not applicable", for the reason ``why``.
+
+        ``rows`` is a boolean mask.
+        """
         return Cells(
             (*self.states, Availability(Status.NOT_APPLICABLE, None, why)),
             np.where(rows, len(self.states), self.codes),
@@ -165,7 +168,10 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
 
 
 def combine_cells(first: Cells, second: Cells) -> Cells:
-    """Combine the states of two columns row by row; a row has a number if both columns have one."""
+    """Combine what is known of two columns, row by row.
+
+    A row has a number if both columns have one. Otherwise the column without a number says why.
+    """
     sides = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
     pair_count = len(first.states) * len(second.states)
     pairs = (sides * len(first.states) + first.codes) * len(second.states) + second.codes
@@ -199,7 +205,10 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
-    """Parse a column of statuses, and the columns of causes and reasons beside it."""
+    """Parse a column of statuses, such as "partial", with its causes and reasons.
+
+    ``has_value`` is a boolean mask of the rows with a value.
+    """
     texts = pd.DataFrame(
         {ending: frame.get(name + ending) for ending in ("", CAUSE, REASON)}, index=frame.index
     ).astype("string")
@@ -216,7 +225,10 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
 def row_statements(
     statuses: pd.DataFrame, name: str, keys: pd.DataFrame, metadata: FrameMetadata
 ) -> list[Statement]:
-    """Turn a column of statuses into `Statement` objects: a status, and the keys of its rows."""
+    """Turn a column of statuses into `Statement` objects: a status, and the rows that have it.
+
+    ``statuses`` has the column ``name``; ``keys`` has the key columns, which select the rows.
+    """
     statuses = statuses.fillna({name: Status.UNKNOWN})
     cells = _parse_statuses(statuses, name, np.ones(len(keys), bool))
     # With too many keys, or keys that may have changed, select rows by their status.
@@ -228,7 +240,10 @@ def row_statements(
 def key_statements(
     keys: pd.DataFrame, states: Sequence[Availability], codes: Codes | int = 0
 ) -> list[Statement]:
-    """Return `Statement` objects; each has a state, and the keys of the rows that have it."""
+    """Return `Statement` objects, each with a state and the keys of the rows that have it.
+
+    ``codes`` has for each row the position of its state in ``states``.
+    """
     rows = keys.astype(object).map(as_text).assign(**{CAUSE: codes}).drop_duplicates()
     values_by_condition: dict[Any, list[str]] = {}
     for *first_values, last_value, code in rows.itertuples(index=False, name=None):
@@ -248,7 +263,10 @@ def key_statements(
 
 
 def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
-    """Return whether ``keys`` are few, complete and unchanged, so that they can select rows."""
+    """Return whether the rows of ``keys`` are few, complete and unchanged.
+
+    Only then can they select rows by listing their values.
+    """
     return (
         0 < keys.size <= _MAX_KEYS
         and not keys.isna().to_numpy().any()
@@ -269,7 +287,7 @@ _MAX_REASONS = 4
 
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
-    """Return display options that move columns about availability to the end."""
+    """Return display options that show columns such as ``sales_coverage`` last."""
     names = {*map(str, frame.columns)}
     detail_columns = (f"{name}{ending}" for name in names for ending in _ENDINGS)
     return ShowAs(details=tuple(sorted({*detail_columns} & names)), remarks=_partial_remarks)

@@ -44,7 +44,7 @@ JOINED = "joined-"
 
 
 def is_joined(table: str) -> bool:
-    """Return whether a table name stands for a merged frame."""
+    """Return whether a table name stands for a merged frame, such as ``joined-3f2a``."""
     return table.startswith(JOINED)
 
 
@@ -54,7 +54,10 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class ResponseScope:
-    """The host, days and filters of a response, which show whether two responses overlap."""
+    """The host, days and filters that a response was requested with.
+
+    Two responses overlap, and a sum would count data twice, unless one of these tells them apart.
+    """
 
     host: str | None
     start: str | None
@@ -89,7 +92,7 @@ class ResponseScope:
 
 
 def response_scope(source: Source) -> ResponseScope:
-    """Return the host, days and filters of a response."""
+    """Return the host, days and filters of a response from the frame's metadata."""
     scope = None if source.scope is None else Scope._from_query(source.scope)
     filters = {} if scope is None else scope._filters
     return ResponseScope(
@@ -102,7 +105,7 @@ def response_scope(source: Source) -> ResponseScope:
 
 
 class Duplicates:
-    """Finds the rows of a grouped frame that a sum would count twice."""
+    """Finds the rows of a grouped frame that a sum would count twice, e.g. after a join."""
 
     def __init__(self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups) -> None:
         self._frame, self._metadata, self._groups = frame, metadata, groups
@@ -110,7 +113,12 @@ class Duplicates:
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
-        """Return a mask of the rows that repeat an earlier row of their group, if there are any."""
+        """Return a boolean mask of the rows that repeat an earlier row; None if no row does.
+
+        A row repeats another one of its group if both have the same key. ``table`` is the name of
+        the table that the column to sum comes from, such as ``source_domains``. The values of the
+        columns ``parts`` must be equal, too: `Refused` is raised if they differ.
+        """
         if table not in self._first_rows_by_table:
             self._first_rows_by_table[table] = self._first_rows(table)
         first_rows, overlapping_scopes = self._first_rows_by_table[table]
@@ -124,8 +132,11 @@ class Duplicates:
         return is_repeat
 
     def is_in_several(self, table: str) -> bool:
-        """Return whether a join put the same row of a table into several groups."""
-        grain, missing = self._grain(table)
+        """Return whether a join put the same row of a table into several groups.
+
+        For example, a domain with two kinds of pages is in two groups by kind of page.
+        """
+        grain, missing = self._key_columns(table)
         if table not in self._metadata.repeated or missing or grain is None:
             return False
         key_codes = _first_equal(
@@ -136,26 +147,22 @@ class Duplicates:
         )
 
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
-        """Return for each row the first row with the same key in its group.
+        """Return for each row the position of the first row with the same key in its group.
 
-        The second result has the responses that overlap.
+        The second result lists the responses that overlap, i.e. that may have rows in common.
         """
         scopes, response_codes = self.scopes(table)
         pairs = [*combinations(scopes, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
         overlapping_scopes = [scope for pair in overlaps for scope in pair]
-        grain, missing_columns = self._grain(table)
+        grain, missing_columns = self._key_columns(table)
         ids, all_rows = self._groups.ids, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated
-        original = (
-            check_of(self._frame).match_original()
-            if is_repeated and not overlapping_scopes
-            else None
-        )
-        if original and table not in stored_of(self._frame)[0].repeated:
-            return _first_equal(
-                [ids, original[0]]
-            ), overlapping_scopes  # by plain pandas; the original rows are known
+        was_repeated = table in stored_of(self._frame)[0].repeated
+        if is_repeated and not was_repeated and not overlapping_scopes:
+            original = check_of(self._frame).match_original()  # the rows before plain pandas steps
+            if original is not None:
+                return _first_equal([ids, original[0]]), []
         if missing_columns or grain is None:
             self._check_without_key(table, missing_columns, overlapping_scopes, response_codes)
             return all_rows, []
@@ -184,7 +191,11 @@ class Duplicates:
         overlapping: Sequence[ResponseScope],
         response_codes: Codes | None,
     ) -> None:
-        """Raise `Refused` if rows may count twice and the key columns are gone."""
+        """Raise `Refused` if a sum may count rows twice, and no key can tell.
+
+        ``missing`` lists the key columns that the frame lacks. ``overlapping`` lists the responses
+        that may have rows in common. ``response_codes`` has the number of the response of each row.
+        """
         is_summed = is_of_several = len(self._frame) > len(self._groups)
         if response_codes is not None and is_summed:
             responses = np.unique(_first_equal([self._groups.ids, response_codes]))
@@ -208,8 +219,11 @@ class Duplicates:
         if overlapping and is_of_several:
             raise Refused(f"the responses overlap: {_name_two(overlapping)}; {remedy}, {_APART}")
 
-    def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
-        """Return the columns that identify a row of a table, and which of them the frame lacks."""
+    def _key_columns(self, table: str) -> tuple[list[str] | None, list[str]]:
+        """Return the key columns of a table, and those of them that the frame lacks.
+
+        The first result is None if the table has no key.
+        """
         grain = self._metadata.grain(table)
         if grain is None:
             return None, []
@@ -224,7 +238,10 @@ class Duplicates:
         ], missing_columns
 
     def scopes(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
-        """Return the distinct responses of a frame, and the position of each row's response."""
+        """Return the distinct responses of a frame, and for each row the position of its response.
+
+        The second result is None if no column says which response a row came from.
+        """
         if is_joined(table):
             return [], None
         if not self._context:
@@ -252,7 +269,11 @@ class Duplicates:
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame without repeated rows; raise if equal rows may not be repeated rows."""
+    """Return a frame without the rows that a join or `pandas.concat` repeated.
+
+    It raises `AvailabilityError` if the key columns are gone, as equal rows may then be different
+    ones.
+    """
     (stored_metadata, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
     grains = {name: stored_metadata.grain(name) or () for name in tables_of(stored_metadata)}
     repeated_tables = {*metadata.repeated}
@@ -279,14 +300,17 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
-    """Return a mask of the rows that equal no earlier row."""
+    """Return a boolean mask of the rows that equal no earlier row.
+
+    The arrays ``others`` are compared as if they were further columns.
+    """
     columns = [*(values.array for _, values in frame.items()), *others]
     is_first: Mask = _first_equal(columns) == np.arange(len(frame))
     return is_first
 
 
 def _first_equal(columns: Sequence[Any]) -> Codes:
-    """Return for each row the position of the first equal row."""
+    """Return for each row the position of the first row that is equal in all ``columns``."""
     arrays = (pd.array(column) if isinstance(column, np.ndarray) else column for column in columns)
     hashes = row_hashes([hash_cells(values) for values in arrays])
     positions = pd.Series(np.arange(len(hashes)))
@@ -294,14 +318,14 @@ def _first_equal(columns: Sequence[Any]) -> Codes:
 
 
 def _may_have(source: Source, table: str) -> bool:
-    """Return whether a response may have rows of a table, by its section."""
+    """Return whether a response can have rows of a table; True if its section is not known."""
     with suppress(ScopeError, KeyError):
         return any(declaration.name == table for declaration in sections.get(source.section or ""))
     return True
 
 
 def _name_two(scopes: Iterable[ResponseScope]) -> str:
-    """Return a text that names two overlapping responses."""
+    """Return a text that names two of the responses, such as ``7 days and 30 days``."""
     texts = [*dict.fromkeys(map(str, scopes))]
     return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
 
@@ -310,7 +334,10 @@ _APART = "or aggregate by what tells them apart, such as 'fetched_at' of an arch
 
 
 def _describe_difference(name: str, scopes: Sequence[ResponseScope]) -> str:
-    """Return the error message for rows that have the same key but differ in a column."""
+    """Return the error message for rows that have the same key but differ in a column.
+
+    ``name`` is the column, ``scopes`` are the responses that overlap, if there are any.
+    """
     if scopes:
         return (
             f"the responses overlap and {name} differs in them: {_name_two(scopes)}; aggregate "
@@ -324,7 +351,7 @@ _MIN_COLUMNS = 3
 
 
 def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
-    """Return why a column has no rule for aggregation, and what the user can do about it."""
+    """Return why a column has no aggregation rule such as "sum", and what the user can do."""
     column = metadata.columns[name]
     if metadata.is_lost(name):
         reason = column.availability.reason
@@ -371,7 +398,10 @@ _TOLERANCE = 0.1
 
 
 def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
-    """Return a ``rules=`` argument for a column, as text: a count, a sum or a weighted mean."""
+    """Return a ``rules=`` argument for a column as text, such as ``rules={'visits': 'sum'}``.
+
+    It is a count for texts, a sum for counts, and a weighted mean for rates.
+    """
     values, column = frame[name], declared(metadata.columns[name])
     if not pd.api.types.is_numeric_dtype(values.dtype):
         return f"rules={{{name!r}: 'count'}}"
@@ -413,7 +443,7 @@ assumed chance for two values.
 
 
 def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
-    """Raise `Refused` if a join probably repeated the values of a column, which a sum would add."""
+    """Raise `Refused` if a join probably repeated values, so that a sum would add them twice."""
     has_value = frame[name].notna().to_numpy(bool)
     values = frame.loc[has_value, name]
     # A column of 0 and 1, or with only one distinct value, says nothing.

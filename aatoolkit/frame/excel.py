@@ -5,7 +5,6 @@ The first sheet has the key figures, a chart, a list of the sheets, and how to r
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from aatoolkit.errors import NotWritten
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.csv import EXACT_LIMIT, as_texts
 from aatoolkit.frame.merge import sources_of
+from aatoolkit.frame.parquet import FilePath
 from aatoolkit.frame.views import codebook_of
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import Source, metadata_of
@@ -73,7 +73,7 @@ class SheetTable(NamedTuple):
 
 
 def write_workbook(
-    tables: Iterable[SheetTable], path: str | os.PathLike[str], *, created: datetime | None = None
+    tables: Iterable[SheetTable], path: FilePath, *, created: datetime | None = None
 ) -> Path:
     """Write tables to an Excel workbook, one sheet each, and return its path."""
     path, sheets = Path(path), [*tables]
@@ -108,7 +108,7 @@ def write_workbook(
     return path
 
 
-def write_sections(sections: Mapping[str, Tables], path: str | os.PathLike[str]) -> Path:
+def write_sections(sections: Mapping[str, Tables], path: FilePath) -> Path:
     """Write each table of the sections to a sheet of a workbook, and return its path."""
     sheets = []
     for tables in sections.values():
@@ -136,6 +136,7 @@ class _Book:
         self._title = self._book.add_format({"bold": True, "font_size": 14})
 
     def write(self, tables: Sequence[SheetTable]) -> None:
+        """Write all sheets: an overview, one per table, and one that describes the columns."""
         overview = self._book.add_worksheet("Overview")
         used_names = {"overview", "history", "columns"}  # Excel has the second
         sheets: list[_Sheet] = []
@@ -150,7 +151,7 @@ class _Book:
         self._fill_overview(overview, tables, sheets)
 
     def _fill(self, sheet_name: str, frame: pd.DataFrame) -> None:
-        """Write a frame to a sheet, with the number format of each unit."""
+        """Write a frame to a new sheet, and format each number by its unit."""
         headers = plain_names(frame)
         formats = _number_formats(frame)
         cells = [_as_excel(frame.iloc[:, index]) for index in range(frame.shape[1])]
@@ -308,7 +309,10 @@ def _sheet_name(title: str, used: set[str]) -> str:
 
 
 def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any, Any]]:
-    """Yield the label, number format, value and previous value of each key figure."""
+    """Yield the label, number format, value and previous value of each key figure.
+
+    Key figures are the rows of the first table that has one row per metric.
+    """
     for frame in frames:
         formats = _number_formats(frame).get("value")
         # The first table that has one row per metric.
@@ -327,7 +331,10 @@ def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any
 
 
 def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
-    """Return the positions of the label and the number column to draw; None if there are none."""
+    """Return the positions of the columns for labels and numbers; None if no chart fits.
+
+    ``kind`` is "line" for a column of days, and "bar" for other labels.
+    """
     metadata, names = metadata_of(frame), [*map(str, frame.columns)]
     if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
         return None

@@ -28,7 +28,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a frame's rows."""
+    """The groups of a frame's rows: the number of each row's group, and the key of each group."""
 
     ids: Codes  # the group of each row, as its position in keys
     keys: pd.DataFrame  # one row per group
@@ -38,18 +38,18 @@ class Groups:
         return len(self.keys)
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Codes:
         """The number of rows in each group."""
         return np.bincount(self.ids, minlength=len(self))
 
-    def count(self, rows: Mask) -> npt.NDArray[np.int64]:
-        """Return for each group the number of its rows in the mask ``rows``."""
+    def count(self, rows: Mask) -> Codes:
+        """Return for each group how many of its rows are true in the boolean mask ``rows``."""
         return np.bincount(self.ids[rows], minlength=len(self))
 
     def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
-        """Combine the availability of the cells in each group.
+        """Combine the availability of the cells in each group, i.e. whether they were measured.
 
-        Returns for each group the position of its state, and the list of states.
+        Returns for each group the position of its state in a list, and that list.
         """
         state_count = max(len(cells.states), 1)
         has_state = np.zeros(len(self) * state_count, bool)
@@ -111,7 +111,7 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
 
 
 def keys_of(by: By) -> list[str | pd.Grouper]:
-    """Return ``by`` as a list."""
+    """Return the argument ``by`` of a method as a list of column names and Groupers."""
     keys = [by] if isinstance(by, str | pd.Grouper | pd.Series) else [*(by or ())]
     if any(isinstance(key, pd.Series) for key in keys):
         raise ArgumentError(
@@ -123,7 +123,7 @@ def keys_of(by: By) -> list[str | pd.Grouper]:
 
 
 def _binned_columns(by: By) -> list[str]:
-    """Return the names of the time columns that are binned into periods, such as weeks."""
+    """Return the names of the columns of times that ``by`` groups into weeks or months."""
     return [
         str(key.key) for key in keys_of(by) if isinstance(key, pd.Grouper) and key.freq is not None
     ]
@@ -203,13 +203,16 @@ def nullable(values: pd.Series) -> pd.Series:
 
 
 def pick_by_group(values: pd.Series, mask: Mask, groups: Groups, rule: str) -> pd.Series:
-    """Return the min, max, first or last value of each group, as ``rule`` says."""
+    """Return the min, max, first or last value of each group, as ``rule`` says.
+
+    Only the rows in the boolean mask count.
+    """
     result = nullable(values)[mask].groupby(groups.ids[mask]).agg(rule)
     return result.reindex(range(len(groups)))
 
 
 def as_nullable(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
-    """Return numbers as a nullable column, in an Arrow dtype if ``values`` has one."""
+    """Return numbers as a nullable Series, in an Arrow dtype if ``values`` has one."""
     is_whole = result.dtype.kind == "i"
     column = pd.Series(pd.array(result, dtype="Int64" if is_whole else "Float64"))
     if isinstance(values.dtype, pd.ArrowDtype):
@@ -230,7 +233,10 @@ def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
 
 
 def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
-    """Return the keys to group by: a `pandas.Grouper` of the time column, then those in ``by``."""
+    """Return the keys to group by: a `pandas.Grouper` of the column of times, then ``by``.
+
+    ``freq`` is a frequency of pandas, such as "W".
+    """
     flat_frame, keys = flattened(frame), keys_of(by)
     metadata = metadata_of(flat_frame)
     if not all(isinstance(key, str) for key in keys):
@@ -260,7 +266,11 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
 
 
 def _days_hint(declared_name: str) -> str | None:
-    """Return a hint to use other tables, if a time column does not say when counts were made."""
+    """Return which tables have days, if a column of times does not date the counts beside it.
+
+    For example, the day on which a prompt was created says nothing of when it was answered. The
+    result is None if the column dates the counts.
+    """
     name, _, field = declared_name.partition(".")
     table = find_table(name)
     if table is None or field in table.key:
@@ -275,7 +285,10 @@ def _days_hint(declared_name: str) -> str | None:
 def part_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
-    """Return the groups whose week or month is incomplete, with their share of its days."""
+    """Return the weeks or months that lack days, as a dict by position of the group.
+
+    Each value is the share of the days that are there, and a text such as "3 of the 7 days from …".
+    """
     time_columns, partial_periods = _binned_columns(by), dict[int, tuple[float, str]]()
     if len(time_columns) != 1 or not len(frame):
         return partial_periods

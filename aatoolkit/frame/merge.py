@@ -212,7 +212,11 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
 def without_rows(
     column: ColumnMetadata, state: Availability, new_statements: Sequence[Statement] = ()
 ) -> ColumnMetadata:
-    """Return the metadata of a column after a join left some rows without a value."""
+    """Return the metadata of a column after a join left some rows without a value.
+
+    ``state`` says that these rows have no match. ``new_statements`` says it again for single rows,
+    by the keys of these rows.
+    """
     if is_joined(column.table) and column.availability == NOTHING.availability:
         # A column that no table declares: nothing is stated about single rows.
         total = replace(state, status=Status.PARTIAL)
@@ -227,7 +231,7 @@ def without_rows(
 
 
 def no_match(unmatched_count: int, row_count: int) -> Availability:
-    """Return the availability of a column in rows that had no match in a join."""
+    """Return the availability of the cells that got no value in a join, as no row matched."""
     reason = f"{unmatched_count} of {row_count} rows without a match"
     return Availability(Status.UNAVAILABLE, Cause.NO_ROW, reason)
 
@@ -235,7 +239,10 @@ def no_match(unmatched_count: int, row_count: int) -> Availability:
 def columns_after(
     left: pd.DataFrame, right: pd.DataFrame, options: Options
 ) -> list[dict[str, str]]:
-    """Return for each side a dict from its column names to their names after the merge."""
+    """Return for each side a dict from its column names to their names after the merge.
+
+    For example, ``count`` becomes ``count_x`` if both frames have a column of this name.
+    """
     shared_names = {*map(str, left.columns.intersection(right.columns))} - {
         *_shared_keys(left, right, options)
     }
@@ -251,7 +258,10 @@ def columns_after(
 def _key_metadata(
     left: ColumnMetadata, right: ColumnMetadata, *, only_left: int, only_right: int
 ) -> ColumnMetadata:
-    """Return the metadata of a key column after a merge."""
+    """Return the metadata of a key column after a merge.
+
+    ``only_left`` and ``only_right`` are the numbers of rows that only one of the frames has.
+    """
     # Neither side has all values of the key.
     if only_left and only_right:
         declared_name = left.of if left.of == right.of else None
@@ -275,9 +285,9 @@ def sources_of(inputs: Iterable[FrameMetadata]) -> tuple[Any, ...]:
 def _matching_columns(
     frame: pd.DataFrame, donor: pd.DataFrame, donor_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """Return the metadata of the columns that ``donor`` and ``frame`` share with equal values.
+    """Return the metadata of the columns whose values are equal in ``donor`` and ``frame``.
 
-    The second result has the tables whose rows ``frame`` repeats.
+    The second result has the names of tables whose rows occur several times in ``frame``.
     """
     columns = {name: column for name, column in donor_metadata.columns.items() if column.of}
     empty_columns = [
@@ -310,7 +320,11 @@ def _matching_columns(
 
 
 def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]) -> FrameMetadata:
-    """Return the metadata of a frame, with its undeclared columns declared as a new table."""
+    """Return the metadata of a frame before a merge, with its undeclared columns as a table.
+
+    The name and key of this table show later which rows the merge repeated. ``keys`` are the merge
+    keys.
+    """
     arrays = arrays_of(frame)
     undeclared_names = [
         name
@@ -396,7 +410,10 @@ def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> l
 def _check_keys(
     left: pd.DataFrame, right: pd.DataFrame, options: Options, keys: Sequence[Sequence[Any]]
 ) -> None:
-    """Raise if a merge key does not exist, or if pandas would merge on a measure without ``on``."""
+    """Raise if a merge key does not exist, or if pandas would merge on a measure without ``on``.
+
+    ``keys`` has the merge keys of the left and of the right frame.
+    """
     for frame, side, side_keys in zip((left, right), ("left", "right"), keys, strict=True):
         available_names = [str(name) for name in (*frame.columns, *frame.index.names)]
         for key in side_keys:
@@ -552,7 +569,7 @@ def concat(
 
 
 def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
-    """Return whether stacked frames have rows of a table in common."""
+    """Return whether two of the frames have rows of ``table`` in common."""
     frames_by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:
         responses = {table} if is_joined(table) else {*map(response_scope, metadata.sources)}
@@ -599,7 +616,7 @@ def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
 
 
 def _distinct_texts(values: pd.Series) -> tuple[str, ...]:
-    """Return the distinct values of a column as texts; empty if any is missing."""
+    """Return the distinct values as texts; empty if one is missing, or there are too many."""
     distinct_values = values.unique()
     if len(distinct_values) > _MAX_VALUES or values.isna().any():
         return ()
@@ -609,9 +626,10 @@ def _distinct_texts(values: pd.Series) -> tuple[str, ...]:
 def _conditions_of_frames(
     frames: Sequence[FrameWithMetadata],
 ) -> list[tuple[Condition, ...]] | None:
-    """Return conditions that select the rows of each frame after stacking, such as its host.
+    """Return for each frame the conditions that select its rows after stacking.
 
-    They are None if no column tells the frames apart.
+    For example, a frame of one host is selected by its value of ``host``. The result is None if no
+    column tells the frames apart.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
     names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
@@ -643,7 +661,11 @@ def _stacked_column(
     inputs: Sequence[FrameWithMetadata],
     conditions_by_frame: Sequence[tuple[Condition, ...]] | None,
 ) -> ColumnMetadata:
-    """Return the metadata of a column of stacked frames, combined from all of them."""
+    """Return the metadata of a column of stacked frames, combined from all of them.
+
+    ``inputs`` has all frames, ``with_rows`` those that are not empty. The conditions select the
+    rows of each frame after stacking; None if no column tells the frames apart.
+    """
     has_column = any(name in metadata.columns for _, metadata in with_rows)
     frames, conditions_by_frame = (with_rows, conditions_by_frame) if has_column else (inputs, None)
     columns = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
@@ -706,7 +728,10 @@ def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) ->
 
 
 def _common_dtype(dtypes: Sequence[Any]) -> Any:
-    """Return the dtype that columns need before stacking; None if pandas may choose."""
+    """Return the dtype to convert columns to before stacking; None if pandas may choose.
+
+    A None among ``dtypes`` stands for a frame without values in the column.
+    """
     distinct_dtypes = [*dict.fromkeys(dtype for dtype in dtypes if dtype is not None)]
     plain_dtypes = [
         dtype for dtype in distinct_dtypes if not isinstance(dtype, pd.CategoricalDtype)

@@ -39,11 +39,12 @@ from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.columns import as_tuples
 from aatoolkit.normalizer.tables import Tables
 
+FilePath = str | os.PathLike[str]
 CHECKSUMS = b"aatoolkit.sha256"
 """The key of a file's checksums: of its rows, and of its other keys."""
 
 
-def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
+def write_parquet(frame: pd.DataFrame, path: FilePath) -> Path:
     """Write a frame with its metadata to a Parquet file, completely or not at all."""
     path = Path(path)
     table = arrow_table(frame, path)
@@ -52,15 +53,13 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
-    """Write a table to Parquet with the metadata in its schema."""
+def write_arrow(table: pa.Table, path: FilePath) -> None:
+    """Write an Arrow table to a Parquet file, with the metadata of its columns."""
     _write(table, path, file_keys(table.schema))
 
 
-def _write(
-    table: pa.Table, path: str | os.PathLike[str], key_values: Mapping[bytes, bytes]
-) -> None:
-    """Write a table to Parquet, with ``key_values`` and checksums as the metadata of the file."""
+def _write(table: pa.Table, path: FilePath, key_values: Mapping[bytes, bytes]) -> None:
+    """Write an Arrow table to a Parquet file, with the metadata ``key_values`` and checksums."""
     data = table.replace_schema_metadata(None)
     options = {"compression": "zstd", "store_schema": False}
     if data.num_rows < 1000:  # of few rows statistics are larger than they are
@@ -71,7 +70,10 @@ def _write(
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
-    """Convert a frame to an Arrow table with the metadata in its schema."""
+    """Convert a frame to an Arrow table, with the metadata of its columns in the schema.
+
+    ``path`` is only named in errors.
+    """
     metadata = FrameMetadata.loads(serialized(frame))
     try:
         table = pa.Table.from_pandas(pd.DataFrame(frame))  # without attrs
@@ -82,7 +84,7 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
     return table.cast(with_metadata(_with_lists(table.schema, metadata), metadata))
 
 
-def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_parquet(path: FilePath) -> pd.DataFrame:
     """Read a Parquet file, with the metadata of its columns.
 
     Any Parquet file can be read. A column without metadata has the availability ``unknown``.
@@ -90,7 +92,12 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     Parameters
     ----------
     path : str or path
-        The file.
+        The path of the file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows, with the dtypes that they were written with.
 
     Raises
     ------
@@ -106,8 +113,9 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     >>> import pandas as pd
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = write_parquet(pd.DataFrame({"n": [1]}), f"{folder}/n.parquet")
-    ...     read_parquet(path).aa.availability["status"].tolist()
-    ['unknown']
+    ...     read_parquet(path)
+       n
+    0  1
     """
     with opened(path) as file:
         schema, key_values = file.schema_arrow, _key_values(file)
@@ -132,19 +140,20 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     return attach(frame, replace(metadata_of(frame, levels=True), recipe=metadata.recipe))
 
 
-def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
-    """Read only the metadata of a Parquet file.
+def read_metadata(path: FilePath) -> FrameMetadata:
+    """Read the metadata of a Parquet file, without its rows.
 
     Parameters
     ----------
     path : str or path
-        The file.
+        The path of the file.
 
     Returns
     -------
     FrameMetadata
-        The ``columns`` (each with its ``availability``), the ``key`` and the ``sources``. A column
-        without metadata has the availability ``unknown``.
+        The ``columns`` by name, each with its ``availability``, i.e. whether it was measured; the
+        ``key``, i.e. the columns that identify a row; and the ``sources``, i.e. the responses that
+        the rows came from. A column without metadata has the availability ``unknown``.
 
     Raises
     ------
@@ -177,7 +186,10 @@ def read_arrow(file: pq.ParquetFile) -> pa.Table:
 
 
 def _checksums(table: pa.Table | None, key_values: Mapping[bytes, bytes]) -> bytes:
-    """Return two checksums in base64: of the metadata of a file, and of its rows."""
+    """Return the checksums of a file's metadata and of its rows, in base64.
+
+    The second is empty if ``table`` is None, or has values that cannot be hashed.
+    """
     row_hash = None
     with suppress(NotWritten):
         if table is not None:  # including levels that no row has
@@ -197,7 +209,10 @@ def _checksums(table: pa.Table | None, key_values: Mapping[bytes, bytes]) -> byt
 
 
 def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
-    """Raise `NotRead` if the checksums of a file do not match its metadata and rows."""
+    """Raise `NotRead` if the checksums in a file do not match its metadata and rows.
+
+    Without ``table``, only the metadata is checked.
+    """
     key_values = dict(file.metadata.metadata or {})
     stored_checksums = key_values.pop(CHECKSUMS, None)
     if (stored_checksums is None and KEY not in key_values) or {ARROW, PANDAS} <= {*key_values}:
@@ -219,8 +234,8 @@ def _key_values(file: pq.ParquetFile) -> dict[bytes, bytes]:
     return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
 
 
-def write_tables(sections: Iterable[Tables], folder: str | os.PathLike[str]) -> FileList:
-    """Write every table of sections to ``folder/section/table.parquet``."""
+def write_tables(sections: Iterable[Tables], folder: FilePath) -> FileList:
+    """Write every table of several sections to ``folder/section/table.parquet``."""
     path = Path(folder)
     if path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
         raise NotWritten(
@@ -234,7 +249,7 @@ def write_tables(sections: Iterable[Tables], folder: str | os.PathLike[str]) -> 
 
 
 def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
-    """Write the tables of a section into ``folder`` itself; yield each path."""
+    """Write the tables of one section to ``folder``, and yield the path of each file."""
     frames = {
         **tables,
         "_extra": tables.extra,
@@ -252,8 +267,8 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
         yield path
 
 
-def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
-    """Restore the response from its tables, as a JSON value.
+def rebuild(tables: Tables | FilePath) -> Any:
+    """Restore the JSON value of a response from its tables.
 
     Parameters
     ----------
@@ -263,8 +278,8 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     Returns
     -------
     object
-        The response, with the changes that you made in the frames. The keys of objects may be in
-        another order.
+        The JSON value of the response, i.e. dicts and lists, with the changes that you made in the
+        frames. The keys of objects may be in another order.
 
     Raises
     ------
@@ -274,13 +289,8 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     Examples
     --------
     >>> import aatoolkit as aa
-    >>> from aatoolkit.sections import records
-    >>> columns = (aa.Column("name", "string"), aa.Column("n", "Int64"))
-    >>> items = aa.Table("items", "One row per item.", records("items"), "name", columns)
-    >>> response = {"items": [{"name": "a", "n": 1.0}]}
-    >>> tables = aa.normalize(aa.Section("mine", "Items.", items), response)
-    >>> tables.main["n"] = 2
-    >>> rebuild(tables) == {"items": [{"n": 2.0, "name": "a"}]}
+    >>> tables = aa.demo().read("gaps")
+    >>> rebuild(tables) == tables.payload.json
     True
     """
     if isinstance(tables, Tables):
@@ -290,7 +300,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
 
 
 def read_section(folder: Path) -> tuple[dict[str, pd.DataFrame], dict[str, pa.Table]]:
-    """Read the files that `write_section` wrote: tables, and the place of each value."""
+    """Read the folder that `write_section` wrote: the tables, and the place of each value."""
     frames = {path.stem: read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
     placements = {}
     for path in folder.glob("_placement/*.parquet"):
@@ -321,7 +331,10 @@ def _with_known_dtypes(key_values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Set the type of declared lists of texts in a schema, even if the lists are empty."""
+    """Return a schema in which columns declared as lists of texts have that type.
+
+    Arrow cannot know the type if all lists are empty.
+    """
     for i, field in enumerate(schema):
         column = declared(metadata.columns.get(field.name, NOTHING))
         is_list = column is not None and column.dtype == "list<string>"
@@ -331,7 +344,7 @@ def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
+def opened(path: FilePath) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file in a ``with`` block; raise `NotRead` if it cannot be read."""
     path_text = os.fspath(path)
     try:

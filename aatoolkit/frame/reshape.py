@@ -148,7 +148,7 @@ def _with_constants(
 
 
 def _refuse_used_names(columns: Iterable[str], new_columns: Iterable[str]) -> None:
-    """Raise if ``columns`` already has one of ``new_columns``."""
+    """Raise `AvailabilityError` if ``columns`` already has one of ``new_columns``."""
     existing_names = sorted({*columns} & {*new_columns})
     if existing_names:
         raise AvailabilityError(
@@ -212,7 +212,7 @@ def complete(
 
 
 def _cast_levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """Return the distinct ``values`` of a key column, in its dtype with new categories added."""
+    """Return the distinct ``values`` of a key column in its dtype, with new categories added."""
     is_list = isinstance(values, Iterable) and not isinstance(values, str)
     cells: Any = values if is_list else [values]
     levels, dtype = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
@@ -258,7 +258,11 @@ def _row_states(
     states_by_engine: Mapping[str, Availability],
     default: Availability,
 ) -> pd.DataFrame:
-    """Return the status, cause and reason of each row."""
+    """Return the status, cause and reason of each row, as three columns.
+
+    ``states_by_engine`` has what the response says of each engine. ``default`` is the state of a
+    row about which nothing is said.
+    """
     columns = [
         name
         for name in metadata.columns

@@ -22,7 +22,7 @@ from aatoolkit.metadata.fingerprint import OVERWRITTEN
 
 
 def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """Describe the columns of a frame, one per row; see ``df.aa.codebook``."""
+    """Return a frame that describes each column in one row; see ``df.aa.codebook``."""
     metadata = metadata_of(frame)
     columns = metadata.columns
     declarations = {name: declared(column) for name, column in columns.items()}

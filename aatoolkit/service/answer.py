@@ -9,7 +9,7 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any
 
-from aatoolkit.service.observations import FILTERS, Observations, cache_results
+from aatoolkit.service.observations import FILTERS, Observations, Row, cache_results
 
 NO_ANSWERS = "No answers were collected in this window for these filters."
 NO_PREVIOUS = "Answers were not collected throughout the window before this one."
@@ -29,10 +29,11 @@ _NOT_COLLECTED = State("unavailable", NO_PREVIOUS)
 
 @dataclass(frozen=True)
 class SectionAvailability:
-    """The availability of a section, i.e. whether its data were measured, and why not.
+    """Whether the data of a section were measured, and why not.
 
     ``sample_count`` is the number of observations, ``as_of`` the time up to which they are
-    complete. ``fields`` and ``engines`` have the states of single fields and engines.
+    complete. ``fields`` and ``engines`` have the states of single fields and engines. ``requires``
+    names what must be connected first.
     """
 
     status: str = "available"
@@ -43,9 +44,9 @@ class SectionAvailability:
     engines: Mapping[str, State] = field(default_factory=dict)
     requires: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Row:
         """Return the availability as JSON."""
-        body: dict[str, Any] = {
+        body: Row = {
             "status": self.status,
             "reason": self.reason,
             "sampleCount": self.sample_count,
@@ -63,7 +64,7 @@ class SectionAvailability:
 class SectionAnswer:
     """The answer of a section: its fields as JSON, and its availability."""
 
-    body: dict[str, Any]
+    body: Row
     availability: SectionAvailability
 
 
@@ -101,8 +102,8 @@ def _snake_case(name: str) -> str:
     return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
-def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]:
-    """Return a JSON object with the fields ``names`` of a row.
+def select_fields(row: Mapping[str, Any], names: str, **renamed: str) -> Row:
+    """Return a JSON object with some fields of a row; ``names`` is a text of their names.
 
     The field ``mentionRate`` comes from the column ``mention_rate``. With
     ``score="sentiment_score"``, the field ``score`` comes from the column ``sentiment_score``.
@@ -116,7 +117,7 @@ def json_text(value: date) -> str:
 
 
 def why_no_rows(*tables: str) -> str:
-    """Return the sentence that a host has no rows in ``tables``."""
+    """Return the sentence that a store has no rows of the host in ``tables``."""
     return f"The store holds no {' and no '.join(tables)} for this project."
 
 
@@ -129,7 +130,8 @@ def answers_availability(
 ) -> SectionAvailability:
     """Return the availability of a section that is computed from answers.
 
-    ``reasons`` are sentences on data that the section lacks; they make it ``partial``.
+    ``reasons`` are sentences on data that the section lacks; with one, its status is "partial".
+    ``fields`` has the states of single fields.
     """
     engines = _run_counts_by_engine(obs).values()
     answer_count = sum(row["answer_count"] for row in engines)
@@ -166,7 +168,7 @@ def last_run_time(obs: Observations) -> datetime | None:
 
 
 @cache_results
-def _run_counts_by_engine(obs: Observations) -> dict[str, dict[str, Any]]:
+def _run_counts_by_engine(obs: Observations) -> dict[str, Row]:
     """Return the number of answers and the time of the last run, by engine."""
     rows = obs.fetch_rows(
         "SELECT engine, max(ran_at) AS as_of,"
@@ -177,7 +179,7 @@ def _run_counts_by_engine(obs: Observations) -> dict[str, dict[str, Any]]:
 
 @cache_results
 def _silent_engine_states(obs: Observations) -> dict[str, State]:
-    """Return the availability of each engine without answers."""
+    """Return for each engine without answers why it has none."""
     runs, states = _run_counts_by_engine(obs), {}
     for row in scoped_engines(obs):
         engine = row["engine"]
@@ -197,12 +199,15 @@ def _silent_engine_states(obs: Observations) -> dict[str, State]:
 
 
 def missing_changes(obs: Observations, paths: str) -> dict[str, State]:
-    """Return the state of the fields ``paths`` if the previous window has days without data."""
+    """Return why changes cannot be computed, if the window before has days without data.
+
+    ``paths`` is a text with the JSON paths of the fields; the result has the reason for each.
+    """
     return {} if obs.has_previous else dict.fromkeys(paths.split(), _NOT_COLLECTED)
 
 
 @cache_results
-def scoped_engines(obs: Observations) -> list[dict[str, Any]]:
+def scoped_engines(obs: Observations) -> list[Row]:
     """Return the engines that pass the engine filter, with the day of their last run."""
     return obs.fetch_rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"

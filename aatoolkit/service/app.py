@@ -32,7 +32,7 @@ from starlette.routing import Route
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
 from aatoolkit.service.answer import SECTIONS, ServiceSection, json_text
-from aatoolkit.service.observations import DAYS, FILTERS, Observations, Question, scope_options
+from aatoolkit.service.observations import DAYS, FILTERS, Observations, Question, Row, scope_options
 from aatoolkit.service.store import Store, StoreError
 
 _log = logging.getLogger("aatoolkit.service")
@@ -59,8 +59,8 @@ class Accounts:
 
     Parameters
     ----------
-    hosts
-        The hosts that an account may see, by the digest of its token; None means all hosts.
+    hosts : mapping of str to iterable of str or None
+        The hosts that each account may see, by the SHA-256 of its token; None means all hosts.
 
     Raises
     ------
@@ -81,8 +81,13 @@ class Accounts:
         }
 
     @classmethod
-    def single(cls, token: str, hosts: Iterable[str] | None = None) -> Accounts:
-        """Create one account that may see ``hosts``, or all hosts.
+    def single(cls, token: str) -> Accounts:
+        """Create one account that may see all hosts.
+
+        Parameters
+        ----------
+        token : str
+            The token of the account.
 
         Raises
         ------
@@ -91,11 +96,16 @@ class Accounts:
         """
         if not _TOKEN.fullmatch(token):
             raise ValueError("A token is one word of printable ASCII characters.")
-        return cls({digest(token): hosts})
+        return cls({digest(token): None})
 
     @classmethod
     def load(cls, path: str | Path) -> Accounts:
         """Read accounts from a file: ``{"accounts": [{"token_sha256": …, "hosts": […] or "*"}]}``.
+
+        Parameters
+        ----------
+        path : str or path
+            The path of the JSON file.
 
         Raises
         ------
@@ -104,7 +114,7 @@ class Accounts:
         ValueError
             If the file has another format.
         """
-        hosts: dict[str, Any] = {}
+        hosts: Row = {}
         content = Path(path).read_bytes()
         with suppress(AttributeError, TypeError, KeyError, ValueError):
             for entry in json.loads(content)["accounts"]:
@@ -192,7 +202,7 @@ def _quote(values: Sequence[str]) -> str:
 
 
 def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
-    """Return the parameters in a query string, or raise `ApiError`."""
+    """Return the parameters in a query string; raise `ApiError` if one is not ``supported``."""
     parameters = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in supported:
@@ -212,7 +222,10 @@ def _parse_parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
 
 
 def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Return the section, and host, days and filters, of a request, or raise `ApiError`."""
+    """Return the section and the question (host, days and filters) of a request.
+
+    It raises `ApiError` if a parameter is not valid.
+    """
     parameters = _parse_parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
     if section is not None and section not in sections:
@@ -227,7 +240,7 @@ def _parse_question(host: str, query: str, sections: Sequence[str]) -> tuple[str
 
 
 def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of a filter, sorted, or raise `ApiError`."""
+    """Return the values of a filter, sorted; raise `ApiError` if one is blank."""
     text = parameters.get(filter_name, "")
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
     items = text.split(",")
@@ -240,7 +253,10 @@ def _parse_filter_values(filter_name: str, parameters: Mapping[str, str]) -> tup
 
 
 def _check_filter_values(question: Question, options: Mapping[str, Any]) -> None:
-    """Raise `ApiError` if the scope options do not list the value of a filter."""
+    """Raise `ApiError` if a filter has a value that the scope options do not list.
+
+    Scope options are the values that the filters of a host can have.
+    """
     for name, values in question.filters.items():
         list_name, field_name = FILTERS[name]
         allowed_values = [
@@ -261,11 +277,11 @@ class Service:
 
     Parameters
     ----------
-    store
-        The store to serve. It is read again on a request with ``refresh=1``.
-    accounts
+    store : Store
+        The observations to serve. They are read again on a request with ``refresh=1``.
+    accounts : Accounts
         The accounts that have access.
-    sections
+    sections : mapping of str to ServiceSection, optional
         The sections to serve, by name; by default all sections of the API.
     """
 
@@ -290,9 +306,7 @@ class Service:
         )
         self.asgi.router.redirect_slashes = False
 
-    def _make_route(
-        self, endpoint_name: str, make_body: Callable[[Request, str], dict[str, Any]]
-    ) -> Route:
+    def _make_route(self, endpoint_name: str, make_body: Callable[[Request, str], Row]) -> Route:
         """Return the route of an endpoint.
 
         ``make_body(request, host)`` returns the JSON body of a response.
@@ -319,8 +333,11 @@ class Service:
 
         return Route(f"/api/domains/{{host}}/{endpoint_name}", endpoint, methods=["GET"])
 
-    def _answer_scope_options(self, request: Request, host: str) -> dict[str, Any]:
-        """Return the scope options of a host; with ``refresh=1``, read the store again before."""
+    def _answer_scope_options(self, request: Request, host: str) -> Row:
+        """Return the scope options of a host, i.e. the values of its filters.
+
+        With ``refresh=1``, the store is read again first.
+        """
         try:
             refresh_value = _parse_parameters(request.url.query, ("refresh",)).get("refresh")
             if refresh_value not in (None, "1"):
@@ -336,7 +353,7 @@ class Service:
                 502, "scope_options_unavailable", "The scope options could not be read."
             ) from error
 
-    def _answer_agent_analytics(self, request: Request, host: str) -> dict[str, Any]:
+    def _answer_agent_analytics(self, request: Request, host: str) -> Row:
         """Return the answer for one section or for all sections."""
         store = self.store
         section_name, question = _parse_question(host, request.url.query, list(self.sections))
@@ -382,8 +399,8 @@ class Service:
         )
 
 
-def _load_scope_options(store: Store, host: str) -> dict[str, Any]:
-    """Return the scope options of a host, computed once per store."""
+def _load_scope_options(store: Store, host: str) -> Row:
+    """Return the values that the filters of a host can have, computed once per store."""
     if host not in store.options:
         with store.observe(Question(host)) as obs:
             store.options[host] = scope_options(obs)
@@ -391,12 +408,12 @@ def _load_scope_options(store: Store, host: str) -> dict[str, Any]:
 
 
 def _without_other_filters(question: Question, section: ServiceSection) -> Question:
-    """Return a request without the filters that a section ignores."""
+    """Return a question without the filters that a section ignores."""
     filters = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=filters)
 
 
-def _common_fields(section: str | None, obs: Observations) -> dict[str, Any]:
+def _common_fields(section: str | None, obs: Observations) -> Row:
     """Return the first fields of every answer: section, host, window, filters and time."""
     window = obs.window
     return {
@@ -418,10 +435,8 @@ def _values_by_filter(question: Question) -> dict[str, list[str] | None]:
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
-def _answer_section(
-    section: ServiceSection, question: Question, obs: Observations
-) -> dict[str, Any]:
-    """Return availability and fields of a section as JSON."""
+def _answer_section(section: ServiceSection, question: Question, obs: Observations) -> Row:
+    """Return the availability and the fields of a section as JSON."""
     answer = section.ask(obs)
     reason = answer.availability.reason
     if ignored := [name for name in question.filters if name not in section.filters]:

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from aatoolkit.service.answer import why_no_rows
-from aatoolkit.service.observations import Observations, cache_results
+from aatoolkit.service.observations import Observations, Row, cache_results
 
 NO_SUBJECT = "It is not known which brand is the project's own."
 
@@ -66,7 +66,7 @@ class Grouping(NamedTuple):
 
     def aggregate(
         self, obs: Observations, aggregates: str, source: str, **values: object
-    ) -> dict[Any, dict[str, Any]]:
+    ) -> dict[Any, Row]:
         """Aggregate a table by group, and return one row per group, by key.
 
         ``aggregates`` and ``source`` are SQL, such as ``count(*) AS n`` and a table's name.
@@ -97,7 +97,10 @@ def count_answers(obs: Observations, grouping: Grouping, window: str = "") -> di
 
 @cache_results
 def why_no_subject(obs: Observations) -> str | None:
-    """Return why the focus brands cannot be measured, or None."""
+    """Return why the mentions of the own brands cannot be counted, or None.
+
+    Instead of the own brands, the brand filter may name others.
+    """
     if not obs.has_rows("mentions"):
         return why_no_rows("mentions")
     return None if focus_brands(obs) else NO_SUBJECT
@@ -110,10 +113,11 @@ def focus_brands(obs: Observations) -> list[str]:
 
 
 @cache_results
-def measure_focus_brands(
-    obs: Observations, grouping: Grouping, window: str = ""
-) -> dict[Any, dict[str, Any]]:
-    """Return the measures of all focus brands together, by group of answers."""
+def measure_focus_brands(obs: Observations, grouping: Grouping, window: str = "") -> dict[Any, Row]:
+    """Return the measures of the own brands together, by group of answers.
+
+    Instead of the own brands, the brand filter may name others.
+    """
     mentions_table = f"{window}mentions"
     voice_rows = grouping.aggregate(obs, "count(*) AS n", mentions_table)
     rows = grouping.aggregate(
@@ -132,7 +136,7 @@ def measure_focus_brands(
 
 
 @cache_results
-def measure_brands(obs: Observations, window: str = "") -> list[dict[str, Any]]:
+def measure_brands(obs: Observations, window: str = "") -> list[Row]:
     """Return the measures of each brand, the most mentioned first."""
     # No section needs the sentiment of the previous window, which takes longest to compute.
     aggregates = ", ".join(
@@ -170,10 +174,11 @@ def why_no_own_citations(obs: Observations) -> str | None:
 
 
 @cache_results
-def count_citations(
-    obs: Observations, grouping: Grouping, window: str = ""
-) -> dict[Any, dict[str, Any]]:
-    """Return the number of citations of all pages and of own pages, by group of answers."""
+def count_citations(obs: Observations, grouping: Grouping, window: str = "") -> dict[Any, Row]:
+    """Return the number of citations of all pages and of own pages, by group of answers.
+
+    A number is None if it cannot be counted.
+    """
     counts = grouping.aggregate(obs, _CITATION_AGGREGATES, f"{window}citations WHERE cited")
     is_measured_by_name = {
         "citation_count": obs.has_rows("citations"),
@@ -193,12 +198,10 @@ def ratio(part: float | None, total: int | None) -> float | None:
     return part / total if part is not None and total else None
 
 
-def _add_rates(
-    row: dict[str, Any], answer_count: int, voice_count: int, is_measured: bool
-) -> dict[str, Any]:
+def _add_rates(row: Row, answer_count: int, voice_count: int, is_measured: bool) -> Row:
     """Return the counts of a brand together with its rates.
 
-    ``voice_count`` is the number of mentions of all brands.
+    ``voice_count`` is the number of mentions of all brands. Without ``is_measured``, all are None.
     """
     row["answer_count"], row["all_voice_count"] = answer_count, voice_count
     if not row["voice_count"]:
@@ -214,7 +217,7 @@ def _add_rates(
     return {name: value if name in _NOT_MEASURES else None for name, value in row.items()}
 
 
-def rename_to_previous(values: Mapping[str, Any]) -> dict[str, Any]:
+def rename_to_previous(values: Mapping[str, Any]) -> Row:
     """Rename measures for the previous window: ``mentionRate`` to ``previousMentionRate``."""
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
 

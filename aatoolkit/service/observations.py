@@ -48,6 +48,8 @@ from typing import Any, TypeVar, cast
 import duckdb
 
 F = TypeVar("F", bound=Callable[..., Any])
+Row = dict[str, Any]
+"""A row of a table, or an object in JSON: a dict from names to values."""
 
 FILTERS = {
     "engine": ("engines", "id"),
@@ -80,7 +82,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Question:
-    """A valid request: its host, its number of days, and its filters."""
+    """A valid request: its host, its number of days, and the values of its filters."""
 
     host: str
     days: int = 30
@@ -246,7 +248,7 @@ class Observations:
     def __init__(
         self,
         question: Question,
-        project: dict[str, Any],
+        project: Row,
         has_rows_by_table: dict[str, bool],
         cursor: duckdb.DuckDBPyConnection,
     ) -> None:
@@ -261,13 +263,13 @@ class Observations:
         self._cursor = cursor
         self._created_tables: set[str] = set()
 
-    def fetch_rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
+    def fetch_rows(self, sql: str, **values: object) -> list[Row]:
         """Return the rows of an SQL query as dicts; ``values`` are its parameters."""
         cursor = self._execute(sql, self.window, values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def fetch_row(self, sql: str, **values: object) -> dict[str, Any]:
+    def fetch_row(self, sql: str, **values: object) -> Row:
         """Return the only row of an SQL query as a dict."""
         (row,) = self.fetch_rows(sql, **values)
         return row
@@ -304,7 +306,10 @@ class Observations:
     def _execute(
         self, sql: str, window: Window, values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
-        """Create the tables that an SQL query reads, then run the query."""
+        """Create the tables that an SQL query reads, then run the query.
+
+        ``window`` has the days that the tables cover, ``values`` the parameters of the query.
+        """
         table_names, parameter_names = _find_names(sql)
         for name in table_names:
             if name in self._created_tables:
@@ -332,7 +337,7 @@ def _find_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def cache_results(compute: F) -> F:
-    """Decorate a function of `Observations`: its results are cached."""
+    """Decorate a function of `Observations`: it computes each result once per request."""
 
     @wraps(compute)
     def compute_once(obs: Observations, /, *args: Any, **kwargs: Any) -> Any:
@@ -350,8 +355,8 @@ WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label
 """
 
 
-def scope_options(obs: Observations) -> dict[str, Any]:
-    """Return the scope options of a project, i.e. the values of its filters."""
+def scope_options(obs: Observations) -> Row:
+    """Return the values that the filters of a project can have, as JSON."""
     brands = obs.fetch_rows(
         "SELECT brand AS name, tracked, own FROM store.brands"
         " WHERE host = $host ORDER BY own DESC NULLS LAST, tracked DESC, brand"

@@ -24,7 +24,7 @@ class RunningServer:
 
     Attributes
     ----------
-    base_url
+    base_url : str
         The address of the service, such as ``http://127.0.0.1:8765``.
     """
 
@@ -86,12 +86,17 @@ def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> Ru
 
     Parameters
     ----------
-    service
+    service : Service
         The service to run.
-    host
+    host : str
         The address to listen at.
-    port
+    port : int
         The port to listen at; 0 takes a free port.
+
+    Returns
+    -------
+    RunningServer
+        The server, whose ``base_url`` is the address to send requests to.
 
     Raises
     ------
@@ -122,7 +127,7 @@ def run_server(
     ----------
     service, host, port
         As for `start_server`.
-    on_ready
+    on_ready : function, optional
         A function that is called with the base URL when the server accepts connections.
 
     Raises

@@ -79,7 +79,7 @@ def p_value_of_change(prompts: Iterable[Sequence[float]]) -> float:
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for the false discovery rate.
+    """Return p-values adjusted for the false discovery rate, in the same order.
 
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57, 289-300.

@@ -42,7 +42,7 @@ class StoreError(Exception):
 
     Parameters
     ----------
-    problems
+    problems : iterable of str
         All problems, each with its table and column.
     """
 
@@ -61,10 +61,10 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
 
     Parameters
     ----------
-    folder
+    folder : str or path
         The folder; it is created if it does not exist.
-    tables
-        Arrow tables or DataFrames, by the name of the table.
+    tables : mapping of str to pyarrow.Table or pandas.DataFrame
+        The tables by name, such as ``answers``.
 
     Raises
     ------
@@ -96,12 +96,12 @@ class Store:
 
     Attributes
     ----------
-    connection
-        A DuckDB connection whose schema ``store`` has all tables. Timestamps are in UTC.
-    hosts
+    connection : duckdb.DuckDBPyConnection
+        A connection whose schema ``store`` has all tables. Timestamps are in UTC.
+    hosts : list of str
         The hosts of the projects, sorted.
-    options
-        A cache: the scope options by host.
+    options : dict
+        A cache: by host, the values that its filters can have.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> None:
@@ -121,6 +121,11 @@ class Store:
     def of(cls, tables: Mapping[str, Tabular]) -> Store:
         """Validate tables, and create a store in memory from them.
 
+        Parameters
+        ----------
+        tables : mapping of str to pyarrow.Table or pandas.DataFrame
+            The tables by name, such as ``answers``.
+
         Raises
         ------
         StoreError
@@ -131,6 +136,11 @@ class Store:
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
         """Open the store in a folder, and validate it.
+
+        Parameters
+        ----------
+        folder : str or path
+            The folder, as `write_store` writes it.
 
         Raises
         ------
@@ -173,7 +183,10 @@ def _hash_files(files: Mapping[str, Path]) -> dict[str, str]:
 
 
 def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
-    """Return the tables in a folder by name; unchanged files are returned as paths."""
+    """Return the tables in a folder by name.
+
+    If no file has changed since it was checked, the result has the paths of the files instead.
+    """
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
     files = {}
@@ -282,7 +295,10 @@ def _find_kind(type_: pa.DataType) -> str:
 
 
 def _load_database(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
-    """Load tables into a new database, and return the connection."""
+    """Load tables into a new database, and return the connection.
+
+    Tables are checked against the schema; files, given as paths, were checked before.
+    """
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []

@@ -20,9 +20,8 @@ from aatoolkit.stats.results import equals_text, percent, refusal, result
 from aatoolkit.stats.trace import (
     count_of,
     name_variables,
-    normal_quantile,
     plain_value,
-    setting,
+    quantile_of,
     statistic,
     take,
     total_of,
@@ -258,7 +257,7 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     variance = variance + total_of(p * s + q * r) / (2 * (sum_r * sum_s))
     error = np.sqrt(variance + total_of(q * s) / (2 * sum_s**2))
     name_variables()
-    half_width = normal_quantile((1 + setting("level", level)) / 2) * error
+    half_width = quantile_of(level) * error
     values |= {
         name: values[numerator] / (values[numerator] + values[complement])
         for name, (numerator, complement) in _RATES.items()

@@ -16,6 +16,7 @@ from aatoolkit.stats.sums import Rules, cluster_sums
 from aatoolkit.stats.trace import (
     Integers,
     Numbers,
+    Row,
     alias,
     count_of,
     drawn,
@@ -46,7 +47,7 @@ _SHORT_SERIES, _SHORT_P, _SHORT_AUTOCORRELATION = 150, 0.015, -0.05
 
 @statistic("changes", "frame")
 def changes(
-    frame: pd.DataFrame, column: str, date: str, level: float, rules: Rules | None = None
+    frame: pd.DataFrame, column: str, date: str, level: float, rules: Rules | None
 ) -> pd.DataFrame:
     """Detect the days on which a series changed its level; see ``df.aa.changes``."""
     check_level(level)
@@ -58,7 +59,7 @@ def changes(
         raise refusal(column, "changes", reason)
     family = COUNTS if sums.is_count else RATES if sums.is_rate else MEANS
     size = total_of(n)
-    row: dict[str, Any] = {}
+    row: Row = {}
     if len(days):
         row |= {"from_day": days.min(), "to_day": days.max()}
     rows = [row]
@@ -97,7 +98,7 @@ def changes(
             )
             row["verdict"] = "no evidence"
     method = f"{family} likelihood, exact segmentation, days shuffled in blocks"
-    defaults: dict[str, Any] = dict.fromkeys((name for name, *_ in TABLES["changes"]), np.nan)
+    defaults: Row = dict.fromkeys((name for name, *_ in TABLES["changes"]), np.nan)
     defaults |= {"n": size, "verdict": "cannot say", "clusters": count_of(n), "method": method}
     return result(
         "changes",
@@ -111,9 +112,12 @@ def changes(
     )
 
 
-def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool) -> dict[str, Any]:
-    """Return a dict of result columns for one change, from the level before to the level after."""
-    # The days before are ``begin`` to ``split`` - 1, the days after ``split`` to ``end`` - 1.
+def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool) -> Row:
+    """Return a dict of result columns for one change between two levels.
+
+    The days from ``begin`` to before ``split`` have the old level, those to before ``end`` the new
+    one. ``y`` and ``n`` have the numerator and denominator of each day.
+    """
     segments = [np.arange(begin, split), np.arange(split, end)]
     (y0, y1), (n0, n1) = ([take(values, segment) for segment in segments] for values in (y, n))
     before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
@@ -130,7 +134,11 @@ def _change_row(y: Any, n: Any, begin: int, split: int, end: int, is_rate: bool)
 
 
 def _cost(y: Numbers, n: Numbers, family: str) -> Numbers:
-    """Return -2 log likelihood of segments of days, each with one constant level."""
+    """Return -2 log likelihood of segments of days, each with one constant level.
+
+    ``y`` and ``n`` are the sums of numerators and denominators over each segment. ``family`` is
+    "binomial", "Poisson" or "normal".
+    """
     # Up to a constant; ``y`` and ``n`` are sums over each segment.
     miss_count = n - y
     if family == MEANS:
@@ -144,9 +152,10 @@ def _cost(y: Numbers, n: Numbers, family: str) -> Numbers:
 def _find_best_split(
     y: Numbers, n: Numbers, starts: Integers, family: str
 ) -> tuple[Numbers, Integers]:
-    """Split each series of days once more; return the gain in likelihood and the first day after.
+    """Split each series of days once more where it fits best.
 
-    The rows of ``y`` and ``n`` are series, already split at ``starts``.
+    The rows of ``y`` and ``n`` are series, already split at ``starts``. Returns for each series the
+    gain in likelihood, and the first day after the split.
     """
     # The gain is the decrease of -2 log likelihood.
     day_count = y.shape[1]
@@ -175,7 +184,7 @@ def _find_best_split(
 
 
 def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
-    """Return the level of each day, i.e. the mean of its segment; segments begin at ``starts``."""
+    """Return the level of each day: the mean of its segment; segments begin at ``starts``."""
     segment_numbers = sum(np.arange(y.shape[1]) >= start[:, None] for start in starts)
     levels = np.zeros_like(y)
     for segment_number in range(len(starts) + 1):
@@ -186,7 +195,10 @@ def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 
 def _find_best_splits(y: Numbers, n: Numbers, family: str) -> list[tuple[Numbers, Numbers]]:
-    """Return the gain in likelihood and the daily levels of the best two and three segments."""
+    """Return the best split of each series in two segments, and in three.
+
+    Each has the gain in likelihood, and the level of each day.
+    """
     gains1, days1 = _find_best_split(y, n, np.zeros(len(y), np.int64), family)
     gains2, days2 = _find_best_split(y, n, days1, family)
     levels2 = _levels_between(y, n, days1, np.where(gains2 > 0, days2, days1))
@@ -194,7 +206,10 @@ def _find_best_splits(y: Numbers, n: Numbers, family: str) -> list[tuple[Numbers
 
 
 def _reason_of_doubt(y: Numbers, n: Numbers, p: float, family: str) -> str:
-    """Return why a change may be mere autocorrelation between days; "" if that is unlikely."""
+    """Return why a change may be mere similarity of neighbouring days; "" if that is unlikely.
+
+    ``y`` and ``n`` have the numerator and denominator of each day, ``p`` is the p-value.
+    """
     if p <= _CERTAIN_P:
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.
@@ -220,7 +235,10 @@ def _reason_of_doubt(y: Numbers, n: Numbers, p: float, family: str) -> str:
 
 
 def _dispersion(y: Numbers, n: Numbers, levels: Numbers, family: str) -> Numbers:
-    """Return each series' long-run variance, divided by the variance of independent answers."""
+    """Return each series' long-run variance, divided by the variance of independent answers.
+
+    ``levels`` has the level of each day, around which the days vary.
+    """
     # Pearson's dispersion about ``levels``, times 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the
     # autocorrelation of the residuals at lag l, up to a lag L (Newey & West, *Econometrica* 55,
     # 1987). Without this factor, a flat series whose neighbouring days are alike looks as if it had
@@ -254,7 +272,11 @@ def _shuffled_days(day_count: int) -> Integers:
 def _change_points(
     y: Numbers, n: Numbers, level: float, family: str
 ) -> tuple[list[int], float, float]:
-    """Return the first day of each new segment, the p-value of "no change", and the dispersion."""
+    """Return the first day of each new segment, the p-value of "no change", and the dispersion.
+
+    ``y`` and ``n`` have the numerator and denominator of each day. The dispersion is the variance
+    of days, divided by that of independent answers.
+    """
     # Two statistics are computed: the gain in likelihood of the best split in two segments, and in
     # three, each divided by the long-run dispersion of the days. Each is ranked among the same
     # statistics of series whose days are shuffled in blocks. The better rank gives the p-value. If
@@ -295,7 +317,7 @@ def _change_points(
 
 
 def _segmentations(y: Numbers, n: Numbers, family: str) -> Iterator[tuple[list[int], float]]:
-    """Yield the first days and the cost of the best split in two segments, in three, and so on."""
+    """Yield the best split in two segments, in three, and so on: first days, and the cost."""
     # It is exact (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
     cumulative_y, cumulative_n = (np.concatenate([[0.0], np.cumsum(values)]) for values in (y, n))
     day_count, boundaries = len(y), np.arange(len(y) + 1)
@@ -318,7 +340,11 @@ def _segmentations(y: Numbers, n: Numbers, family: str) -> Iterator[tuple[list[i
 def _day_interval(
     y: Numbers, n: Numbers, begin: int, end: int, dispersion: float, level: float, family: str
 ) -> tuple[int, int]:
-    """Return the first and the last day of the credible interval of a change's day."""
+    """Return the first and the last day of the credible interval of a change's day.
+
+    The change lies between the days ``begin`` and ``end``. ``dispersion`` is the variance of days,
+    divided by that of independent answers.
+    """
     # With a flat prior. The log likelihood is divided by ``dispersion``, as days differ more than
     # independent answers would. The coverage was checked only roughly.
     y, n = y[begin:end], n[begin:end]

@@ -56,9 +56,9 @@ from aatoolkit.stats.trace import (
     count_of,
     name_variables,
     named,
-    normal_quantile,
     number,
     plain_value,
+    quantile_of,
     setting,
     statistic,
     take,
@@ -158,7 +158,9 @@ def compare_measure(
 ) -> Iterator[ComparedRow]:
     """Yield the comparison of one column in each group, with unadjusted p-values.
 
-    ``effect_and_df``, a design effect with its degrees of freedom, is used without clusters.
+    The clusters ``pair`` are paired by their value, the clusters ``cluster`` are not. ``names`` are
+    the names of both sides. ``effect_and_df`` is a design effect with its degrees of freedom, for
+    rates without clusters. ``prompt_column`` has the ids of prompts.
     """
     before, before_rules, refusal = window_before(now, before, measure, rules)
     pair, cluster = pairing(now, before, by, pair, cluster, prompt_column)
@@ -194,7 +196,7 @@ def compare_measure(
 
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
-    """Return the key column, such as ``metric``, whose values must not be pooled; "" if none."""
+    """Return the key column whose values must not be pooled, such as ``metric``; "" if none."""
     if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
         return ""
     rule = rule_of(metadata, measure)[0]
@@ -209,7 +211,11 @@ def _compare_rows(
     refusal: str,
     error: AvailabilityError,
 ) -> Iterator[ComparedRow]:
-    """Yield the differences between single rows, without a test, for a column without counts."""
+    """Yield the differences of single rows, without a test, for a column without counts.
+
+    ``error`` says why the column has no counts; it is raised if a group has several rows.
+    ``refusal`` says why the frames cannot be compared, or is "".
+    """
     flat_frames = [trace_frame(flattened(frame), frame) for frame in frames]
     position_maps = []
     units: dict[Any, Any] = {}
@@ -255,7 +261,11 @@ def _compare_group(
     level: float,
     effect_and_df: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
-    """Return a group's change, the test's method, why there is no verdict (or ""), and notes."""
+    """Return a group's change, the method, why there is no verdict (or ""), and notes.
+
+    ``positions`` has the position of the group in both frames. The other arguments are as for
+    `compare_measure`.
+    """
     pairs = [side.pairs(group) for side, group in zip(sides, positions, strict=True)]
     notes: tuple[str, ...] = ()
     is_rate, is_by_day = all(side.is_rate for side in sides), False
@@ -324,7 +334,10 @@ def _compare_group(
 
 
 def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CLUSTERS) -> str:
-    """Return why a change has no p-value; "" if it has one."""
+    """Return why a change has no p-value; "" if it has one.
+
+    ``count`` is the number of clusters on the smaller side, ``name`` the word for them.
+    """
     if count < min_count:
         return (
             f"{count} {name} on one side or both; at least {min_count} are needed to test a change"
@@ -341,7 +354,10 @@ def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CL
 def _limitations(
     sides: Sequence[ClusterSums], positions: Sequence[int | None], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return why a group cannot be compared (or ""), and notes on frames measured only in part."""
+    """Return why a group cannot be compared (or ""), and notes on frames measured only in part.
+
+    ``positions`` has the group's position in both frames, or None; ``names`` their names.
+    """
     reason = ""
     names_by_state: dict[str, list[str]] = {}
     for side, position, name in zip(sides, positions, names, strict=True):
@@ -368,7 +384,11 @@ def comparison_result(
     names: tuple[str, str],
     naming_column: str = "host",
 ) -> pd.DataFrame:
-    """Return comparisons as the result frame, with adjusted p-values and verdicts."""
+    """Return comparisons as the result frame, with adjusted p-values and verdicts.
+
+    ``keys`` are the columns of groups, ``correct`` is the method that adjusts p-values. ``names``
+    are the names of both sides, and ``naming_column`` is the column for them, such as ``host``.
+    """
     are_windows = names == WINDOWS
     after_key, before_key, n_key = (
         ("after", "before", "n_before") if are_windows else (*names, "n_baseline")
@@ -485,7 +505,7 @@ def decompose(
         error = np.sqrt(total_of(square))
     effects = [rate, total - rate - entered + left, entered, 0 - left, total]
     name_variables()
-    half_width = normal_quantile((1 + setting("level", level)) / 2) * error
+    half_width = quantile_of(level) * error
     bounds_and_p = [rate - half_width, rate + half_width, two_sided(rate / error, math.inf)]
     low, high, p = ([NAN if reason else value, *[NAN] * 4] for value in bounds_and_p)
     effects = [NAN] * 5 if empty_reason else effects

@@ -35,6 +35,7 @@ from aatoolkit.errors import ArgumentError
 from aatoolkit.stats.results import points
 from aatoolkit.stats.trace import (
     Numbers,
+    Row,
     Traced,
     alias,
     count_of,
@@ -87,7 +88,10 @@ def varies(error: Any, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimated rate or mean of one group, or arrays with an element per group."""
+    """The estimated rate or mean of one group, or arrays with an element per group.
+
+    ``df`` are degrees of freedom, ``deff`` is the design effect, ``q`` the quantile of Student's t.
+    """
 
     value: Any
     size: Any
@@ -119,9 +123,10 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
 
 
 def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
-    """Estimate the rate or mean of each group from its clusters' numerators y and denominators n.
+    """Estimate the rate or mean of each group, with its interval, from clusters such as prompts.
 
-    ``panel`` says whether clusters, such as prompts, are a sample or the whole population.
+    ``y`` and ``n`` have the numerator and denominator of each cluster. ``panel`` is "sampled" if
+    clusters are a sample of all such clusters, and "fixed" if they are all.
     """
     size, clusters = groups.total(n), groups.count(n)
     value = groups.total(y) / size
@@ -189,7 +194,7 @@ UNKNOWN_CHANGE = Change()
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A change, and what `judge` needs to write the verdict on it."""
+    """A change, and the facts that `judge` needs to write the verdict on it."""
 
     change: Change = UNKNOWN_CHANGE
     text: str = ""  # the change in words
@@ -202,7 +207,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Sample:
-    """The rate or mean of one sample of clusters, with its variance and degrees of freedom."""
+    """The rate or mean of one sample of clusters such as prompts, with its variance."""
 
     value: Any = NAN
     size: Any = NAN
@@ -215,7 +220,11 @@ class Sample:
 
 
 def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: Any) -> Change:
-    """Return a change with its interval and p-value by Student's t."""
+    """Return a change with its interval and p-value by Student's t.
+
+    ``error`` is its standard error, ``df`` the degrees of freedom. ``fields`` are further fields of
+    `Change`.
+    """
     name_variables()
     half_width = t_quantile((1 + level) / 2, df) * error
     p = two_sided(change / error, df)
@@ -226,7 +235,10 @@ def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: 
 def _change_between(
     after: Sample, before: Sample, error: Any, df: Any, level: Any, **fields: Any
 ) -> Change:
-    """Return the change between two samples, with its interval and p-value by Student's t."""
+    """Return the change from ``before`` to ``after``, with interval and p-value by Student's t.
+
+    ``error`` is its standard error, ``df`` the degrees of freedom.
+    """
     return change_by_student_t(
         after.value - before.value,
         error,
@@ -241,7 +253,7 @@ def _change_between(
 
 
 def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
-    """Return the rate or mean Σy/Σn and the sample size Σn."""
+    """Return the rate or mean Σy/Σn and the sample size Σn of clusters such as prompts."""
     size = total_of(n)
     value = total_of(y) / size
     name_all(**{name: value, f"size_{name}": size})
@@ -249,14 +261,21 @@ def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
 
 
 def _variances(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
-    """Return the linearised variance and the jackknife variance over ``k`` clusters."""
+    """Return the linearised variance and the jackknife variance over ``k`` clusters.
+
+    ``z`` has the residual of each cluster; ``leave_one_out`` the estimate less that without it.
+    """
     return k / (k - 1) * total_of(z**2), (k - 1) / k * total_of(leave_one_out**2)
 
 
 def paired_change(
     y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = False
 ) -> Change:
-    """Compute the change of a rate or mean over the clusters, such as prompts, in both samples."""
+    """Compute the change of a rate or mean over the clusters, such as prompts, in both samples.
+
+    ``y1`` and ``n1`` have the numerator and denominator of each cluster after the change, ``y0``
+    and ``n0`` those before.
+    """
     # On each side, R = Σy/Σn, and a cluster i has the residual (yᵢ - Rnᵢ)/Σn. With the differences
     # zᵢ of these residuals between the two sides, the variance is V = k/(k-1)·Σzᵢ²: the linearised
     # variance of a difference of ratios on one sample of clusters (Kish 1965, 14.4).
@@ -289,7 +308,10 @@ def paired_change(
 
 
 def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
-    """Compute the change of a count over the clusters, such as prompts, in both samples."""
+    """Compute the change of a count over the clusters, such as prompts, in both samples.
+
+    ``y1`` has the count of each cluster after the change, ``y0`` that before.
+    """
     # It is the mean change per cluster times the number of clusters.
     differences = y1 - y0
     name_variables()
@@ -303,9 +325,10 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
 
 
 def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
-    """Estimate the rate or mean Σy/Σn of a sample of clusters.
+    """Estimate the rate or mean Σy/Σn of a sample of clusters such as prompts.
 
-    ``is_series`` says that the clusters are successive days, which may be alike.
+    ``name`` says which sample it is, such as "after". ``is_series`` says that the clusters are
+    successive days, which may be alike.
     """
     (value, size), k = _ratio(y, n, name), count_of(n)
     residual = y - value * n
@@ -336,9 +359,10 @@ def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
 
 
 def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df: Any) -> Change:
-    """Compute the change between two rates from their totals, with Newcombe's interval.
+    """Compute the change between two rates from their counts, with Newcombe's interval.
 
-    ``deff`` is a design effect that divides the sample sizes, ``df`` its degrees of freedom.
+    ``y1/n1`` is the rate after, ``y0/n0`` the rate before. ``deff`` is a design effect that divides
+    the sample sizes, ``df`` its degrees of freedom.
     """
     # Newcombe, *Statistics in Medicine* 17, 1998, method 10; the test is that of two proportions
     # with their pooled variance, by Student's t. On the design effect: Kish 1965.
@@ -362,7 +386,11 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
 
 
 def degrees_of_freedom(m: Any, z: Any) -> Any:
-    """Return the degrees of freedom of a variance over clusters; NaN if one has most answers."""
+    """Return the degrees of freedom of a variance over clusters such as prompts.
+
+    ``m`` has the size of each cluster, ``z`` its residual. The result is NaN if one cluster has
+    most of the answers.
+    """
     # The smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers (x = m, the
     # sizes), less 1, and by variance (x = z², the squared residuals; Satterthwaite). If clusters
     # have very unequal numbers of runs, a test at 5 % raises up to 11 % false alarms with k-1
@@ -380,7 +408,10 @@ def degrees_of_freedom(m: Any, z: Any) -> Any:
 
 
 def long_run_factor(residual: Numbers) -> Numbers:
-    """Return by how much autocorrelation raises the variance of each row, a series of days."""
+    """Return the factor by which similar neighbouring days raise the variance of a series.
+
+    Each row of ``residual`` is a series of days; the result has an element per row.
+    """
     # It is 1 + 2Σ(1-l/(L+1))·r_l, where r_l is the autocorrelation at lag l, and L the largest lag
     # (Newey & West, *Econometrica* 55, 1987).
     day_count = residual.shape[1]
@@ -399,7 +430,8 @@ def long_run_factor(residual: Numbers) -> Numbers:
 def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity: Any) -> Any:
     """Return the smallest change that a test finds in 80 % of samples of this size.
 
-    ``error`` is the change's standard error by the jackknife, ``tests`` the number of tests.
+    ``error`` is the change's standard error by the jackknife, ``df`` its degrees of freedom,
+    ``tests`` the number of tests. ``heterogeneity`` says how unequally clusters share a change.
     """
     # The result is k times ``error``, the jackknife's standard error (Efron & Stein, *Annals of
     # Statistics* 9, 1981); the linearised one is too small if cluster sizes differ. If the standard
@@ -459,7 +491,10 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
 
 
 def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", "down")) -> str:
-    """Return the verdict on a change: "up", "down", "no evidence" or "cannot say"."""
+    """Return the verdict on a change: "up", "down", "no evidence" or "cannot say".
+
+    ``p`` is the p-value; a missing one gives "cannot say". ``words`` replace "up" and "down".
+    """
     if not np.isfinite(p):
         return "cannot say"
     if p >= 1 - level or change == 0:
@@ -469,8 +504,11 @@ def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", 
 
 def judge(
     rows: Sequence[Comparison], level: float, correct: str | None = "holm", noun: str = "change"
-) -> list[dict[str, Any]]:
-    """Return for each comparison a dict of result columns, with verdict and adjusted p-value."""
+) -> list[Row]:
+    """Return a dict of result columns for each comparison: p-values, interval, verdict, reason.
+
+    ``correct`` is the method that adjusts p-values, ``noun`` the word for a change in the texts.
+    """
     confidence = setting("level", level)
     threshold = 1 - confidence
     name_variables()

@@ -25,9 +25,8 @@ from aatoolkit.stats.trace import (
     GroupSums,
     column_values,
     name_all,
-    normal_quantile,
     plain_value,
-    setting,
+    quantile_of,
     statistic,
     take,
 )
@@ -105,7 +104,10 @@ def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
 def funnel_of(
     frames: Sequence[pd.DataFrame], names: Sequence[str], errors: Mapping[str, str], level: float
 ) -> pd.DataFrame:
-    """Return the funnel with one row per path, from the tables by section."""
+    """Return the funnel with one row per path, from the tables of each section.
+
+    ``names`` has the section of each frame. ``errors`` says why other sections are missing.
+    """
     tables = dict(zip(names, frames, strict=True))
     stages = {
         stage: _combine_stages(
@@ -130,7 +132,7 @@ def funnel_of(
     name_all(**data)
     plain_counts = {name: plain_value(values) for name, values in data.items()}
     ratio = data["crawled"] / data["visited"]
-    rate, q = data["converted"] / data["n"], normal_quantile((1 + setting("level", level)) / 2)
+    rate, q = data["converted"] / data["n"], quantile_of(level)
     name_all(rate=rate, q=q)
     data["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
     is_possible = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])
@@ -213,7 +215,11 @@ def _stage_of_section(
     section: str,
     names: Sequence[str],
 ) -> Stage:
-    """Return a stage from a section's table: the sums of its counts by path."""
+    """Return one stage, such as visits, from a section's table: its counts by path.
+
+    ``names`` are the names that the column of counts may have. ``errors`` says why sections are
+    missing.
+    """
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
@@ -240,7 +246,7 @@ def _stage_of_section(
 
 
 def _combine_stages(stages: Sequence[Stage]) -> Stage:
-    """Return several stages as one; each path keeps its first count."""
+    """Return one stage from several sections; each path keeps its first count."""
     combined, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
     for other_stage in other_stages:
         paths = combined.paths.append(other_stage.paths).unique()

@@ -73,7 +73,10 @@ def headline(
 
 
 def _tables_of_role(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
-    """Return the tables with the columns and the key that a role, such as ``engines``, needs."""
+    """Return the tables of a dataset that fit a role, such as ``engines``.
+
+    A table fits if it has the columns and the key that the role needs.
+    """
     # By section, columns and key.
     section, required_columns, required_key = _ROLES[role]
     if section not in data:
@@ -121,7 +124,11 @@ def _standard_name(name: str, column: Column | None) -> str:
 def headline_of(
     frames: Sequence[pd.DataFrame], names: Sequence[str], has_before: bool, level: float
 ) -> pd.DataFrame:
-    """Return the comparison of the headline measures from the tables that were read."""
+    """Return the comparison of the headline measures from the tables that were read.
+
+    ``names`` has a name per frame, such as ``now.engines``. Without ``has_before``, each table is
+    compared with its own columns on the window before.
+    """
     tables = dict(zip(names, frames, strict=True))
     metadata_of_sides = [
         [metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{side}.")]
@@ -130,10 +137,12 @@ def headline_of(
     names_of_sides = side_names(*metadata_of_sides)
     planned_row = ComparedRow(measure=RATE, key=("all prompts", None), unit=FRACTION)
     effect_and_df = INDEPENDENT
+
+    def answer(question: HeadlineQuestion) -> list[ComparedRow] | str:
+        return _answer_question(tables, question, has_before, level, effect_and_df, names_of_sides)
+
     for question in _PLANNED_QUESTIONS:
-        comparisons = _answer_question(
-            tables, question, has_before, level, effect_and_df, names_of_sides
-        )
+        comparisons = answer(question)
         if isinstance(comparisons, list):
             planned_row = comparisons[0]
             effect_and_df = design_of(planned_row.change)
@@ -143,9 +152,7 @@ def headline_of(
     for question in _QUESTIONS:
         if any((row.key[0], row.measure) == (question.subject, question.measure) for row in rows):
             continue
-        comparisons = _answer_question(
-            tables, question, has_before, level, effect_and_df, names_of_sides
-        )
+        comparisons = answer(question)
         if isinstance(comparisons, list):
             for row in comparisons:
                 if question.is_total and rows[0].why and not row.why:
@@ -162,7 +169,7 @@ def headline_of(
         or row.change.after != planned_change.after
         or row.change.before != planned_change.before
     ]
-    figures = _answer_question(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names_of_sides)
+    figures = answer(_KEY_FIGURES)
     if isinstance(figures, list):
         rows += _figures_not_compared(figures, rows)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
@@ -177,7 +184,10 @@ def _answer_question(
     effect_and_df: tuple[Any, Any],
     names: Sequence[str],
 ) -> list[ComparedRow] | str:
-    """Return the comparisons that a question asks for, or a text that says why there are none."""
+    """Return the comparisons that answer a question, or a text that says why there are none.
+
+    For example, the question by engine gives a comparison per engine.
+    """
     subject, measure, role, by, cluster, is_total = question
     section = _ROLES[role][0]
     frames = []
@@ -233,7 +243,10 @@ def _select_own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[p
 
 
 def design_of(change: Change) -> tuple[Any, Any]:
-    """Return the design effect of a change between two rates, and its degrees of freedom."""
+    """Return the design effect of a change between two rates, and its degrees of freedom.
+
+    The design effect is the variance of the change, divided by that of independent answers.
+    """
     # The variance of the change, divided by that of as many independent answers; at least 1.
     sizes = change.size_before, change.size_after
     pooled = (change.before * sizes[0] + change.after * sizes[1]) / (sizes[0] + sizes[1])

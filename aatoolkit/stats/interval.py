@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.availability import Status, combine
+from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.cell_status import cells_of, combine_cells
 from aatoolkit.frame.groupby import By, as_floats, check_columns
@@ -29,9 +29,9 @@ from aatoolkit.stats.trace import (
     count_of,
     drawn,
     name_variables,
-    normal_quantile,
     plain_columns,
     plain_value,
+    quantile_of,
     setting,
     statistic,
     t_quantile,
@@ -73,9 +73,9 @@ def interval(
     )
     reasons, verdict_texts = [], []
     for group, (low, high, k) in enumerate(zip(lows, highs, cluster_counts, strict=True)):
-        state, why = sums.states[group], ""
+        why = ""
         if not sums.used_rows[group]:
-            why = str(state) if state.status != Status.AVAILABLE else "no answers"
+            why = str(sums.states[group])
         elif panel == "sampled" and k < MIN_CLUSTERS:
             why = (
                 f"{k:g} different values of {cluster} cannot say how much such values differ, "
@@ -128,7 +128,7 @@ def interval(
 
 
 def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd.DataFrame:
-    """Return the ends of Wilson's score interval of each row, as a frame."""
+    """Return Wilson's score interval of a rate in each row, as a frame with two columns."""
     check_columns(frame, [column])
     metadata = metadata_of(frame)
     rule, parts = rule_of(metadata, column)
@@ -159,7 +159,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     is_valid = has_counts & (numerators >= 0) & (numerators <= denominators)
     if has_counts.any() and not is_valid.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
-    rate, q = hits / trials, normal_quantile((1 + setting("level", level)) / 2)
+    rate, q = hits / trials, quantile_of(level)
     name_variables()
     low, high = (np.where(is_valid, bound, np.nan) for bound in wilson(rate, trials, q))
     bounds = plain_columns({f"{column}_low": low, f"{column}_high": high})
@@ -181,7 +181,7 @@ FROM_TABLE = "the interval of the rate, as the table has it"
 
 @dataclass(frozen=True)
 class Bounds:
-    """The ends and the method of the confidence interval of each row of a frame."""
+    """The confidence interval of each row of a frame: both ends, and the method in words."""
 
     low: Numbers
     high: Numbers
@@ -194,16 +194,15 @@ def bounds(
 ) -> Bounds:
     """Return the confidence interval of each row of a frame, for error bars.
 
-    With ``rows``, which have the same counts by prompt, the interval takes prompts as clusters.
+    ``rows`` is a frame with the same counts by prompt. If it is given, the interval allows for
+    answers to one prompt being alike. ``by`` are the columns by which ``frame`` groups these rows.
 
     Examples
     --------
     >>> import aatoolkit as aa
-    >>> data = aa.demo().read_all(sections=["overview", "prompts"], progress=False)
-    >>> engines = data["overview"]["overview_engines"]
-    >>> drawn = bounds(engines, "mention_rate", data["prompts"]["prompt_engines"], ["engine"])
-    >>> drawn.method.split(",")[0]
-    '95% interval for prompts like these'
+    >>> engines = aa.demo().read("overview")["overview_engines"]
+    >>> bounds(engines, "mention_rate").method
+    "Wilson's 95% interval, which takes answers for independent"
     """
     bound_columns = [f"{column}_low", f"{column}_high"]
     if all(name in frame.columns for name in bound_columns):
@@ -232,7 +231,10 @@ def bounds(
 def _prompt_bounds(
     frame: pd.DataFrame, column: str, rows: pd.DataFrame, by: list[str]
 ) -> Bounds | None:
-    """Return intervals with prompts as clusters; None if ``rows`` do not add up to ``frame``."""
+    """Return intervals that allow for similar answers to one prompt.
+
+    The result is None if the counts in ``rows`` do not add up to those of ``frame``.
+    """
     intervals = interval(rows, column, by=by or None, cluster=PROMPT)
     merged_frame = frame[by].merge(intervals, how="left" if by else "cross", on=by or None)
     pooled_values, frame_values = as_floats(merged_frame[column]), as_floats(frame[column])
@@ -244,6 +246,7 @@ def _prompt_bounds(
 
 
 def _bounds_of(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
+    """Return the columns with the lower and the upper end of an interval, as arrays."""
     return as_floats(frame[f"{column}_low"]), as_floats(frame[f"{column}_high"])
 
 
@@ -318,7 +321,10 @@ def stability(
 
 
 def _icc(y: Any, n: Any) -> Any:
-    """Return the intra-class correlation of repeated answers, e.g. to one prompt by one engine."""
+    """Return the intra-class correlation of repeated answers, e.g. to one prompt by one engine.
+
+    ``y`` has the number of hits of each combination of prompt and engine, ``n`` that of answers.
+    """
     # The estimator is by analysis of variance (Ridout, Demétrio & Firth, *Biometrics* 55, 1999).
     k, size = count_of(n), total_of(n)
     mean = total_of(y) / size
@@ -330,7 +336,11 @@ def _icc(y: Any, n: Any) -> Any:
 
 
 def _icc_interval(y: Numbers, n: Numbers, cluster_codes: Integers, level: float) -> list[float]:
-    """Return the two ends of the jackknife interval of the intra-class correlation."""
+    """Return both ends of the jackknife interval of the intra-class correlation.
+
+    ``y`` has the hits of each combination of prompt and engine, ``n`` the answers,
+    ``cluster_codes`` the number of the prompt.
+    """
     # The jackknife leaves out each cluster in turn. It works on the scale of
     # ½·log((1+(m-1)ρ)/(1-ρ)), for the correlation ρ and m answers to a combination (Fisher 1925,
     # §38), with Student's t: on this scale the standard error does not depend on ρ. A bootstrap
@@ -414,7 +424,7 @@ def samples(
     for run_count in run_counts:
         deff = 1 + (run_count - 1) * icc
         error = math.sqrt(rate * (1 - rate) * deff / run_count)
-        z = normal_quantile((1 + level) / 2)
+        z = quantile_of(level)
         prompts, half = max(MIN_CLUSTERS, math.ceil((z * error / margin) ** 2)) - 1, math.inf
         while half > margin:  # Student's t takes a few more
             prompts += 1

@@ -41,6 +41,7 @@ from aatoolkit.stats.sums import (
 from aatoolkit.stats.trace import (
     Integers,
     Numbers,
+    Row,
     column_values,
     count_of,
     drawn,
@@ -149,7 +150,10 @@ def rank(
 
 
 def _contributions(sums: ClusterSums) -> Numbers:
-    """Return by how much each cluster (e.g. prompt) moves the value of each member (e.g. brand)."""
+    """Return by how much each cluster (e.g. prompt) moves the value of each member (e.g. brand).
+
+    The result has a row per cluster and a column per member; columns have the mean 0.
+    """
     # The variances of the differences between members are computed from it; the columns have mean
     # 0.
     y, n = np.zeros((2, len(sums.labels), len(sums.groups)))
@@ -165,9 +169,10 @@ def _contributions(sums: ClusterSums) -> Numbers:
 def _scaled_differences(
     contributions: Numbers, values: Numbers, is_ranked: Any, level: float
 ) -> tuple[Numbers, float]:
-    """Return members' differences divided by their critical values, and the critical p-value.
+    """Return all differences between members in units of their critical value.
 
-    A scaled difference above 1 is significant.
+    A scaled difference above 1 is significant. ``contributions`` has a row per cluster, such as a
+    prompt, and a column per member, such as a brand. The second result is the critical p-value.
     """
     # The critical p-value allows for all pairs: it is that of the largest standardised difference
     # in a multiplier bootstrap over clusters. Each difference is tested by Student's t with the
@@ -219,7 +224,6 @@ def concentration(
     by_columns = grouping_columns(by)
     flat_frame = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat_frame)
-    check_columns(flat_frame, [column, *by_columns])
     groups = group(flat_frame, by_columns, True)
     is_undeclared = not (metadata.holds(column) or metadata.is_lost(column))
     (count_plan,) = plan(
@@ -277,8 +281,12 @@ def concentration(
 _SUFFIXES = ("", "_low", "_high")
 
 
-def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
-    """Return the concentration of counts, with bootstrap intervals, as a dict by result column."""
+def _concentration_of(c: Any, n: Any, top: int, level: float) -> Row:
+    """Return the concentration of counts, with intervals, as a dict by result column.
+
+    ``c`` has the count of each member, ``n`` is their sum, ``top`` the number of members in the top
+    share.
+    """
     counts, size = plain_value(c), int(number(n))
     largest = take(c, np.argsort(counts, kind="stable")[-top:])
     hhi, top_share = (total_of(c**2) - n) / (n * (n - 1)), total_of(largest) / n
@@ -314,7 +322,7 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
 def _top_share_lower_bound(
     counts: Numbers, top: int, rng: np.random.Generator, level: float
 ) -> float:
-    """Return the lower bound of the share that the ``top`` largest members have of the total."""
+    """Return the lower bound of the share of the ``top`` largest members in the total."""
     # In a sample the largest members are partly the largest by chance. So they are found in a
     # random half of the sample, and their share is taken in the other half. This is repeated for
     # many halves.
@@ -373,8 +381,8 @@ def overlap(
 
 def _compare_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
-) -> list[dict[str, Any]]:
-    """Return one row per pair of members, such as engines: how much their answers overlap."""
+) -> list[Row]:
+    """Return a row for each pair of members, such as two engines: how much answers overlap."""
     coded_answers, members, prompts = _encode_answers(flat_frame, column, between, cluster, repeat)
     if len(members) > MAX_LISTS:
         reason = f"{len(members)} different ones; {MAX_LISTS} are the most: choose some first"
@@ -455,7 +463,10 @@ def _compare_answers(
 
 
 def mean_of(values: Any, level: Any, name: str) -> Change:
-    """Return the mean over prompts as a `Change`, with its interval and p-value by Student's t."""
+    """Return the mean over prompts as a `Change`, with its interval and p-value by Student's t.
+
+    ``name`` is its name in formulas.
+    """
     sample, plain_values = estimate_sample(values, values * 0 + 1, name), plain_value(values)
     error, k = np.sqrt(sample.variance), sample.clusters
     if len(plain_values) < MIN_CLUSTERS or not varies(error, np.abs(plain_values).max()):
@@ -466,7 +477,7 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
 def _encode_answers(
     flat_frame: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
-    """Return answers as integer codes, and the names of the members (e.g. engines) and prompts."""
+    """Return answers as integer codes, the names of members (e.g. engines), and the prompts."""
     rows = flat_frame.loc[flat_frame[column].notna(), [cluster, between, repeat, column]]
     for name in (between, cluster, repeat):
         refuse_missing(name, rows[name].isna())
@@ -482,7 +493,11 @@ def _encode_answers(
 def _overlap_of_prompt(
     answer: pd.Series, member: pd.Series, value: pd.Series, member_count: int
 ) -> tuple[Numbers, Integers]:
-    """Return the mean Jaccard index of each pair of members in a prompt, and answers per member."""
+    """Return the mean Jaccard index of each pair of members, and the answers of each member.
+
+    The three Series have an entry per row of one prompt: its answer, its member (e.g. engine) and
+    its value (e.g. a domain).
+    """
     _, first_rows, row_positions = np.unique(answer, return_index=True, return_inverse=True)
     distinct_values, column_positions = np.unique(value, return_inverse=True)
     has_value = np.zeros(

@@ -282,7 +282,9 @@ def result(
 ) -> pd.DataFrame:
     """Return the frame of a result, with the columns that `TABLES` declares for the statistic.
 
-    ``values`` has columns or rows; ``texts`` fill the placeholders in `TABLES`.
+    ``verb`` is the name of the statistic. ``values`` has its columns, or its rows as dicts.
+    ``inputs`` has the metadata of the input frames, ``state`` says whether these were measured.
+    ``texts`` fill the placeholders in `TABLES`.
     """
     change_unit = _UNITS["points"] if unit == FRACTION else unit
     texts |= {"unit": unit or "-", "change": change_unit or "-", "level": f"{level:.0%}"}
@@ -364,8 +366,7 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, shown_columns: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return marks (none) and remarks below a result: the reasons for verdicts "cannot say", and
-    which rows were paired."""
+    """Return no marks, and the lines below a result: why verdicts are "cannot say"."""
     remarks = []
     if {"verdict", "why"} <= {*frame} and "why" not in shown_columns:
         is_unanswered = equals_text(frame["verdict"], "cannot say")
@@ -388,11 +389,12 @@ def equals_text(values: pd.Series, text: str) -> np.ndarray:
 
 
 def _is_column(values: object) -> bool:
+    """Return whether a value is a list or array of cells, not a single cell."""
     return isinstance(values, Iterable) and not isinstance(values, str)
 
 
 def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
-    """Return values as a Series of ``dtype``."""
+    """Return values as a Series of ``dtype``; "date" stands for days."""
     if dtype == "date":
         day_column = pd.Series(pd.to_datetime(list(values)))
         return day_column.dt.tz_localize(None).astype("datetime64[us]")
@@ -402,7 +404,10 @@ def column_of(values: Iterable[Any], dtype: Any) -> pd.Series:
 
 
 def _column_state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
-    """Return the availability of a result's column, i.e. whether its values were measured."""
+    """Return the availability of a result's column, i.e. whether its values were measured.
+
+    ``state`` is that of the input; ``cause`` is why values are missing if the input was measured.
+    """
     has_value = values.notna()
     if not len(values) or has_value.all():
         return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED
@@ -411,7 +416,7 @@ def _column_state(values: pd.Series, state: Availability, cause: Cause) -> Avail
 
 
 def refusal(column: str, verb: str, why: str) -> AvailabilityError:
-    """Return the error that says why a statistic cannot be computed for a column."""
+    """Return the error that a statistic, such as "interval", cannot be computed for a column."""
     return AvailabilityError(f"{column} has no {verb}: {why}", columns={column: why})
 
 

@@ -34,7 +34,7 @@ from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import FRACTION, NONE, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
-from aatoolkit.stats.trace import GroupSums, Integers, Numbers, leaf, trace_frame
+from aatoolkit.stats.trace import GroupSums, Integers, Numbers, Row, leaf, trace_frame
 
 Rules = Mapping[str, Aggregation | str]
 
@@ -92,42 +92,56 @@ class ClusterSums:
             for position, row in enumerate(rows.itertuples(index=False, name=None))
         }
 
-    def row(self, pair: int) -> dict[str, Any]:
-        """Return the label of the cluster as a dict; without clusters, the key of the group."""
+    def row(self, pair: int) -> Row:
+        """Return the cluster of a sum as a dict, such as ``{"prompt_id": "p1"}``.
+
+        ``pair`` is the position of the sum in ``y`` and ``n``. Without clusters, the result is the
+        key of the group.
+        """
         if self.cluster_column:
             return {self.cluster_column: self.labels[self.cluster[pair]]}
         return self.group_row(self.group[pair])
 
-    def group_row(self, group: int) -> dict[str, Any]:
+    def group_row(self, group: int) -> Row:
         """Return the key of a group as a dict from column to value."""
         return {str(name): value for name, value in self.groups.keys.iloc[group].items()}
 
     @property
     def by_group(self) -> GroupSums:
-        """A `GroupSums` object, which sums numbers over the clusters of each group."""
+        """An object that sums numbers over the clusters, such as prompts, of each group."""
         return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
-        """Map the label of each cluster in a group to its position in ``y`` and ``n``."""
+        """Map each cluster in a group, such as a prompt id, to its position in ``y`` and ``n``."""
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
         labels = self.labels[self.cluster[start:end]].tolist()
         return dict(zip(labels, range(start, end), strict=True))
 
     def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
-        """Return the numerators and the denominators at the positions ``pairs``, by default all."""
+        """Return numerators and denominators as two arrays, with an element per cluster.
+
+        ``pairs`` are the positions to take, by default all. ``suffix`` is added to the names ``y``
+        and ``n`` in formulas.
+        """
         positions = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 
         def traced_part(values: Numbers, name: str, is_denominator: bool) -> Any:
-            def explain(tracer: Any, position: int) -> Any:
-                return tracer.total(self, name, int(positions[position]), is_denominator)
-
-            return leaf(name, values[positions], explain)
+            return leaf(
+                name,
+                values[positions],
+                lambda tracer, position: tracer.total(
+                    self, name, int(positions[position]), is_denominator
+                ),
+            )
 
         return traced_part(self.y, f"y{suffix}", False), traced_part(self.n, f"n{suffix}", True)
 
 
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Return, for both of two frames, the positions of the clusters (e.g. prompts) they share."""
+    """Return the positions of the clusters, such as prompts, that both frames have.
+
+    Each of ``sides`` maps the clusters of one frame to their positions.
+    """
     return [[pairs[label] for label in sides[0] if label in sides[1]] for pairs in sides]
 
 
@@ -142,7 +156,8 @@ def cluster_sums(
 ) -> ClusterSums:
     """Sum a column's numerators and denominators by group and by cluster, such as prompt.
 
-    Without ``cluster``, each row is its own cluster.
+    Without ``cluster``, each row is its own cluster. ``allow_counts`` says whether the column may
+    be a count, which has no denominator.
     """
     flat_frame = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat_frame)
@@ -210,7 +225,10 @@ def cluster_sums(
 
 
 def refuse_missing(column: str, is_missing: Any) -> None:
-    """Raise `AvailabilityError` if a row with a value has no value in ``column``."""
+    """Raise `AvailabilityError` if a row with a number has no value in ``column``.
+
+    ``is_missing`` is a boolean mask of such rows.
+    """
     if count := int(is_missing.sum()):
         reason = f"{count} rows with a value have no {column}; drop them, or name another column"
         raise AvailabilityError(
@@ -221,7 +239,10 @@ def refuse_missing(column: str, is_missing: Any) -> None:
 def _group_states(
     cells: Any, groups: Groups, is_used: Any, totals: ResponseTotals | None
 ) -> list[Availability]:
-    """Return the availability of each group, i.e. whether its numbers were measured."""
+    """Return the availability of each group, i.e. whether its numbers were measured.
+
+    ``is_used`` is a boolean mask of the rows with a number.
+    """
     state_codes, states = groups.combined(cells)
     used_rows, expected_rows = groups.count(is_used), groups.count(cells.applicable)
     group_states = []
@@ -242,7 +263,7 @@ SEVERAL = "one answer can hold several of what it is a share of, so nothing says
 
 
 def without_counts(rule: Aggregation) -> str:
-    """Return the text that an aggregation rule has no numerator and denominator."""
+    """Return the text that a rule has no numerator and denominator, e.g. a sum."""
     return f"its rule ({rule}) has no numerator and denominator"
 
 
@@ -299,9 +320,10 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
 def window_before(
     now: pd.DataFrame, before: pd.DataFrame | None, measure: str, rules: Rules | None
 ) -> tuple[pd.DataFrame, Rules | None, str]:
-    """Return the frame to compare ``now`` with, its rules, and why they cannot be compared (or "").
+    """Return the frame that ``now`` is compared with, its rules, and why they cannot be compared.
 
-    Without ``before``, the frame is made of columns of ``now`` such as ``previous_rank``.
+    The last is "" if they can. Without ``before``, the frame is made of columns of ``now`` such as
+    ``previous_rank``.
     """
     flat_frame = flattened(now)
     check_columns(flat_frame, [measure])
@@ -342,7 +364,10 @@ def window_before(
 
 
 def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
-    """Return a column's aggregation rule and the columns of its numerator and denominator."""
+    """Return a column's aggregation rule, and the columns of its numerator and denominator.
+
+    The second result is ``("",)`` if the frame lacks one of these columns.
+    """
     declaration, table = declared(metadata.columns[measure]), metadata.columns[measure].table
     rule = declaration.aggregate if declaration else NONE
     name_by_declared = {
@@ -372,7 +397,11 @@ def pairing(
     cluster: str | None,
     prompt: str,
 ) -> tuple[str | None, str | None]:
-    """Return the column of pairs and the column of clusters; at least one of them is None."""
+    """Return the column by which clusters are paired, and the column of unpaired clusters.
+
+    At least one of them is None. ``pair`` and ``cluster`` are what the user asked for. By default,
+    prompts are paired if both frames have some in common; ``prompt`` is their column.
+    """
     # By default prompts: pairs if the frames share prompts, else clusters.
     frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
     for frame in frames:
@@ -387,7 +416,7 @@ def pairing(
 
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
-    """Return the two hosts that are compared, or else ``now`` and ``before``."""
+    """Return the names of both sides: their hosts if these differ, else ``now`` and ``before``."""
     hosts, hosts_before = (
         {source.host for metadata in side for source in metadata.sources} for side in (now, before)
     )
@@ -401,7 +430,7 @@ def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) ->
 
 
 def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
-    """Return a text that says which answers two frames share; empty if they share none."""
+    """Return a text that says which answers two frames share; "" if they share none."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
     is_same_in_rows = _is_of_same_answers(sides[0], measure)
     overlaps = [

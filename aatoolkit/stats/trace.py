@@ -24,6 +24,8 @@ from aatoolkit.metadata.recorded import recorded
 
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Row = dict[str, Any]
+"""A row of a result, or the key of a row: a dict from columns to values."""
 T = TypeVar("T")
 P = ParamSpec("P")
 _MAX_STEPS = 200
@@ -42,7 +44,10 @@ TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
 
 
 def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorate a statistic so that its results record the call that made them."""
+    """Decorate a statistic, so that its results remember the call that made them.
+
+    ``verb`` is its name, ``inputs`` are the names of its arguments that are frames.
+    """
     return lambda function: recorded(verb, *inputs)(np.errstate(all="ignore")(function))
 
 
@@ -81,6 +86,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return Traced(value if value.ndim else value.item(), "where", args)
 
     def _refuse(self, *_: object) -> Any:
+        """Raise `TypeError`: as a plain number, it would forget its formula."""
         raise TypeError("a traced number is no plain one: it would lose what it was computed from")
 
     __float__ = __int__ = __iter__ = __len__ = __array__ = _refuse
@@ -109,7 +115,10 @@ def number(value: Any) -> float:
 
 
 def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of numbers to accept `Traced` ones, which remember their formula."""
+    """Decorate a function of numbers, so that it also takes `Traced` numbers.
+
+    Its result then remembers its formula.
+    """
 
     @wraps(function)
     def call(*args: Any) -> Any:
@@ -125,43 +134,58 @@ def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def named(result: T, suffix: str = "") -> T:
-    """Name a dataclass's unnamed `Traced` numbers after its fields, and return the dataclass."""
+    """Name the `Traced` numbers in a dataclass after its fields, and return the dataclass.
+
+    ``suffix`` is added to each name. Numbers that have a name keep it.
+    """
     name_all(**{f"{name}{suffix}": value for name, value in vars(result).items()})
     return result
 
 
 def name_all(**values: Any) -> None:
-    """Name the unnamed `Traced` numbers, which remember their formula, by their keywords."""
+    """Name each `Traced` number by its keyword; numbers that have a name keep it."""
     for name, value in values.items():
         if isinstance(value, Traced) and not value.name:
             value.name = name
 
 
 def name_variables() -> None:
-    """Name the caller's `Traced` numbers, which remember their formula, after their variables."""
+    """Name the `Traced` numbers in the calling function after its variables.
+
+    Formulas of explanations use these names.
+    """
     if TRACER.get() is not None:
         name_all(**sys._getframe(1).f_locals)
 
 
 def setting(name: str, value: Any) -> Any:
-    """Return an argument of a statistic; it carries its name while formulas are recorded."""
+    """Return an argument of a statistic, such as the level, under its name in formulas.
+
+    While a result is explained, the value is a `Traced` number; otherwise it is unchanged.
+    """
     return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 
 def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Return a random number; it carries its description while formulas are recorded."""
+    """Return a random number; while a result is explained, it carries its description.
+
+    ``inputs`` are the numbers that it was drawn from.
+    """
     if TRACER.get() is None:
         return value
     return Traced(value, DRAWN, inputs, name, description=description)
 
 
 def alias(name: str, value: Any) -> Any:
-    """Return a number under another name, if it is `Traced`, i.e. remembers its formula."""
+    """Return a `Traced` number under another name; return any other number unchanged."""
     return Traced(value.value, ALIAS, (value,), name) if isinstance(value, Traced) else value
 
 
 def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
-    """Return input numbers; they carry their explanation while formulas are recorded."""
+    """Return the input numbers of a statistic; while it is explained, each can be explained.
+
+    ``explain(tracer, position)`` then returns the explanation of one of them.
+    """
     tracer = TRACER.get()
     if tracer is None:
         return values
@@ -175,16 +199,24 @@ def traced_to_rows(
     columns: Sequence[str],
     origin_of: Callable[[int], tuple[Any, ...]],
 ) -> Any:
-    """Return numbers; they carry the rows that they come from while formulas are recorded."""
+    """Return numbers; while a result is explained, each names the rows that it comes from.
 
-    def explain(tracer: Any, position: int) -> Any:
-        return tracer.rows(name, values[position], frame, columns, *origin_of(position))
-
-    return leaf(name, values, explain)
+    ``origin_of(position)`` returns the positions of these rows in ``frame``, and a text.
+    """
+    return leaf(
+        name,
+        values,
+        lambda tracer, position: tracer.rows(
+            name, values[position], frame, columns, *origin_of(position)
+        ),
+    )
 
 
 def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
-    """Return cells of a column as floats; they carry their position while formulas are recorded."""
+    """Return the cells of a column in ``rows`` as floats.
+
+    While a result is explained, each carries its position in the frame.
+    """
     values = as_floats(frame[column])[rows]
     return traced_to_rows(
         name, values, frame, (column,), lambda position: ([int(rows[position])], column)
@@ -197,7 +229,11 @@ def trace_frame(
     rows: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return ``frame``, after recording for explanations that its cells come from ``source``."""
+    """Return ``frame`` unchanged; for explanations, record that it was made from ``source``.
+
+    ``rows`` are the positions that were taken, by default all. ``names`` maps columns to their old
+    names.
+    """
     tracer = TRACER.get()
     if tracer is not None:
         tracer.derive(frame, source, rows, names or {})
@@ -205,20 +241,23 @@ def trace_frame(
 
 
 def plain_columns(values: Mapping[str, Any], order: Any = None) -> Mapping[str, Any]:
-    """Return the columns of a result as plain numbers, after recording them for explanations."""
+    """Return the columns of a result as plain numbers, and record them for explanations.
+
+    ``order`` has the positions of the rows after sorting, if they are sorted.
+    """
     tracer = TRACER.get()
     return values if tracer is None else tracer.keep(values, order)
 
 
 def take(values: Any, index: Any) -> Any:
-    """Return ``values[index]``, also of a `Traced` array, which remembers its formula."""
+    """Return ``values[index]``; a `Traced` array remembers from where."""
     if not isinstance(values, Traced):
         return values[index]
     return Traced(values.value[index], TAKEN, (values,), index=np.atleast_1d(index))
 
 
 def total_of(values: Any) -> Any:
-    """Return the sum of numbers of the clusters, such as prompts, in one group."""
+    """Return the sum of numbers; each is of one cluster, such as a prompt, in one group."""
     plain_values = np.atleast_1d(plain_value(values))
     is_finite = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
     total = np.float64(math.fsum(plain_values.tolist()) if is_finite else plain_values.sum())
@@ -226,7 +265,7 @@ def total_of(values: Any) -> Any:
 
 
 def count_of(values: Any) -> Any:
-    """Return the length of ``values``, i.e. the number of clusters in one group, as a float."""
+    """Return the number of ``values`` as a float; each is of one cluster, such as a prompt."""
     size = np.float64(np.size(plain_value(values)))  # as one less may be 0, and a divisor
     return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
 
@@ -249,7 +288,7 @@ class GroupSums:
 
     group: Integers
     size: int
-    key_of: Callable[[int], dict[str, Any]] | None = None
+    key_of: Callable[[int], Row] | None = None
 
     def total(self, values: Any) -> Any:
         """Return the sum of ``values`` over the clusters of each group."""
@@ -266,13 +305,17 @@ class GroupSums:
         return take(values, self.group)
 
     def _trace(self, values: Any, sums: Numbers, op: str) -> Any:
+        """Return ``sums``; if ``values`` are `Traced`, they remember what they are sums of."""
         if not isinstance(values, Traced):
             return sums
         return Traced(sums, op, (values,), index=self.group, cells=self.key_of)
 
 
 def named_parts(node: Traced, position: int | None) -> Iterator[tuple[Traced, int | None]]:
-    """Yield the named numbers in a formula, each once, with the positions of used elements."""
+    """Yield the named numbers in a formula, each once, with their positions in arrays.
+
+    ``node`` is the result of the formula, ``position`` the element that is explained.
+    """
     seen_keys = set()
     pending_operands = [*reversed(_operands(node, position))]
     while pending_operands:
@@ -290,6 +333,7 @@ def named_parts(node: Traced, position: int | None) -> Iterator[tuple[Traced, in
 
 
 def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]]:
+    """Return the operands of a `Traced` number, each with its position if it is an array."""
     if node.op == TAKEN:
         index = node.index if position is None else [node.index[position]]
         return [(node.args[0], int(element)) for element in index]
@@ -303,6 +347,7 @@ def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]
 
 def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
     # Of ``where``, only the operand that the condition chose.
+    """Return the operands of a `Traced` number; of ``np.where``, only the one that was chosen."""
     if node.op != "where":
         return node.args
     condition = np.asarray(plain_value(node.args[0]))
@@ -325,7 +370,10 @@ def _short_text(value: Any) -> str:
 def _write_formula(
     node: Any, position: int | None, *, in_numbers: bool, is_outermost: bool = False
 ) -> tuple[str, int]:
-    """Return a formula as text, with the precedence of its outermost operator."""
+    """Return a formula as text, and the precedence of its outermost operator.
+
+    An operand is put in brackets if its precedence is too low.
+    """
     # An operand is put in brackets if its precedence is too low.
     op = node.op if isinstance(node, Traced) else ""
     is_sum = op in (TOTAL, COUNT, STACKED, COUNTED)
@@ -370,7 +418,10 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(56)
 
 
 def _tail_and_density(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
-    """Compute P(T > t) of Student's t for t ≥ 0, and the density at t."""
+    """Compute P(T > t) of Student's t for t ≥ 0, and the density at t.
+
+    ``df`` are the degrees of freedom.
+    """
     # With x = √df·sinh(v) the density is cosh(v)⁻ᵈᶠ, up to a constant, which is found by the same
     # integral from 0. The function is smooth and falls to 0 so soon that Gauss-Legendre quadrature
     # gives fifteen digits.
@@ -392,6 +443,11 @@ def _tail_and_density(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
 def normal_quantile(probability: float) -> float:
     """Return the quantile of the standard normal distribution."""
     return _NORMAL_DIST.inv_cdf(probability)
+
+
+def quantile_of(level: float) -> Any:
+    """Return the normal quantile for a two-sided interval, such as 1.96 for the level 0.95."""
+    return normal_quantile((1 + setting("level", level)) / 2)
 
 
 @traceable

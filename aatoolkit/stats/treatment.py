@@ -195,10 +195,7 @@ def effect(
         raise ArgumentError(
             f"{len(shared_prompts)} {cluster} are both treated and control, such as {examples}"
         )
-    row_days = pd.to_datetime(flat_frame[date])
-    row_days = (
-        row_days.dt.tz_localize(None) if row_days.dt.tz is not None else row_days
-    ).dt.normalize()
+    row_days = pd.to_datetime(flat_frame[date]).dt.tz_localize(None).dt.normalize()
     dated_frame = trace_frame(flat_frame.assign(**{date: row_days}), series)
     sums = cluster_sums(dated_frame, column, date, cluster, rules)
     group_dates = pd.to_datetime(sums.groups.keys[date])
@@ -241,7 +238,10 @@ def effect(
 
 
 def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
-    """Return an effect or a check as a `Comparison`, from which `judge` makes the verdict."""
+    """Return an effect or a check as a `Comparison`, from which `judge` makes the verdict.
+
+    ``cluster`` is the column of prompts.
+    """
     shortages = [
         f"{change.mean_change.clusters:.0f} {group} {cluster} have answers before and after"
         for group, change in estimate.sides.items()
@@ -270,7 +270,10 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
 def _selected_prompts(
     flat_frame: pd.DataFrame, cluster: str, selection: Selection, group: str
 ) -> set[Any]:
-    """Return the prompts of a group from the user's ``treated`` or ``control`` argument."""
+    """Return the prompts of a group from the user's ``treated`` or ``control`` argument.
+
+    ``selection`` is that argument; ``group`` names the group in errors.
+    """
     conditions = selection if isinstance(selection, Mapping) else {cluster: selection}
     check_columns(flat_frame, [str(name) for name in conditions])
     mask = np.ones(len(flat_frame), bool)
@@ -293,7 +296,7 @@ def _selected_prompts(
 
 @dataclass(frozen=True)
 class PromptDays:
-    """The numerators y and denominators n of one group, with an entry per prompt and day."""
+    """Numerators y and denominators n of one group, with an entry per prompt and day."""
 
     group: str
     prompt: Integers
@@ -303,7 +306,7 @@ class PromptDays:
     prompts: int  # the number of all prompts
 
     def select(self, mask: Any) -> PromptDays:
-        """Return the entries that ``mask`` selects."""
+        """Return the entries where the boolean ``mask`` is true."""
         positions = np.flatnonzero(mask)
         day, y, n = (take(values, positions) for values in (self.day, self.y, self.n))
         return PromptDays(self.group, self.prompt[mask], day, y, n, self.prompts)
@@ -342,7 +345,11 @@ class DoubleDifference:
 def _prompt_days_of_group(
     sums: ClusterSums, group: str, prompts: set[Any], dates: pd.Series, day: pd.Timestamp
 ) -> PromptDays:
-    """Return a group's numerators and denominators by prompt and day; ``day`` is day 0."""
+    """Return a group's numerators and denominators by prompt and day.
+
+    ``dates`` has the date of each group of ``sums``; days count from ``day``, the day of the
+    action.
+    """
     positions = sums.labels.get_indexer(pd.Index(list(prompts)))
     pairs = np.flatnonzero(np.isin(sums.cluster, positions))
     days_from_action = (dates - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
@@ -359,7 +366,10 @@ def _prompt_days_of_group(
 def _difference_of_groups(
     kind: str, day: pd.Timestamp | None, changes: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
-    """Return the difference between the changes of two groups, with Welch's test."""
+    """Return the difference between the changes of two groups, with Welch's test.
+
+    ``kind`` is "effect", or the name of a check such as "placebo".
+    """
     sides = dict(zip(GROUPS, changes, strict=True))
     for name, side in sides.items():
         name_all(
@@ -398,7 +408,10 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
 def _placebo_checks(
     panels: Sequence[PromptDays], day: pd.Timestamp, level: Any
 ) -> list[DoubleDifference]:
-    """Return the checks on the days before an action: a trend and placebo effects."""
+    """Return the checks on the days before an action: a trend and placebo effects.
+
+    ``day`` is the day of the action.
+    """
     panels_before = [panel.select(panel.days < 0) for panel in panels]
     days = np.unique(np.concatenate([panel.days for panel in panels]))
     days_before, days_after = days[days < 0], days[days >= 0]
@@ -422,7 +435,10 @@ def _placebo_checks(
 
 
 def slope_within(panels: Sequence[PromptDays], days_between: Any) -> GroupChange:
-    """Return the mean linear trend within prompts, as the change over ``days_between`` days."""
+    """Return the mean linear trend within prompts, as the change over ``days_between`` days.
+
+    ``panels`` are the periods of one group; each has its own level, and all share the trend.
+    """
     sums = []
     for panel in panels:
         size, total = panel.by_prompt(panel.n), panel.by_prompt(panel.y)
@@ -459,7 +475,10 @@ def _reason_to_doubt(
     is_rate: bool,
     level: float,
 ) -> str:
-    """Return why an effect is doubtful, e.g. since the groups differed before; "" if it is not."""
+    """Return why an effect is doubtful, e.g. as the groups differed before; "" if it is not.
+
+    ``estimates`` has the effect and then its checks, ``p_values`` their p-values.
+    """
     effect_estimate, *checks = estimates
     failed_checks = [
         estimate.kind + (f" of {estimate.day:%Y-%m-%d}" if estimate.day is not None else "")

@@ -27,6 +27,7 @@ from aatoolkit.study.files import (
     SHA256,
     UNREADABLE,
     FolderFiles,
+    JsonObject,
     format_json,
     open_files,
     parse_json,
@@ -93,7 +94,10 @@ class StudyDiff:
 
 
 def sentences(changes: pd.DataFrame) -> list[str]:
-    """Return sentences on the largest differences, at most `MAX_LISTED`."""
+    """Return sentences on the largest differences, at most `MAX_LISTED`.
+
+    ``changes`` has rows as in `StudyDiff.changes`.
+    """
     # The size of a change is relative to the largest change in the same column.
     lines = []
     magnitudes = changes["change"].abs()
@@ -220,7 +224,7 @@ def compare(before: Study, after: Study) -> StudyDiff:
             same_count += 1
             continue
         record = first or second_records[key]
-        location: dict[str, Any] = {
+        location: JsonObject = {
             "host": record.host,
             "section": SCOPE_OPTIONS if record.scope is None else record.section,
             "scope": record.scope and record.scope._to_query(),
@@ -276,6 +280,8 @@ def key_of(*frames: pd.DataFrame) -> list[str]:
 # -- named results ---------------------------------------------------------------------------------
 
 _MAX_LENGTH = 100
+ResultList = dict[str, JsonObject]
+"""The entries of ``results.json`` by name of result: hash, number of rows and versions."""
 
 
 class Results(MutableMapping[str, pd.DataFrame]):
@@ -296,7 +302,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun_files(self) -> FolderFiles | None:
-        """The files of results in this process if it is a rerun; else None."""
+        """The files to which a rerun writes its results; None if this process is no rerun."""
         study_path, folder = path_of_rerun(), path_of_rerun(RERUN_RESULTS)
         if not study_path or not folder or open_files(study_path).read(SEAL) != self._study._seal():
             return None
@@ -332,6 +338,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return frame
 
     def _digest(self, name: str) -> str:
+        """Return the hash of a result; raise `ItemNotFound` if there is none of this name."""
         hashes = self.hashes
         if name not in hashes:
             note = "; a rerun computes its results anew" if self._rerun_files else ""
@@ -376,7 +383,7 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     return frame
 
 
-def _update_result_list(folder: Path, name: str, entry: dict[str, Any] | None) -> None:
+def _update_result_list(folder: Path, name: str, entry: JsonObject | None) -> None:
     """Set the entry of a result in ``results.json``, or remove it if ``entry`` is None."""
     results = results_in(folder)
     old_entry = results.pop(name, None)
@@ -401,10 +408,10 @@ def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
     _update_result_list(folder, name, entry)
 
 
-def parse_results(data: bytes) -> dict[str, dict[str, Any]] | None:
+def parse_results(data: bytes) -> ResultList | None:
     """Return the entries of ``results.json`` by name of result; None if the text is damaged."""
 
-    def read_results(body: Any) -> dict[str, dict[str, Any]] | None:
+    def read_results(body: Any) -> ResultList | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
         is_valid = all(SHA256.fullmatch(row["hash"]) for row in results.values())
         return results if is_valid and len(results) == len(body["results"]) else None
@@ -412,7 +419,7 @@ def parse_results(data: bytes) -> dict[str, dict[str, Any]] | None:
     return parse_json(data, read_results, "results")
 
 
-def results_in(folder: Path) -> dict[str, dict[str, Any]]:
+def results_in(folder: Path) -> ResultList:
     """Return the entries of ``results.json`` in a folder, by name of result."""
     file = folder / RESULTS
     return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
@@ -439,7 +446,7 @@ def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
 
 @dataclass(frozen=True)
 class ResultComparison:
-    """The comparison of a sealed result, i.e. of one stored in the study, with that of a rerun.
+    """The comparison of a result that was stored in a study with that of a rerun.
 
     Attributes
     ----------
@@ -459,7 +466,7 @@ class ResultComparison:
 def compare_results(
     name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare a sealed result with that of a rerun; one of the two may be None."""
+    """Compare a stored result with that of a rerun; either may be None."""
     # Rows match by the key columns; without a key, by the named index levels; else by position.
     if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
         status = "new" if sealed is None else "missing" if rerun is None else "same"

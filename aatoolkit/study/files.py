@@ -40,6 +40,7 @@ from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
 
 T = TypeVar("T")
+JsonObject = dict[str, Any]
 
 STUDY = "study.json"
 MANIFEST = "manifest.jsonl"
@@ -90,7 +91,9 @@ def result_file(digest: str) -> str:
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Return whether a file of this name can be in a study, or in its folder ``folder``.
+    """Return whether a file of this name can be in a study.
+
+    With ``folder``, the file must be in this folder of the study.
 
     Examples
     --------
@@ -101,9 +104,9 @@ def is_study_file(name: str, folder: str = "") -> bool:
 
 
 def parse_json(data: bytes, parse: Callable[[Any], T], kind: str = "") -> T | None:
-    """Return ``parse(value)`` for the JSON value in a study's file; None if the text is damaged.
+    """Return ``parse(value)`` for the JSON value in a study's file; None if it is damaged.
 
-    ``kind`` is the format that the text must have.
+    ``kind`` is the format that the file must name.
     """
     try:
         body = decode.decode(data)
@@ -114,7 +117,10 @@ def parse_json(data: bytes, parse: Callable[[Any], T], kind: str = "") -> T | No
 
 
 def format_json(kind: str, **content: Any) -> bytes:
-    """Return ``content`` as the text of a JSON file of a study, with its format and version."""
+    """Return ``content`` as the bytes of a JSON file of a study.
+
+    ``kind`` is the format that the file names.
+    """
     body = {"format": f"aatoolkit-{kind}", "version": VERSION, **content}
     return f"{canonical_json(body)}\n".encode()
 
@@ -156,16 +162,13 @@ class FolderFiles:
     def read(self, name: str) -> bytes:
         """Return the content of the file ``name``."""
         file = self.path / name
-        # If the file was replaced by a link or a pipe meanwhile, it is not followed or waited for.
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         try:
             if file.parent != self.path and not stat.S_ISDIR(os.lstat(file.parent).st_mode):
                 problem = "is behind a link"
             elif not (is_study_file(name) and stat.S_ISREG(os.lstat(file).st_mode)):
                 problem = "is not a regular file of a study"
             else:
-                handle = os.open(file, flags | getattr(os, "O_BINARY", 0))
-                with open(handle, "rb") as stream:
+                with open(file, "rb") as stream:
                     data = stream.read(MAX_FILE + 1)
                 if len(data) <= MAX_FILE:
                     return data
@@ -222,7 +225,7 @@ StudyFiles = FolderFiles | ZipFiles
 
 
 def pack(files: StudyFiles, path: Path) -> Path:
-    """Write the files of a study into one zip file, atomically, and return its path."""
+    """Write the files of a study to one zip file, completely or not at all; return its path."""
     # They are not compressed, as the output of compressors differs between versions.
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as zip_file:
@@ -397,11 +400,11 @@ class Record:
         return self.url, self.fetched_at, self.status, self.sha256
 
     def response(self, body: bytes) -> Response:
-        """Return the recorded response with its body."""
+        """Return the recorded response with its body, whose bytes are ``body``."""
         return Response(self.request, self.status, self.headers, self.fetched_at, body)
 
     def payload(self, body: bytes) -> Payload:
-        """Return the recorded response with its body as a `Payload`."""
+        """Return the recorded response as a `Payload`, the form in which clients return it."""
         return Payload._of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
@@ -473,7 +476,11 @@ class Record:
 def parse_lines(
     data: bytes, previous_hash: str | None = None, first_number: int = 1
 ) -> list[Record]:
-    """Return the records in a manifest; raise `StudyError` if a line is damaged or missing."""
+    """Return the records in a manifest, i.e. in the list of all responses of a study.
+
+    It raises `StudyError` if a line is damaged or missing. ``previous_hash`` is the hash of the
+    line before, and ``first_number`` the number of the first line.
+    """
     *lines, unfinished_line = data.split(b"\n")
     if unfinished_line:
         raise _manifest_error("its last line is unfinished")
@@ -498,7 +505,7 @@ def _manifest_error(problem: str) -> StudyError:
 
 
 class Writer:
-    """Writes the responses and the manifest of a study; safe across threads and processes."""
+    """Appends responses to a study; several threads and processes may do so at a time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -558,7 +565,7 @@ class Writer:
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
-        """Store the hash, length and record of a line that is now in the manifest."""
+        """Remember that a line is in the manifest: its hash, its length and its record."""
         self._last_hash = sha256_of(line)
         self._bytes_read += len(line) + 1
         self._record_keys.add(record.key)

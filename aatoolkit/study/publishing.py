@@ -12,7 +12,6 @@ codebook, a citation, a README, checksums and machine-readable descriptions.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +35,7 @@ from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.merge import concat, rename
-from aatoolkit.frame.parquet import arrow_table, write_arrow
+from aatoolkit.frame.parquet import FilePath, arrow_table, write_arrow
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
@@ -51,7 +50,7 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.section import Column
-from aatoolkit.study.files import PACKED, SEAL, format_seal, sha256_of
+from aatoolkit.study.files import PACKED, SEAL, JsonObject, format_seal, sha256_of
 
 # -- tables about the responses ----------------------------------------------------------------
 
@@ -123,7 +122,7 @@ class PublishedTable:
         return metadata_of(self.frame)
 
     @cached_property
-    def codebook_rows(self) -> list[dict[str, Any]]:
+    def codebook_rows(self) -> list[JsonObject]:
         """The rows of the codebook about this table, a dict per column: dtype, unit and so on."""
         declarations = _OWN_COLUMNS.get(self.name, _OWN_COLUMNS["responses"])
         rows = []
@@ -157,7 +156,7 @@ class PublishedTable:
 
 def publish(
     tables: Iterable[Tables],
-    out: str | os.PathLike[str],
+    out: FilePath,
     about: About,
     *,
     failures: Iterable[tuple[Payload, str]] = (),
@@ -169,7 +168,8 @@ def publish(
 ) -> Path:
     """Write responses to a folder that people and machines can read without this package.
 
-    ``failures`` are unusable responses with the reason; see `aatoolkit.Study.publish`.
+    ``about`` has the title and authors. ``failures`` are unusable responses, each with the reason.
+    The other arguments are as for `aatoolkit.Study.publish`.
     """
     tables_read, failed_responses, out_folder = [*tables], [*failures], Path(out)
     if not tables_read:
@@ -208,7 +208,7 @@ def publish(
 
 
 def _check_folder(out: Path) -> None:
-    """Raise `NotWritten` if the folder has files that no earlier publication wrote."""
+    """Raise `NotWritten` if the folder ``out`` has files that no earlier publication wrote."""
     files = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     sums = (out / SEAL).read_text("utf-8") if SEAL in files else ""
     other_files = files - {SEAL if sums else ""} - {line[66:] for line in sums.splitlines()}
@@ -231,7 +231,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 def _dataset_info(
     about: About, tables: Sequence[PublishedTable], redacted_names: list[str]
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the facts that the README, the citation and other documents state, by name."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
@@ -274,7 +274,10 @@ def _published_tables(
     failures: Sequence[tuple[Payload, str]],
     redacted_names: list[str],
 ) -> list[PublishedTable]:
-    """Return all tables of a publication, without redacted columns."""
+    """Return all tables of a publication, without the columns to leave out.
+
+    ``failures`` are unusable responses, each with the reason.
+    """
     tables_by_number = dict(
         enumerate(sorted(tables_read, key=lambda tables: _sort_key(tables.payload)), 1)
     )
@@ -308,14 +311,17 @@ def _published_tables(
 
 
 def _sort_key(payload: Any) -> tuple[str, ...]:
+    """Return the host, section, filters, time and hash of a response, to sort responses by."""
     scope = "" if payload.scope is None else payload.scope._to_query()
     values = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
     return tuple(value or "" for value in values)
 
 
-def _response_row(payload: Any, source: Source, reason: str | None = None) -> dict[str, Any]:
-    """Return a response as a row of the table ``responses``."""
-    # ``reason`` says why the response cannot be used.
+def _response_row(payload: Any, source: Source, reason: str | None = None) -> JsonObject:
+    """Return a response as a row of the table ``responses``.
+
+    ``reason`` says why the response cannot be used; None if it can.
+    """
     scope = payload.scope
     filters = {} if scope is None else scope._filters
     return {
@@ -337,7 +343,7 @@ def _response_row(payload: Any, source: Source, reason: str | None = None) -> di
 
 
 def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
-    """Return rows as the table ``name``: ``responses`` or ``availability``."""
+    """Return rows as the table ``name``: "responses" or "availability"."""
     columns = _OWN_COLUMNS[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(
@@ -351,7 +357,10 @@ def _table_about_responses(name: str, rows: Sequence[Any]) -> PublishedTable:
 def _combined_table(
     name: str, section: str, tables_by_number: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
-    """Return one table over all responses, with host, filters and time in each row."""
+    """Return one table over all responses, with host, filters and time in each row.
+
+    ``tables_by_number`` has the tables of each response, ``responses`` one row per response.
+    """
     section_tables = {
         number: tables
         for number, tables in tables_by_number.items()
@@ -400,7 +409,7 @@ ColumnSet = set[tuple[str, str]]
 def _redact(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> list[PublishedTable]:
-    """Return tables without the redacted columns, and without metadata that may quote them."""
+    """Return tables without the columns to leave out, and without texts that may quote them."""
     redacted_columns, named_columns = _find_redacted_columns(published_tables, redacted_names)
     if redacted_columns & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
         redacted_columns.add(("responses", "scope"))
@@ -445,7 +454,10 @@ def _redact(
 def _find_redacted_columns(
     published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[ColumnSet, ColumnSet]:
-    """Return all columns to leave out, and those among them that the user named."""
+    """Return all columns to leave out, and those among them that the user named.
+
+    Both are sets of pairs: the name of the table, and that of the column.
+    """
     # The others belong to the group ``texts``.
     dtypes = {
         (table.name, str(name)): str(dtype)
@@ -486,11 +498,14 @@ def _warn_of_copies(
     redacted_tables: list[PublishedTable],
     named_columns: Collection[tuple[str, str]],
 ) -> None:
-    """Warn if a redacted text also occurs in a column that remains."""
+    """Warn if a text that is left out also occurs in a column that remains.
+
+    ``named_columns`` are the columns that the user named.
+    """
     # Of a column in the group ``texts``, texts of up to three words do not count: the title of a
     # page may be just the name of a brand.
     hidden_texts: set[str] = set()
-    word_tree: dict[str, Any] = {}  # by first word, by second word, and so on; "" ends a text
+    word_tree: JsonObject = {}  # by first word, by second word, and so on; "" ends a text
     for table, redacted_table in zip(tables_before, redacted_tables, strict=True):
         for name in {*table.frame} - {*redacted_table.frame}:
             for text in _texts_of(table.frame[name]):
@@ -550,7 +565,7 @@ def _is_text(dtype: str) -> bool:
 # -- the documents -----------------------------------------------------------------------------
 
 
-def _fill(template: str, **values: Any) -> dict[str, Any]:
+def _fill(template: str, **values: Any) -> JsonObject:
     """Return a JSON template filled with ``values``, without empty fields."""
     text = Template(template).substitute({name: json_text(value) for name, value in values.items()})
     return {name: value for name, value in json.loads(text).items() if value}
@@ -571,6 +586,7 @@ def _escape_cell(value: object) -> str:
 def _readme(
     info: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
 ) -> str:
+    """Return the text of ``README.md``."""
     rows = (
         f"| [`{_escape_cell(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
         f"| {_escape_cell(table.doc)} |\n"
@@ -599,8 +615,11 @@ def _citation(info: Mapping[str, Any]) -> str:
 
 def _data_package(
     info: Mapping[str, Any], tables: Sequence[PublishedTable], files: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the content of ``datapackage.json``, which describes the tables."""
+) -> JsonObject:
+    """Return the content of ``datapackage.json``, which describes the tables.
+
+    ``files`` has the SHA-256 of each file.
+    """
     return _fill(
         _PACKAGE_TEMPLATE,
         **info,
@@ -612,7 +631,7 @@ def _data_package(
     )
 
 
-def _crate_metadata(info: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _crate_metadata(info: Mapping[str, Any], folder: Path) -> JsonObject:
     """Return the metadata of an RO-Crate: the files, with the responses as their sources."""
     files = [
         {
@@ -637,7 +656,7 @@ def _crate_metadata(info: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return crate
 
 
-def _table_entry(table: PublishedTable, sha256: str) -> dict[str, Any]:
+def _table_entry(table: PublishedTable, sha256: str) -> JsonObject:
     """Return the entry of a table in ``datapackage.json``."""
     key = [*table.metadata.key]
     if key and (table.frame[key].isna().any(axis=None) or table.frame.duplicated(key).any()):

@@ -38,7 +38,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
 from aatoolkit.sections.profile_json import dump_profile, load_profile
-from aatoolkit.study.files import Record, format_json, parse_json, request_of
+from aatoolkit.study.files import JsonObject, Record, format_json, parse_json, request_of
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
@@ -54,13 +54,13 @@ RERUN_RESULTS = "AATOOLKIT_RERUN_RESULTS"
 
 
 def path_of_rerun(variable: str = RERUN_STUDY) -> Path | None:
-    """Return the path in an environment variable that a rerun sets; None without a rerun."""
+    """Return the path in an environment variable that a rerun sets; None outside of a rerun."""
     path_text = os.environ.get(variable)
     return Path(path_text) if path_text else None
 
 
 class StudyResponses:
-    """Stores each response of a client in a study."""
+    """Stores each response that a client reads in a study."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -74,7 +74,10 @@ class StudyResponses:
 
 
 class Recorder:
-    """Fetches responses for a client, and stores each before it returns it."""
+    """Fetches responses for a client, and stores each in a study before it returns it.
+
+    ``fetcher`` sends the requests, ``store`` writes to the study.
+    """
 
     def __init__(self, fetcher: Any, store: StudyResponses) -> None:
         self._fetcher, self._store = fetcher, store
@@ -100,19 +103,25 @@ class Recorder:
         return payload
 
     def _keep(self, response: Response, **fields: Any) -> None:
-        """Store a response; raise `DecodeError` if it contains the token."""
+        """Store a response; raise `DecodeError` if it contains the token.
+
+        ``fields`` are ``stale`` and ``error`` of the record.
+        """
         refuse_token(self._fetcher, response.body, response.request.url, response.headers)
         self._store.put(response, **fields)
 
 
 def response_of(payload: Payload) -> Response:
-    """Convert a payload to a `Response`, the form in which responses are stored."""
+    """Convert a `Payload`, i.e. a response as clients return it, to the form that is stored."""
     request, moment = request_of(payload.url), payload.fetched_at
     return Response(request, payload.status, payload.headers, moment, payload.body)
 
 
 def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
-    """Raise `DecodeError` if a response contains the client's token."""
+    """Raise `DecodeError` if a response contains the client's token.
+
+    ``source`` is what the client reads from; it knows the token.
+    """
     repeats_token = getattr(source, "repeats_token", None)
     data = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
     if repeats_token is not None and repeats_token(data):
@@ -125,7 +134,7 @@ def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
 
 
 def _body_of(error: FetchError) -> bytes | None:
-    """Return the body of an error response to be recorded; None for errors not recorded."""
+    """Return the body of an error response to be recorded; None if it is not recorded."""
     # Not recorded are errors about the token or the rate limit, redirects, and bodies that cannot
     # be decoded, except empty ones.
     if isinstance(error, StatusError):
@@ -136,7 +145,7 @@ def _body_of(error: FetchError) -> bytes | None:
 
 
 class Replay:
-    """Gives a client the responses that a study has recorded, offline."""
+    """Gives a client the responses that a study has recorded, without a network."""
 
     offline, has_token = True, False
 
@@ -145,7 +154,7 @@ class Replay:
         self._records = {record.request.key: record for record in records}
 
     def get(self, request: Request) -> Payload:
-        """Return the recorded response to a request, or raise the recorded error."""
+        """Return the recorded response to a request, or raise the error that was recorded."""
         request = request.at(self._base_url)
         record = self._records.get(request.key)
         if record is None:
@@ -174,7 +183,11 @@ def replaying_client(
     host: str | None = None,
     profile: ProfileSource | None = None,
 ) -> Client:
-    """Return a client that replays the recorded responses of one service."""
+    """Return a client that reads recorded responses from a study instead of a service.
+
+    ``base_url`` chooses the service if the study has responses of several; ``profile`` replaces the
+    recorded declarations of its columns.
+    """
     records = study._current
     base_urls = {record.base_url for record in records if host in (None, record.host)}
     if base_url is not None:
@@ -200,7 +213,10 @@ Hashes = dict[str, tuple[int, str]]
 
 
 def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
-    """Return the tables of a response as a dataset, by section."""
+    """Return the tables of a response as a dataset, by section.
+
+    ``payload`` is the response, ``options`` say how it is read.
+    """
     section = payload.section
     if payload.scope is None or section == SCOPE_OPTIONS:
         section = SCOPE_OPTIONS
@@ -212,7 +228,7 @@ def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
 
 
 def readable_tables(study: Study, record: Record) -> Dataset:
-    """Return the tables of a recorded response as a dataset, empty for an error."""
+    """Return the tables of a recorded response as a dataset; empty if it is an error."""
     try:
         return quietly(study.tables, record)
     except StudyError:
@@ -234,11 +250,14 @@ def table_hashes(dataset: Dataset) -> Hashes:
 
 
 def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> bytes:
-    """Return the content of ``tables.json``: the hashes of the tables of each record."""
+    """Return the content of ``tables.json``: the hashes of the tables of each response.
+
+    ``versions`` are those of the software that read the responses.
+    """
     header = format_json("tables", read_with=dict(versions))
     lines = []
     for tables in hashes:
-        sections: dict[str, dict[str, Any]] = {}
+        sections: dict[str, JsonObject] = {}
         for full_name, (rows, digest) in tables.items():
             section, _, name = full_name.partition(".")
             sections.setdefault(section, {})[name] = {"rows": rows, "hash": digest}
@@ -247,7 +266,7 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
 
 
 def parse_tables(data: bytes) -> list[Hashes]:
-    """Return the hashes in ``tables.json``, a dict per record; empty if the text is damaged."""
+    """Return the hashes in ``tables.json``, a dict per response; empty if it is damaged."""
 
     def read_hashes(body: Any) -> list[Hashes]:
         return [
@@ -263,13 +282,19 @@ def parse_tables(data: bytes) -> list[Hashes]:
 
 
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
-    """Return the content of ``profiles.json`` from the profile of each base URL."""
+    """Return the content of ``profiles.json`` from the profile of each base URL.
+
+    A profile has the declarations of a service's columns.
+    """
     dumped_profiles = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
     return format_json("profiles", profiles=dumped_profiles)
 
 
 def parse_profiles(data: bytes) -> Mapping[str, Profile]:
-    """Return the profiles in ``profiles.json`` by base URL; empty if the text is damaged."""
+    """Return the profiles in ``profiles.json`` by base URL; empty if it is damaged.
+
+    A profile has the declarations of a service's columns.
+    """
     return (
         parse_json(
             data,
@@ -338,9 +363,10 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
 
 
 def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
-    """Return the tables of the one recorded response that has the table ``table``.
+    """Return the tables of the only recorded response that has the table ``table``.
 
-    ``table`` may include the section: ``section.table``.
+    ``table`` may include the section: ``section.table``. ``host`` and ``scope`` (the filters)
+    choose among several responses.
     """
     section, _, name = table.rpartition(".")
     hosts = sorted({record.host for record in study._current if record.host})

@@ -41,7 +41,7 @@ _ENTER_CODE = "from aatoolkit.study.rerun import _enter; _enter()"
 
 @dataclass(frozen=True, repr=False)
 class Rerun:
-    """The result of a rerun; true if all sealed results are the same.
+    """The result of running a notebook again; true if all stored results are the same.
 
     It is false if the notebook failed or timed out.
 
@@ -50,11 +50,11 @@ class Rerun:
     notebook, study : str
         The paths of the notebook and of the study that it read.
     digest : str
-        The digest of the study, i.e. the SHA-256 that identifies it.
+        The SHA-256 that identifies the study.
     seconds : float
         How long the run took.
     compared : tuple of ResultComparison
-        The comparisons of all results: sealed, i.e. stored in the study, and new.
+        The comparisons of all results, also of new ones.
     problem : str or None
         Why the notebook did not run to its end, or how it changed the study.
     cell : int or None
@@ -168,7 +168,10 @@ def _read_notebook(path: Path) -> Any:
 def _execute(
     book: Any, folder: Path, study_path: Path, results_folder: str, seconds: float
 ) -> tuple[str | None, int | None]:
-    """Execute a notebook in a new kernel; return the error and the number of the failed cell."""
+    """Execute a notebook in a new kernel; return the error and the number of the failed cell.
+
+    ``book`` is the notebook, ``folder`` the folder to run it in, ``seconds`` the time limit.
+    """
     # Code cells are counted from 1; both are None if the notebook ran to its end.
     import nbclient
     import nbformat

@@ -26,6 +26,7 @@ from aatoolkit.errors import (
     StudyError,
     warn,
 )
+from aatoolkit.frame.parquet import FilePath
 from aatoolkit.normalizer.tables import quietly
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
@@ -122,7 +123,7 @@ class Study(metaclass=Chaptered):
     True
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: FilePath) -> None:
         if not isinstance(path, str | os.PathLike):
             raise StudyError(f"a study is a folder or a zip file, not a {type(path).__name__}")
         rerun_path = path_of_rerun()
@@ -140,7 +141,7 @@ class Study(metaclass=Chaptered):
     @classmethod
     def create(
         cls,
-        path: str | os.PathLike[str],
+        path: FilePath,
         *,
         title: str | None = None,
         description: str | None = None,
@@ -164,6 +165,11 @@ class Study(metaclass=Chaptered):
         resume : bool
             Whether to resume even a sealed study. The first new response removes the seal, i.e. the
             recorded checksums, and the digest changes.
+
+        Returns
+        -------
+        Study
+            The study, which records.
 
         Raises
         ------
@@ -219,11 +225,21 @@ class Study(metaclass=Chaptered):
         return cls.resume(folder)
 
     @classmethod
-    def resume(cls, path: str | os.PathLike[str]) -> Study:
+    def resume(cls, path: FilePath) -> Study:
         """Open a study to record more responses.
 
         The first new response removes the seal, i.e. the recorded checksums. In a notebook that
         `rerun` runs, this opens the original study and records nothing.
+
+        Parameters
+        ----------
+        path : str or path
+            The folder of the study.
+
+        Returns
+        -------
+        Study
+            The study, which records.
 
         Raises
         ------
@@ -273,6 +289,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _title(self) -> str:
+        """The title of the study."""
         return str(self.about["title"])
 
     @property
@@ -300,6 +317,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _hosts(self) -> tuple[str, ...]:
+        """The hosts that the study has responses about, sorted."""
         return tuple(sorted({record.host for record in self.records}))
 
     @property
@@ -314,9 +332,10 @@ class Study(metaclass=Chaptered):
 
     @property
     def digest(self) -> str | None:
-        """The SHA-256 of ``SHA256SUMS``, to cite the study by; None if it is not sealed.
+        """The SHA-256 to cite the study by; None if it is not sealed.
 
-        ``SHA256SUMS`` has the hash of every other file: the digest stands for the whole study.
+        It is the hash of ``SHA256SUMS``, which has the hash of every other file: so it stands for
+        the whole study.
         """
         seal = self._seal()
         return None if seal is None else sha256_of(seal)
@@ -344,7 +363,12 @@ class Study(metaclass=Chaptered):
         Parameters
         ----------
         record : Record
-            One of the study's records.
+            One of the study's `records`.
+
+        Returns
+        -------
+        Dataset
+            A mapping from the name of a section to its tables; one section, or all in one response.
 
         Raises
         ------
@@ -356,7 +380,7 @@ class Study(metaclass=Chaptered):
         return tables_of(self._payload(record), self._options_of(record))
 
     def _options_of(self, record: Record) -> ReadingOptions:
-        """Return the options with which tables are derived from a recorded response."""
+        """Return how tables are made from a recorded response: by the recorded declarations."""
         return ReadingOptions(self._profiles.get(record.base_url))
 
     # -- recording and replaying ---------------------------------------------------------------
@@ -377,6 +401,11 @@ class Study(metaclass=Chaptered):
         ----------
         source : Project or Client
             Any project, such as ``aa.demo()``, or any client.
+
+        Returns
+        -------
+        Project or Client
+            The copy, of the same type as ``source``.
 
         Raises
         ------
@@ -442,6 +471,11 @@ class Study(metaclass=Chaptered):
             default.
         **settings
             Settings of the client that records, as for ``aa.project``; a replay takes none.
+
+        Returns
+        -------
+        Project
+            The project, whose ``read`` returns tables as usual.
 
         Raises
         ------
@@ -550,8 +584,10 @@ class Study(metaclass=Chaptered):
         return self._writer
 
     def _store_profile(self, base_url: str, profile: Profile) -> None:
-        """Store the profile of a service."""
-        # The caller must have locked the manifest.
+        """Store the declarations of a service's columns, for replays.
+
+        The caller must have locked the manifest.
+        """
         unportable_names = sorted(name for name in profile if not is_json_storable(profile[name]))
         if unportable_names:
             warn(
@@ -681,9 +717,19 @@ class Study(metaclass=Chaptered):
         return verify(self._files, self._table_hashes if replay else None)
 
     def diff(self, other: Study) -> StudyDiff:
-        """Return the differences between this study and ``other``, a later one.
+        """Return what changed from this study to another one, which was recorded later.
 
         Every response in both studies is first compared with its hash.
+
+        Parameters
+        ----------
+        other : Study
+            The later study.
+
+        Returns
+        -------
+        StudyDiff
+            The differences; its attribute ``changes`` is a DataFrame with one row per difference.
 
         Raises
         ------
@@ -702,10 +748,20 @@ class Study(metaclass=Chaptered):
         """
         return compare(self, other)
 
-    def pack(self, path: str | os.PathLike[str]) -> Path:
-        """Pack the study into one zip file, and return its path.
+    def pack(self, path: FilePath) -> Path:
+        """Pack the study into one zip file.
 
         ``Study(path)`` opens the zip file directly. The same study always gives the same bytes.
+
+        Parameters
+        ----------
+        path : str or path
+            The path of the zip file.
+
+        Returns
+        -------
+        Path
+            The same path.
 
         Raises
         ------
@@ -717,7 +773,7 @@ class Study(metaclass=Chaptered):
 
     def publish(
         self,
-        out: str | os.PathLike[str],
+        out: FilePath,
         *,
         redact: str | Iterable[str] = (),
         excel: bool = False,
@@ -831,9 +887,9 @@ class Study(metaclass=Chaptered):
 
     def rerun(
         self,
-        notebook: str | os.PathLike[str],
+        notebook: FilePath,
         *,
-        out: str | os.PathLike[str] | None = None,
+        out: FilePath | None = None,
         timeout: float = 600.0,
     ) -> Rerun:
         """Run a notebook again from this study, and compare its results with the sealed ones.
@@ -936,6 +992,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _store_name(self) -> str:
+        """The study's name in explanations."""
         return f"the study {self.path.name}"
 
     _stored_responses = stored_responses
@@ -947,8 +1004,10 @@ class Study(metaclass=Chaptered):
         return self._files.read(SEAL) if self._files.has(SEAL) else None
 
     def _check_verified(self, purpose: str) -> None:
-        """Raise `StudyError` unless the study is sealed and unchanged."""
-        # ``purpose`` completes the message, such as "published".
+        """Raise `StudyError` unless the study is sealed and unchanged.
+
+        ``purpose`` completes the message, such as "published".
+        """
         verification = self.verify()
         if not verification:
             problem = f"{verification.problems[0]}; only a study that verifies can be {purpose}"

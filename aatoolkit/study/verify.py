@@ -61,14 +61,16 @@ class Problem:
 class Verification:
     """The result of verifying a study; true if it is sealed and has no problem.
 
+    A study is sealed if it has a file with the checksums of all its files.
+
     Attributes
     ----------
     path : Path
-        The study.
+        The path of the study.
     digest : str or None
-        The SHA-256 of the seal, i.e. of the file with all checksums; None if there is a problem.
+        The SHA-256 of the file with all checksums; None if there is a problem.
     files, records : int
-        The number of checked files and records.
+        The number of checked files, and of recorded responses.
     problems : tuple of Problem
         The problems.
     """
@@ -98,9 +100,10 @@ class Verification:
 
 
 def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) -> Verification:
-    """Check every byte of a study against its seal, i.e. the recorded checksums.
+    """Check every byte of a study against the checksums in its file ``SHA256SUMS``.
 
-    ``rehash`` derives the tables of a record again and returns their hashes.
+    ``rehash`` derives the tables of a response again and returns their hashes, which are then
+    compared with the recorded ones.
     """
     # For each file only the first problem is kept, which is the most specific.
     problems = {}

@@ -64,10 +64,6 @@ ZERO_MAKERS: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
         lambda: gaps().resample("D", on="day")["x"].sum().iloc[1],
         lambda: gaps().aa.aggregate(pd.Grouper(key="day", freq="D"), rules=SUM).loc[1, "x"],
     ),
-    "a pivot's cell without a value": (
-        lambda: ONE_NA.pivot_table("x", "g", aggfunc="sum").loc["b", "x"],
-        lambda: ONE_NA.aa.aggregate("g", rules=SUM).pivot(columns="g", values="x").loc[1, "b"],
-    ),
     "the sum of an empty frame": (
         lambda: ALL_NA.iloc[:0]["x"].sum(),
         lambda: ALL_NA.iloc[:0].aa.aggregate(rules=SUM).loc[0, "x"],

@@ -12,9 +12,6 @@ from scipy import stats
 _FUNCTIONS: dict[str, Any] = {
     "sum": lambda v: math.fsum(np.atleast_1d(np.asarray(v, float))),
     "len": np.size,
-    "mean": np.mean,
-    "std": lambda v: np.std(v, ddof=1),
-    "floor": math.floor,
     "sqrt": math.sqrt,
     "log": math.log,
     "exp": math.exp,
@@ -28,9 +25,7 @@ _FUNCTIONS: dict[str, Any] = {
     "two_sided": lambda t, df: 2 * stats.t.sf(abs(t), df),
 }
 
-_NOTHING: dict[str, Any] = dict.fromkeys(
-    ("c", "j", "n", "n1", "n0", "n_in", "n_out", "y_in", "y_out", "came", "gone"), ()
-)
+_NOTHING: dict[str, Any] = dict.fromkeys(("c", "j", "n", "n1", "n0"), ())
 """Lists that may be empty."""
 
 

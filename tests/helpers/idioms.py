@@ -2,12 +2,12 @@
 
 Each is a function of a frame that gives a frame. `KEEPING` leave every row with its label, so
 that a row is known by it; `RENEWING` make rows or labels anew. A line that does not apply to a
-table (no number, no text, no second key) gives None.
+table (no number, no text, no second key) gives None. What is in `OPERATIONS` of
+``test_pandas_contract`` is not here, too.
 """
 
 from __future__ import annotations
 
-import io
 import pickle
 from collections.abc import Callable
 
@@ -97,21 +97,14 @@ def plain(frame: Frame) -> Frame:
     return pd.DataFrame({text(frame): [*frame[text(frame)].dropna().unique()][:3], "owner": "me"})
 
 
-def through(frame: Frame, write: str, read: Callable[[io.StringIO], Frame]) -> Frame:
-    return read(io.StringIO(getattr(frame, write)()))
-
-
 KEEPING: dict[str, Idiom] = {
     "mask": lambda df: df[df[number(df)] > df[number(df)].median()],
     "head": lambda df: df.head(3),
-    "sample with repeats": lambda df: df.sample(len(df) * 2, replace=True, random_state=3),
     "drop the key": lambda df: df.drop(columns=key(df)),
     "drop_duplicates of numbers": lambda df: df[numbers(df)].drop_duplicates(),
     "pickle": lambda df: pickle.loads(pickle.dumps(df)),
     "sort": lambda df: df.sort_values(number(df)),
     "to numpy's dtypes": lambda df: df.assign(**floats(df)),
-    "to Arrow's dtypes": lambda df: df.convert_dtypes(dtype_backend="pyarrow"),
-    "repeat": lambda df: df.loc[df.index.repeat(2)],
     "transform beside": lambda df: df.assign(
         total=df.groupby(text(df), observed=True)[number(df)].transform("sum")
     ),
@@ -120,24 +113,16 @@ KEEPING: dict[str, Idiom] = {
         columns=dict(zip(numbers(df), [*numbers(df)[1:], numbers(df)[0]], strict=True))
     ),
     "fillna 0": lambda df: df.fillna(dict.fromkeys(df.select_dtypes("number"), 0)),
-    "fillna of the unmeasured": lambda df: df.assign(
-        **{name: df[name].fillna(0) for name in df.select_dtypes("number")}
-    ),
     "fillna with the mean": lambda df: df.assign(**floats(df).fillna(floats(df).mean())),
     "fill, then cut": lambda df: df.fillna(dict.fromkeys(df.select_dtypes("number"), 0)).head(2),
     "fill, then mask": lambda df: df.fillna(dict.fromkeys(df.select_dtypes("number"), 0)).query(
         f"`{last_number(df)}` == 0"
     ),
-    "fill, then sort": lambda df: (
-        df.fillna(dict.fromkeys(df.select_dtypes("number"), 0)).sort_values(last_number(df)).tail(3)
-    ),
-    "ffill": lambda df: df.ffill(),
     "sort, then ffill": lambda df: df.sort_values(number(df)).ffill(),
     "interpolate at the ends": lambda df: df.assign(
         **floats(df).interpolate(limit_direction="both")
     ),
     "write to some": lambda df: put_some(df, number(df), 1),
-    "write to the first": lambda df: put_one(df, number(df), 0, 999),
     "write to the last": lambda df: put_one(df, number(df), -1, 999),
     "write a missing value": lambda df: put_one(df, last_number(df), 0, pd.NA),
     "write, then cut it": lambda df: put_one(df, number(df), 0, 999).iloc[:1],
@@ -158,14 +143,6 @@ KEEPING: dict[str, Idiom] = {
     "sort a column alone": lambda df: df.assign(**{number(df): df[number(df)].sort_values().array}),
     "one column over another": lambda df: df.assign(**{number(df): df[last_number(df)]}),
     "shift of one": lambda df: df.assign(**{number(df): df[number(df)].shift(-1)}),
-    "cumsum of one": lambda df: df.assign(**{number(df): df[number(df)].cumsum()}),
-    "rolling": lambda df: df.assign(**floats(df).rolling(2, min_periods=1).mean()),
-    "groupby.transform": lambda df: df.assign(
-        **{number(df): df.groupby(text(df), observed=True)[number(df)].transform("sum")}
-    ),
-    "groupby.shift": lambda df: df.assign(
-        **{number(df): df.groupby(text(df), observed=True)[number(df)].shift()}
-    ),
     "groupby.ffill": lambda df: df.assign(
         **{name: df.groupby(text(df), observed=True)[name].ffill() for name in numbers(df)}
     ),
@@ -173,15 +150,12 @@ KEEPING: dict[str, Idiom] = {
 """Lines after which a row is still known by its label."""
 
 RENEWING: dict[str, Idiom] = {
-    "cut, then number anew": lambda df: df.iloc[1:].reset_index(drop=True),
-    "sort, then number anew": lambda df: df.sort_values(number(df), ignore_index=True),
     "sort numbers, then number anew": lambda df: df[numbers(df)].sort_values(
         number(df), ignore_index=True
     ),
     "mask numbers, then number anew": lambda df: df[df[number(df)] > 0][numbers(df)].reset_index(
         drop=True
     ),
-    "set_index, sort, back": lambda df: df.set_index(key(df)).sort_index().reset_index(),
     "index of names, fill": lambda df: df.set_index(key(df)).fillna(
         dict.fromkeys(df.select_dtypes("number"), 0)
     ),
@@ -200,33 +174,14 @@ RENEWING: dict[str, Idiom] = {
     "merge of the sum alone": lambda df: df[[text(df)]].merge(
         df.groupby(text(df), observed=True, as_index=False)[number(df)].sum(), on=text(df)
     ),
-    "melt to a name": lambda df: df.melt(key(df), numbers(df), value_name="value"),
-    "pivot_table of means": lambda df: df.pivot_table(
-        numbers(df), text(df), observed=True
-    ).reset_index(),
-    "groupby.sum, no index": lambda df: df.groupby(text(df), observed=True, as_index=False)[
-        numbers(df)
-    ].sum(),
     "groupby.sum of all levels": lambda df: (
         df.astype({text(df): "category"})
         .groupby(text(df), observed=False, as_index=False)[numbers(df)]
         .sum()
     ),
-    "groupby.mean of a part": lambda df: df.groupby(key(df)[-1], observed=True, as_index=False)[
-        numbers(df)
-    ].mean(),
-    "groupby.max": lambda df: df.groupby(last_text(df), observed=True, as_index=False)[
-        numbers(df)
-    ].max(),
     "groupby.first": lambda df: df.groupby(last_text(df), observed=True, as_index=False).first(),
     "groupby.count": lambda df: df.groupby(text(df), observed=True, as_index=False).count(),
-    "value_counts under a name": lambda df: (
-        df[text(df)].value_counts().rename(number(df)).reset_index()
-    ),
     "a total below": lambda df: pd.concat([df, df[numbers(df)].sum().to_frame().T]),
-    "a total below, numbered": lambda df: pd.concat(
-        [df, df[numbers(df)].sum().to_frame().T], ignore_index=True
-    ),
     "from arrays, attrs kept": lambda df: changed(
         pd.DataFrame({name: df[name].array for name in df}),
         lambda copy: copy.attrs.update(df.attrs),
@@ -235,7 +190,6 @@ RENEWING: dict[str, Idiom] = {
         df.assign(**{name: df[name].to_numpy()[::-1] for name in numbers(df)}),
         lambda copy: copy.attrs.update(df.attrs),
     ),
-    "CSV": lambda df: through(df, "to_csv", pd.read_csv),
 }
 """Lines after which rows have other labels, or are other rows."""
 

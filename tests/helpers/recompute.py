@@ -39,11 +39,9 @@ class Answers:
             return sum(parts)
         if explanation.operation == "product":
             return math.prod(parts)
-        if formula.startswith("mean over"):
-            return sum(parts) / len(parts)
-        if formula.startswith(("sum of", "after - before")):
-            assert len(parts) == 2
-            return parts[0] / parts[1] if "/" in formula else parts[0] - parts[1]
+        if formula.startswith("sum of"):
+            above, below = parts
+            return above / below
         choose = {"the smallest": min, "the largest": max}
         words = " ".join(formula.split()[:2])
         if words in choose:

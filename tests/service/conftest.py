@@ -19,6 +19,7 @@ from aatoolkit.service import (
     Service,
     ServiceSection,
     Store,
+    digest,
     start_server,
 )
 
@@ -161,7 +162,7 @@ def make_api(tiny_store: Store) -> Iterator[Callable[..., Api]]:
     with ExitStack() as stack:
 
         def make(store: Store = tiny_store, accounts: Accounts | None = None, **more: Any) -> Api:
-            service = Service(store, accounts or Accounts.single(TOKEN, [HOST]), **more)
+            service = Service(store, accounts or Accounts({digest(TOKEN): [HOST]}), **more)
             return Api(service, stack.enter_context(start_server(service)).base_url)
 
         yield make

@@ -97,7 +97,6 @@ WRONG: dict[str, tuple[Tables, str, str]] = {
         "1.5",
     ),
     "number for flag": (changed("citations", cited=[1]), "citations.cited", "flag is needed"),
-    "number for text": (changed("citations", title=[7]), "citations.title", "text is needed"),
     "several types": (changed("answers", model=["m", 7]), "answers.model", "several types"),
     "no number": (
         with_mention(sentiment_score=float("inf")),
@@ -121,7 +120,6 @@ WRONG: dict[str, tuple[Tables, str, str]] = {
     ),
     "key twice": (doubled("engines"), "engines.host+engine", "engine='chatgpt'"),
     "instant without zone": (changed("answers", ran_at=NAIVE), "answers.ran_at", "UTC"),
-    "instant as text": (changed("answers", ran_at="2026-11-20"), "answers.ran_at", "instant"),
     "instant for day": (changed("projects", observed_from=NOON), "projects.observed_from", "day"),
     "no such engine": (
         changed("answers", engine=["chatgpt", "gemini"]),

@@ -140,10 +140,3 @@ def test_every_rate_share_and_mean_declares_its_counts_or_says_why_there_are_non
 
 RATES = ("fraction", "score", "per ", "probability", "absolute")
 NUMBERS = ("Int64", "Float64")
-
-
-def test_an_interval_of_a_share_of_all_citations_is_that_of_its_counts() -> None:
-    body = sample("domains")
-    domains = aa.normalize("domains", body)["source_domains"]
-    hits, trials = body["domains"][0]["citationCount"], body["totals"]["citationCount"]
-    assert bounds(domains, "citation_share", 0) == pytest.approx(wilson(hits, trials))

@@ -50,7 +50,7 @@ from aatoolkit.service.measures import (
     why_no_own_citations,
     why_no_subject,
 )
-from aatoolkit.service.observations import Observations
+from aatoolkit.service.observations import Observations, Row
 
 # --- overview ----------------------------------------------------------------------------------
 
@@ -89,12 +89,12 @@ def overview(obs: Observations) -> SectionAnswer:
     )
 
 
-def _kpi_objects(obs: Observations) -> dict[str, Any]:
+def _kpi_objects(obs: Observations) -> Row:
     """Return the key figures as JSON, each with its value in the previous window."""
     figures = _key_figures(obs)
     previous_figures = _key_figures(obs, PREVIOUS) if obs.has_previous else dict.fromkeys(figures)
 
-    def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
+    def kpi(name: str, unit: str, **parts: str) -> Row:
         counts = {part: figures[figure_name] for part, figure_name in parts.items()}
         counts |= rename_to_previous(
             {part: previous_figures[figure_name] for part, figure_name in parts.items()}
@@ -123,8 +123,11 @@ def _kpi_objects(obs: Observations) -> dict[str, Any]:
     }
 
 
-def _key_figures(obs: Observations, window: str = "") -> dict[str, Any]:
-    """Return the key figures of one window, with their counts."""
+def _key_figures(obs: Observations, window: str = "") -> Row:
+    """Return the key figures of one window, with their counts.
+
+    ``window`` is "" for the requested window, or `PREVIOUS`.
+    """
     figures = measure_focus_brands(obs, WHOLE, window)[()] | count_citations(obs, WHOLE, window)[()]
     mention_rate = figures["mention_rate"]
     figures["visibility_score"] = None if mention_rate is None else 100.0 * mention_rate
@@ -132,7 +135,7 @@ def _key_figures(obs: Observations, window: str = "") -> dict[str, Any]:
     return figures
 
 
-def _daily_figures(obs: Observations) -> list[dict[str, Any]]:
+def _daily_figures(obs: Observations) -> list[Row]:
     """Return the key figures of each day."""
     brand_measures, citation_counts = measure_focus_brands(obs, DAYS), count_citations(obs, DAYS)
     days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
@@ -152,13 +155,13 @@ def _daily_figures(obs: Observations) -> list[dict[str, Any]]:
     ]
 
 
-def _previous_by_brand(obs: Observations) -> dict[str, dict[str, Any]]:
+def _previous_by_brand(obs: Observations) -> dict[str, Row]:
     """Return the measures of each brand in the previous window."""
     rows = measure_brands(obs, PREVIOUS) if obs.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
-def _top_brands(obs: Observations) -> list[dict[str, Any]]:
+def _top_brands(obs: Observations) -> list[Row]:
     """Return the brands with their measures and the change of their mention rates."""
     previous_by_brand, brands = _previous_by_brand(obs), []
     for row in measure_brands(obs):
@@ -179,7 +182,7 @@ def _top_brands(obs: Observations) -> list[dict[str, Any]]:
     return brands
 
 
-def _engine_measures(obs: Observations) -> list[dict[str, Any]]:
+def _engine_measures(obs: Observations) -> list[Row]:
     """Return the measures of each engine."""
     measures = measure_focus_brands(obs, ENGINES)
     return [
@@ -302,7 +305,7 @@ byPrompt[].brands{}.previousMentionCount byPrompt[].brands{}.previousShareOfVoic
 """
 
 
-def _leaderboard(obs: Observations) -> list[dict[str, Any]]:
+def _leaderboard(obs: Observations) -> list[Row]:
     """Return the brands by rank, with their measures in both windows."""
     previous_by_brand = _previous_by_brand(obs)
     return [
@@ -399,7 +402,7 @@ def perception(obs: Observations) -> SectionAnswer:
     )
 
 
-def _sentiment_shares(row: dict[str, Any]) -> dict[str, Any]:
+def _sentiment_shares(row: Row) -> Row:
     """Return the sentiment score, and the share and count of each sentiment."""
     return select_fields(
         row,
@@ -479,7 +482,7 @@ def prompts(obs: Observations) -> SectionAnswer:
     )
 
 
-def _account_allowance(obs: Observations) -> dict[str, Any]:
+def _account_allowance(obs: Observations) -> Row:
     """Return the account's plan and its number of prompts."""
     project = obs.project
     allowance, used_count = project["prompt_allowance"], obs.fetch_value(_USED_SQL)
@@ -494,7 +497,7 @@ def _account_allowance(obs: Observations) -> dict[str, Any]:
     }
 
 
-def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
+def _prompt_rows(obs: Observations) -> list[Row]:
     """Return the prompts with their measures."""
     mentions, counts = measure_focus_brands(obs, PROMPTS), count_citations(obs, PROMPTS)
     runs_by_prompt = _runs_by_prompt(obs)
@@ -524,21 +527,22 @@ def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
     return rows
 
 
-def _previous_measures(
-    obs: Observations, grouping: Grouping, key: Any, names: str
-) -> dict[str, Any]:
-    """Return the measures ``names`` of one group of answers in the previous window."""
+def _previous_measures(obs: Observations, grouping: Grouping, key: Any, names: str) -> Row:
+    """Return measures of one group of answers in the previous window.
+
+    ``key`` is the group, such as a prompt; ``names`` is a text with the names of the measures.
+    """
     row = {}
     if obs.has_previous:
         row = {"answer_count": 0, **measure_focus_brands(obs, grouping, PREVIOUS).get(key, {})}
     return rename_to_previous(select_fields(row, names))
 
 
-def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:
+def _runs_by_prompt(obs: Observations) -> dict[str, list[Row]]:
     """Return the latest run and the measures on each engine, by prompt."""
     is_measured = why_no_subject(obs) is None
     measures = measure_focus_brands(obs, PROMPT_ENGINES)
-    runs_by_prompt: dict[str, list[dict[str, Any]]] = {}
+    runs_by_prompt: dict[str, list[Row]] = {}
     for row in obs.fetch_rows(_LATEST_SQL):
         key = (row["prompt_id"], row["engine"])
         runs_by_prompt.setdefault(row["prompt_id"], []).append(

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
-from typing import Any
 
 from aatoolkit.service.answer import (
     SectionAnswer,
@@ -31,7 +30,7 @@ from aatoolkit.service.answer import (
     why_no_rows,
 )
 from aatoolkit.service.measures import are_citations_counted
-from aatoolkit.service.observations import Observations
+from aatoolkit.service.observations import Observations, Row
 
 # --- ads ---------------------------------------------------------------------------------------
 
@@ -128,9 +127,7 @@ def ads(obs: Observations) -> SectionAnswer:
     return SectionAnswer(body, _ads_availability(obs, engines, body))
 
 
-def _ads_availability(
-    obs: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
-) -> SectionAvailability:
+def _ads_availability(obs: Observations, engines: list[Row], body: Row) -> SectionAvailability:
     """Return the availability of ``ads``, with the engines whose answers were not examined."""
     unexamined, template = [], "Answers of {} were not examined for advertisements."
     states = {}
@@ -273,7 +270,7 @@ WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 @section("shopping")
 def shopping(obs: Observations) -> SectionAnswer:
     """Return the section ``shopping``: products, brands and merchants in answers."""
-    body: dict[str, Any] = {
+    body: Row = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
         "brands": [],
         "products": [],
@@ -424,7 +421,7 @@ def conversions(obs: Observations) -> SectionAnswer:
     """Return the section ``conversions``: visits and conversions by engine, page and day."""
     analytics = next(iter(obs.fetch_rows("SELECT * FROM store.analytics WHERE host = $host")), None)
     columns = ("provider", "property", "attribution", "currency", "timezone")
-    body: dict[str, Any] = {
+    body: Row = {
         "source": {name: analytics[name] if analytics else None for name in columns},
         "totals": dict.fromkeys(_TOTAL_NAMES.split()),
         "engines": [],
@@ -440,7 +437,7 @@ def conversions(obs: Observations) -> SectionAnswer:
     last_day: date | None = analytics["conversions_through"]
     if last_day is None and obs.has_rows("conversions"):
         last_day = obs.window.end
-    coverage: dict[str, Any] = {"days": 0}
+    coverage: Row = {"days": 0}
     if obs.has_rows("visits"):
         coverage = obs.fetch_row(_RECORDED_SQL, through=last_day)
     if not coverage["days"]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section, why_no_rows
 from aatoolkit.service.measures import are_citations_counted
-from aatoolkit.service.observations import Observations
+from aatoolkit.service.observations import Observations, Row
 
 # --- crawl -------------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ def crawl(obs: Observations) -> SectionAnswer:
     """
     gateway = obs.fetch_row(_GATEWAY_SQL)
     bucket = "hour" if obs.window.days == 7 else "day"
-    body: dict[str, Any] = {
+    body: Row = {
         "gateway": gateway,
         "totals": dict.fromkeys(_TOTAL_NAMES),
         "bots": [],
@@ -183,7 +183,7 @@ def crawl(obs: Observations) -> SectionAnswer:
 
 
 def _crawl_availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
-    """Return the availability of ``crawl``, partial if some hours were not recorded."""
+    """Return the availability of ``crawl``; partial if some hours were not recorded."""
     requested_engines = obs.question.filter("engine")
     if requested_engines and not obs.fetch_value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
@@ -287,7 +287,7 @@ def crawlability(obs: Observations) -> SectionAnswer:
 
     The score is the percentage of checks that passed.
     """
-    body: dict[str, Any] = {
+    body: Row = {
         "checkedAt": None,
         "score": dict.fromkeys(["value", "passed", "failed", "warning", "skipped", "applicable"]),
         "robots": {"url": None, "httpStatus": None, "agents": []},

@@ -31,7 +31,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from aatoolkit.service.answer import (
     SectionAnswer,
@@ -42,7 +41,7 @@ from aatoolkit.service.answer import (
     why_no_rows,
 )
 from aatoolkit.service.measures import NO_SUBJECT, why_no_own_citations
-from aatoolkit.service.observations import Observations
+from aatoolkit.service.observations import Observations, Row
 
 _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 """SQL: whether all engines of a group show which sources they retrieve."""
@@ -420,7 +419,7 @@ FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY
 @section("fanouts")
 def fanouts(obs: Observations) -> SectionAnswer:
     """Return the section ``fanouts``: the search queries that engines sent before they answered."""
-    body: dict[str, Any] = {
+    body: Row = {
         "totals": dict.fromkeys(
             ("fanoutCount", "uniqueQueries", "answersWithFanouts", "fanoutsPerAnswer")
         ),
@@ -459,5 +458,5 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
 
 
 def _why_hidden(labels: Iterable[str]) -> str:
-    """Return one sentence per engine that hides its queries."""
+    """Return the sentence "… does not expose its query expansions." for each engine."""
     return " ".join(f"{label} does not expose its query expansions." for label in labels)

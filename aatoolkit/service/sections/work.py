@@ -36,7 +36,7 @@ from __future__ import annotations
 import json
 from hashlib import md5
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aatoolkit.service.answer import (
     NO_PREVIOUS,
@@ -56,10 +56,8 @@ from aatoolkit.service.measures import (
     why_no_own_citations,
     why_no_subject,
 )
-from aatoolkit.service.observations import Observations
+from aatoolkit.service.observations import Observations, Row
 from aatoolkit.service.significance import adjust_p_values, clustered_interval, p_value_of_change
-
-Row = dict[str, Any]
 
 # --- actions ---------------------------------------------------------------------------------
 
@@ -125,10 +123,8 @@ _SIGNIFICANCE_LEVEL = 0.05
 _COUNT_COLUMNS = {"mentionRate": "mentions", "citationCount": "citations"}
 """The column that is counted for each metric."""
 
-_LISTED = "host = $host AND after_start <= $window_end AND after_end >= $window_start"
-
 # Answers are counted by day and prompt before they are assigned to windows.
-_EXPERIMENTS_SQL = f"""
+_EXPERIMENTS_SQL = """
 WITH asked AS (
   SELECT prompt_id, day, count(*) AS answers FROM trial_answers GROUP BY prompt_id, day
 ), named AS (
@@ -138,7 +134,8 @@ WITH asked AS (
   SELECT prompt_id, day, count(*) AS citations FROM trial_citations
   WHERE source_domain IN (SELECT source_domain FROM own_domains) GROUP BY prompt_id, day
 ), listed AS (
-  SELECT * FROM store.experiments WHERE {_LISTED}
+  SELECT * FROM store.experiments
+  WHERE host = $host AND after_start <= $window_end AND after_end >= $window_start
 ), counted AS (
   SELECT action_id, prompt_id,
     prompt_ids IS NULL OR list_contains(prompt_ids, prompt_id) AS treated,
@@ -151,10 +148,10 @@ WITH asked AS (
   LEFT JOIN named USING (prompt_id, day) LEFT JOIN cited USING (prompt_id, day)
   GROUP BY ALL
 ), samples AS (
-  SELECT action_id, list({{
+  SELECT action_id, list({
     'prompt': prompt_id, 'treated': treated, 'later': later, 'answers': answers,
     'mentions': mentions, 'citations': citations
-  }} ORDER BY prompt_id) AS samples
+  } ORDER BY prompt_id) AS samples
   FROM counted GROUP BY action_id
 )
 SELECT listed.*, coalesce(samples, []) AS samples,
@@ -201,7 +198,10 @@ def impact(obs: Observations) -> SectionAnswer:
 
 
 def _measure_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
-    """Return the metrics before and after a completed action, and a verdict."""
+    """Return the metrics before and after a completed action, and a verdict, as JSON.
+
+    ``countable_metrics`` are the metrics that can be measured for the project.
+    """
 
     def split_windows(is_treated: bool) -> list[list[Row]]:
         rows = [row for row in experiment["samples"] if row["treated"] is is_treated]
@@ -240,11 +240,15 @@ def _measure_outcome(experiment: Row, countable_metrics: set[str]) -> Row:
 
 
 def _sum_column(rows: list[Row], column: str) -> int:
+    """Return the sum of a column over rows."""
     return sum(row[column] for row in rows)
 
 
 def _compare_metric(name: str, rows_by_window: list[list[Row]]) -> Row:
-    """Return the comparison of a metric before and after an action, as JSON."""
+    """Return the comparison of a metric before and after an action, as JSON.
+
+    ``rows_by_window`` has the counts by prompt of both windows.
+    """
     column, is_rate = _COUNT_COLUMNS[name], name == "mentionRate"
     counts_by_prompt: dict[str, list[int]] = {}
     results: list[Row] = []
@@ -277,7 +281,7 @@ def _compare_metric(name: str, rows_by_window: list[list[Row]]) -> Row:
 
 
 def _describe_shortages(outcomes: list[Row], is_countable: bool) -> list[str]:
-    """Return sentences about actions with too few answers or prompts for a verdict."""
+    """Return sentences on actions with too few answers or prompts for a verdict."""
     verdicts = [outcome["verdict"] for outcome in outcomes]
     untested_count = sum(
         metric["metric"] == "mentionRate" and metric["confidence"] is None
@@ -477,7 +481,7 @@ def _insights_availability(obs: Observations) -> SectionAvailability:
 
 
 def _measure_change(row: Row) -> Row | None:
-    """Return a change with its size, severity and prompts, or None if there are too few data."""
+    """Return a change with its size, severity and prompts; None if there are too few data."""
     change_kind = _CHANGE_KINDS[row["kind"]]
     is_count, is_loss = change_kind.unit == "count", row["kind"] == "citation_loss"
     before, n_before, after, n_after = map(sum, zip(*row["prompts"], strict=True))

@@ -31,7 +31,7 @@ from aatoolkit.service.synth.draw import (
     draw_sources,
     draw_visits,
 )
-from aatoolkit.service.synth.world import AS_OF, HOSTS, ROWS, tables_from_rows
+from aatoolkit.service.synth.world import AS_OF, HOSTS, ROWS, Tables, tables_from_rows
 
 __all__ = ["synthesize", "write_synthetic_store"]
 
@@ -52,13 +52,18 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
 
     Parameters
     ----------
-    seed
+    seed : int
         The seed of the random numbers.
-    answers
+    answers : int
         The number of answers, including failed answers. Crawler requests and visits grow with it.
-    icc
+    icc : float
         The intra-class correlation of mentions in answers to the same prompt, from 0 to below 1.
         Real observations have about 0.3.
+
+    Returns
+    -------
+    dict of str to pyarrow.Table
+        The tables of the store, which `write_store` writes to a folder.
 
     Raises
     ------
@@ -84,10 +89,10 @@ def write_synthetic_store(
 
     Parameters
     ----------
-    folder
+    folder : str or path
         The folder; it is created if it does not exist.
     seed, answers, icc
-        As for :func:`synthesize`.
+        As for `synthesize`.
 
     Raises
     ------
@@ -102,7 +107,7 @@ def write_synthetic_store(
     Path(folder, "README.md").write_text(note, encoding="utf-8", newline="\n")
 
 
-def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
+def _draw_host_tables(seed: int, answers: int, icc: float) -> Iterator[Tables]:
     """Generate the random tables of each host, and yield them by name."""
     yield tables_from_rows("", ROWS[""])
     counts = [int(plan.share * answers) for plan in HOSTS]

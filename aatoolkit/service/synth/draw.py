@@ -20,6 +20,7 @@ from aatoolkit.service.synth.world import (
     TURN_DAYS,
     Array,
     HostPlan,
+    Tables,
     draw_booleans,
     draw_choices,
     draw_integers,
@@ -163,7 +164,7 @@ class Runs:
         return ~has_own & has_rival
 
 
-def draw_answers(runs: Runs) -> dict[str, pa.Table]:
+def draw_answers(runs: Runs) -> Tables:
     """Generate the random table of answers, with one row per run."""
     rng, is_failed = runs.random_generator(3), ~runs.is_answered
     texts = null_where(is_failed, _answer_texts(runs))
@@ -213,7 +214,7 @@ def _answer_texts(runs: Runs) -> pa.Array:
     return pc.if_else(pa.array(runs.mention_counts > 0), texts_with_brands, texts_without_brands)
 
 
-def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
+def draw_mentions(runs: Runs) -> Tables:
     """Generate the table of mentions of brands in answers, with random sentiments."""
     rng, count, brands = (
         runs.random_generator(4),
@@ -247,7 +248,7 @@ def draw_mentions(runs: Runs) -> dict[str, pa.Table]:
     )
 
 
-def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
+def draw_attributes(runs: Runs) -> Tables:
     """Generate the random table of attributes, such as "easy to use", of brands in answers."""
     rng, count = runs.random_generator(5), len(runs.mention_run)
     mentions, positions = repeat_indices(draw_weighted(rng, CHOICES["attribute_counts"], count))
@@ -264,7 +265,7 @@ def draw_attributes(runs: Runs) -> dict[str, pa.Table]:
     )
 
 
-def draw_claims(runs: Runs) -> dict[str, pa.Table]:
+def draw_claims(runs: Runs) -> Tables:
     """Generate the random table of claims that answers make about brands."""
     rng = runs.random_generator(6)
     count = len(runs.mention_run)
@@ -286,7 +287,7 @@ def draw_claims(runs: Runs) -> dict[str, pa.Table]:
 # --- what answers show -------------------------------------------------------------------------
 
 
-def draw_sources(runs: Runs) -> dict[str, pa.Table]:
+def draw_sources(runs: Runs) -> Tables:
     """Return the tables of the pages and domains that answers can cite."""
     rng, pages = runs.random_generator(11), runs.plan.pages()
     brands = [row for row in runs.plan.fixed_rows("brands") if row["brand"] != "Umbrella"]
@@ -316,7 +317,7 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
     )
 
 
-def draw_citations(runs: Runs) -> dict[str, pa.Table]:
+def draw_citations(runs: Runs) -> Tables:
     """Generate the random table of citations of pages in answers."""
     rng, pages = runs.random_generator(10), runs.plan.pages()
     counts = draw_weighted(rng, CHOICES["citation_counts"], len(runs))
@@ -350,7 +351,7 @@ def draw_citations(runs: Runs) -> dict[str, pa.Table]:
     )
 
 
-def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
+def draw_fanouts(runs: Runs) -> Tables:
     """Generate the random tables ``fanouts`` and ``queries``.
 
     A fan-out is a search query that an engine sent while it made an answer.
@@ -393,7 +394,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     )
 
 
-def draw_ads(runs: Runs) -> dict[str, pa.Table]:
+def draw_ads(runs: Runs) -> Tables:
     """Generate random tables of advertisements in answers and of their cards."""
     rng, advertisers = runs.random_generator(20), runs.plan.fixed_rows("advertisers")
     is_examined = (
@@ -430,8 +431,11 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
     return ads | _draw_cards(runs, np.array(CHOICES["cards"])[unit_indices], advertiser_indices)
 
 
-def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> dict[str, pa.Table]:
-    """Generate the table of cards; ``card_counts`` has their number per advertisement."""
+def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> Tables:
+    """Generate the random table of cards, i.e. of the links in advertisements.
+
+    ``card_counts`` has their number per advertisement.
+    """
     rng = runs.random_generator(21)
     ad_indices, positions = repeat_indices(card_counts)
     count = len(ad_indices)
@@ -454,7 +458,7 @@ def _draw_cards(runs: Runs, card_counts: Array, advertiser_indices: Array) -> di
     )
 
 
-def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
+def draw_shopping(runs: Runs) -> Tables:
     """Generate random tables of mentions and of offers of products."""
     rng, ids = runs.random_generator(30), runs.plan.fixed_values("products", "product_id")
     shopping_runs = np.flatnonzero(runs.has_shopping)
@@ -506,7 +510,7 @@ _FIRST_HOUR, _LAST_HOUR = (TODAY - 80) * 24 + 10, TODAY * 24 + 23
 _PATHS = OWN_PATHS | dict(CHOICES["paths"])
 
 
-def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
+def draw_crawlers(plan: HostPlan, seed: int, count: int) -> Tables:
     """Generate random requests of crawlers, and the hours that were recorded."""
     if "connected" not in plan.fixed_values("gateways", "cname_state"):
         return {}
@@ -549,7 +553,7 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     return hits | table_from_columns("crawler_hours", plan.host, hour=hours_recorded)
 
 
-def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
+def draw_visits(plan: HostPlan, seed: int, count: int) -> Tables:
     """Generate random visits and their conversions."""
     analytics = next(iter(plan.fixed_rows("analytics")), {"provider": "none"})
     if analytics["provider"] == "none":

@@ -24,6 +24,8 @@ import pyarrow.compute as pc
 from aatoolkit.service.schema import TABLES
 
 Array: TypeAlias = npt.NDArray[Any]
+Tables: TypeAlias = dict[str, pa.Table]
+"""Tables of a store, by name."""
 
 
 def independent_generator(seed: int, *path: int) -> np.random.Generator:
@@ -59,7 +61,7 @@ def draw_booleans(rng: np.random.Generator, probability: float | Array, count: i
 
 
 def repeat_indices(counts: Array) -> tuple[Array, Array]:
-    """Return each index ``i`` of ``counts`` repeated ``counts[i]`` times, and number the repeats.
+    """Return each index of ``counts`` as often as its count, and number the repeats.
 
     For ``[2, 1]`` the result is ``[0, 0, 1]`` and ``[0, 1, 0]``.
     """
@@ -89,7 +91,7 @@ def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
-def table_from_columns(name: str, host: str, /, **columns: Any) -> dict[str, pa.Table]:
+def table_from_columns(name: str, host: str, /, **columns: Any) -> Tables:
     """Return the store's table ``name`` with its columns and the host, in a dict."""
     row_count = len(next(iter(columns.values())))
     columns["host"] = pa.repeat(host, row_count)
@@ -103,11 +105,9 @@ def table_from_columns(name: str, host: str, /, **columns: Any) -> dict[str, pa.
     return {name: table}
 
 
-def tables_from_rows(
-    host: str, rows_by_table: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> dict[str, pa.Table]:
+def tables_from_rows(host: str, rows_by_table: Mapping[str, Sequence[Mapping[str, Any]]]) -> Tables:
     """Return tables of the store from rows, by name."""
-    tables: dict[str, pa.Table] = {}
+    tables: Tables = {}
     for name, rows in rows_by_table.items():
         columns = {key: [row.get(key) for row in rows] for key in TABLES[name].column_names}
         tables |= table_from_columns(name, host, **columns)

@@ -166,12 +166,15 @@ class Result:
         return [*zip(("left", "right"), self.inputs, rows, old_names, strict=True)]
 
     def describe(self, position: int, column: str, *notes: str, **fields: Any) -> Explanation:
-        """Explain a cell by the result's metadata alone, with ``notes`` and other ``fields``."""
+        """Explain a cell by the result's metadata alone, with ``notes`` and other ``fields``.
+
+        ``fields`` are fields of `Explanation`.
+        """
         cell = describe_cell(self.flat_frame, self.metadata, position, column)
         return replace(cell, operation=self.verb, notes=notes, **fields)
 
     def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
-        """Explain a cell that the result copied from an input cell; ``cell`` explains that cell."""
+        """Explain a cell that was copied from an input frame; ``cell`` explains the original."""
         row = self.describe(position, column).row or cell.row
         rename_note = (f"{column} was {cell.column} before",) if column != cell.column else ()
         return replace(cell, column=column, row=row, notes=(*cell.notes, note, *rename_note))
@@ -306,7 +309,11 @@ def explain_sum(
     explain_cells: Any,
     name: str = "",
 ) -> Explanation:
-    """Explain a numerator or denominator by the cells that it sums or counts."""
+    """Explain a numerator or denominator by the cells that it sums or counts.
+
+    ``plan`` says how the column is aggregated, ``rows`` are the positions of the rows.
+    ``explain_cells(column, rows)`` explains the single cells.
+    """
     columns, rule = plan.parts, plan.rule
     if is_denominator and not rule.over and not rule.by:
         formula = f"{counted(len(rows), 'row')} with {columns[0]}"
@@ -395,7 +402,10 @@ class AggregateCells(Result):
     def _explain_aggregate(
         self, cell: Explanation, position: int, planned: PlannedCells, rows: Any
     ) -> Explanation:
-        """Explain an aggregate by its formula, the rows of its group, and the rows left out."""
+        """Explain an aggregate by its formula, the rows of its group, and the rows left out.
+
+        ``rows`` are the positions of the group's rows in the input frame.
+        """
         plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
         used_rows = rows[cells.has_number[rows]].tolist()
         unused_rows = rows[~cells.has_number[rows]].tolist()
@@ -511,7 +521,10 @@ class ArchivedCells(Result):
                 yield source
 
     def _find_rows_like(self, position: int, table: str, cells: TableCells) -> list[int]:
-        """Return the positions of the rows in a response's table with the same key as this row."""
+        """Return the positions of the rows in a response's table with the same key as this row.
+
+        ``cells`` is that table, and ``table`` its name.
+        """
         frame_columns = {
             (column.of or "").rpartition(":")[2]: name
             for name, column in self.metadata.columns.items()

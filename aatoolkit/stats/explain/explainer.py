@@ -87,7 +87,7 @@ class Explainer:
         row: int | Hashable | Mapping[str, Any] | None = None,
         column: str | None = None,
     ) -> Explanation:
-        """Explain a number of a frame.
+        """Explain where a number of a frame comes from.
 
         Parameters
         ----------
@@ -99,6 +99,11 @@ class Explainer:
         column : str
             The column. ``explain(frame, "rank")`` is short for ``explain(frame, column="rank")``,
             unless ``"rank"`` is a label in the index.
+
+        Returns
+        -------
+        Explanation
+            A tree, from the number to the values in responses that it was computed from.
 
         Raises
         ------
@@ -138,7 +143,7 @@ class Explainer:
 
     @staticmethod
     def rows_with(frame: pd.DataFrame, row: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
-        """Return the mask of the rows whose columns have the values in ``row``."""
+        """Return a boolean mask of the rows whose columns have the values in ``row``."""
         check_columns(frame, row)
         mask = np.ones(len(frame), bool)
         for name, value in row.items():
@@ -153,7 +158,10 @@ class Explainer:
         return self._result_by_call[key][1]  # type: ignore[no-any-return]
 
     def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
-        """Explain a cell by the same cell of the replayed frame, i.e. of the frame made again."""
+        """Explain the cell in row ``position`` of a frame.
+
+        The frame is made again from its responses, and the same cell of that frame is explained.
+        """
         flat_frame, metadata = self._compute_once(_flatten_with_metadata, frame)
         arrays = self._compute_once(arrays_of, frame)
         try:
@@ -186,7 +194,10 @@ class Explainer:
     def _find_replayed_row(
         self, frame: pd.DataFrame, position: int, replayed: Replayed, column: str
     ) -> int:
-        """Return the position in the replayed frame of the row ``frame.iloc[position]``."""
+        """Return where the row ``frame.iloc[position]`` is in the frame that was made again.
+
+        It raises `TrailEnd` if no row matches, or several do.
+        """
         # Two rows match if their key columns are equal; without a key, all shared columns except
         # ``column``. If several rows match, the index label decides.
         arrays, replayed_arrays = (
@@ -223,14 +234,14 @@ class Explainer:
         raise TrailEnd("no row that was read is like this one: its row was changed since")
 
     def _require_replay(self, frame: pd.DataFrame) -> Replayed:
-        """Return the frame made again from its responses; raise `TrailEnd` if that fails."""
+        """Return the frame, made again from its responses; raise `TrailEnd` if that fails."""
         replayed = self._compute_once(self._try_replay, frame)
         if isinstance(replayed, str):
             raise TrailEnd(replayed)
         return replayed
 
     def _try_replay(self, frame: pd.DataFrame) -> Replayed | str:
-        """Return the frame made again from its responses, or a text that says why that fails."""
+        """Return the frame, made again from its responses, or a text that says why that fails."""
         stored_metadata, responses = stored_of(frame)
         self.finder.responses_in_memory |= dict.fromkeys(responses)
         if stored_metadata.recipe is None:
@@ -313,9 +324,10 @@ def _find_label_positions(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.int
 
 
 def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Replayed:
-    """Make a frame again from responses, by repeating the steps in its recipe.
+    """Make a frame again from responses, by repeating the recorded steps that made it.
 
-    ``recipe`` has the last step and, nested in it, the recipes of its inputs.
+    ``recipe`` has the last step and, nested in it, those that made its inputs. ``sources`` are the
+    responses that it names.
     """
     step_kind, *details = recipe
     if step_kind == READ:

@@ -372,6 +372,7 @@ def key_in_words(row: Mapping[str, Any]) -> str:
 
 
 def _to_json(value: Any) -> Any:
+    """Convert a field of an explanation, such as its children, to a JSON value."""
     if isinstance(value, Explanation):
         return value.to_dict()
     if isinstance(value, tuple):
@@ -391,7 +392,11 @@ def _build_tree(
     written_lines: dict[str, Any],
     parent: Explanation | None = None,
 ) -> Tree:
-    """Return an explanation as a tree of text lines, without those in ``written_lines``."""
+    """Return an explanation as a tree of text lines.
+
+    Lines in ``written_lines`` were written before and are not repeated. At most ``max_parts`` parts
+    of a number are listed.
+    """
     lines = [*describe_part(part, written_lines, parent)]
     trees_of_parts = [
         _build_tree(child, max_parts, written_lines, part) for child in part.children[:max_parts]
@@ -404,7 +409,11 @@ def _build_tree(
 def describe_part(
     part: Explanation, written_lines: dict[str, Any], parent: Explanation | None
 ) -> Iterator[str]:
-    """Yield lines of text about one number, without lines that are in ``written_lines``."""
+    """Yield lines of text about one number of an explanation.
+
+    Lines in ``written_lines`` were written before and are not repeated. ``parent`` is the number
+    that is computed from this one.
+    """
     if part.meaning and written_lines.setdefault(part.meaning, part) is part:
         yield clipped(part.meaning)
     if part.formula:

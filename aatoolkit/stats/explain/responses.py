@@ -50,7 +50,7 @@ class TrailEnd(Exception):
 
 @dataclass(frozen=True, eq=False)
 class ReadResponse:
-    """A response that was found, checked against its hash, and read again."""
+    """A response that was found, checked against its hash, and read again into tables."""
 
     source: Source
     tables: Tables
@@ -72,7 +72,7 @@ class ReadResponse:
         )
 
     def locate(self, path: str) -> ValuePlace:
-        """Return the bytes and the text of the value at a JSON path."""
+        """Return the text of the value at a JSON path, and the positions of its bytes."""
         byte_range = self._byte_index.span(path)
         if byte_range is None:
             return ValuePlace(path)
@@ -82,6 +82,7 @@ class ReadResponse:
 
     @cached_property
     def _byte_index(self) -> ByteIndex:
+        """An index of the body, which finds the bytes of the value at a JSON path."""
         return ByteIndex(self.body or b"")
 
     @cached_property
@@ -100,13 +101,13 @@ class ResponseFinder:
         self._response_by_source: dict[Source, ReadResponse] = {}
 
     def find(self, source: Source) -> ReadResponse:
-        """Return the response of a `Source`, read again; raise `TrailEnd` if it is not found."""
+        """Return the response that a `Source` names; raise `TrailEnd` if it is not found."""
         if source not in self._response_by_source:
             self._response_by_source[source] = self._find_in_stores(source)
         return self._response_by_source[source]
 
     def _find_in_stores(self, source: Source) -> ReadResponse:
-        """Search all stores for the response of a source, and return it, read again."""
+        """Search studies, archives and memory for the response that a `Source` names."""
         reason, fallback = "", None
         for store in (*self._stores, self.responses_in_memory):
             try:
@@ -132,7 +133,11 @@ class ResponseFinder:
         raise TrailEnd(reason or _NOT_IN_MEMORY)
 
     def read_archived_frame(self, reader_name: str, options: Mapping[str, Any]) -> pd.DataFrame:
-        """Read a frame again by a method of `Archive`, such as ``history``, with ``options``."""
+        """Read a frame from an archive again.
+
+        ``reader_name`` is a method of `Archive`, such as "history", and ``options`` are its
+        arguments.
+        """
         for store in self._stores:
             if hasattr(store, "_archived_frame"):
                 try:
@@ -144,7 +149,7 @@ class ResponseFinder:
 
 
 def _stores(within: Any) -> Iterator[Any]:
-    """Yield each study, archive and list of responses in ``within``."""
+    """Yield each study, archive and list of responses in the argument ``within``."""
     if isinstance(within, Tables):
         yield within._parts.held
     elif hasattr(within, "_stored_responses"):
@@ -160,7 +165,7 @@ def _stores(within: Any) -> Iterator[Any]:
 
 
 def _find_candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield pairs of a place in words and a response in it that may be the source's."""
+    """Yield the responses in a store that a `Source` may name, each with its place in words."""
     if hasattr(store, "_stored_responses"):
         for response in store._stored_responses(source):
             yield f"in {store._store_name}", response
@@ -188,7 +193,10 @@ _REASON_COLUMNS = re.compile(
 
 
 class _ColumnCells:
-    """The cells of one column: values, units, JSON paths, and the response's statements on them."""
+    """The cells of one column of a response's table: values, units and JSON paths.
+
+    It also has the response's statements on whether they were measured.
+    """
 
     def __init__(self, table: TableCells, name: str) -> None:
         table_rows = table.response.tables._parts.built[table.name].rows
@@ -236,7 +244,10 @@ class TableCells:
         return to_json_value(self.cells_of_column(column).values[position])
 
     def explain(self, position: int, column: str, *, with_counts: bool = True) -> Explanation:
-        """Explain the value in a row and column, for a rate also its two counts."""
+        """Explain the value in a row and column.
+
+        ``with_counts`` says whether to explain the two counts of a rate, too.
+        """
         cells, value = self.cells_of_column(column), self.value_at(position, column)
         cell = self.add_column_facts(
             Explanation(
@@ -289,7 +300,7 @@ class TableCells:
         )
 
     def add_column_facts(self, explanation: Explanation) -> Explanation:
-        """Add the response, and the column's unit, meaning and availability, to an explanation."""
+        """Return an explanation with its response, and the column's unit and meaning."""
         cells = self.cells_of_column(explanation.column)
         return replace(
             explanation,
@@ -322,7 +333,10 @@ class TableCells:
     def _find_statements(
         self, position: int | None, cells: _ColumnCells, place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
-        """Return what the response states about the availability of a cell or of its column."""
+        """Return the response's statements on whether a cell, or its column, was measured.
+
+        ``position`` is the row, or None for the whole column. ``place`` is where the value is.
+        """
         return tuple(
             _convert_to_statement(signal)
             for signal, extent in cells.signals
@@ -348,7 +362,10 @@ class TableCells:
         )
 
     def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
-        """Return the reason why a cell has no value."""
+        """Return the reason why a cell has no value.
+
+        ``place`` is where the value would be in the response, ``state`` its availability in words.
+        """
         cells = self.cells_of_column(column)
         if cells.declaration is None:
             reason = f"it is no column of the table {self.name}"

@@ -57,7 +57,11 @@ class Tracer:
     def derive(
         self, frame: pd.DataFrame, source: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
-        """Record that the cells of ``frame`` come from ``source``."""
+        """Record that the cells of ``frame`` come from the rows ``rows`` of ``source``.
+
+        ``rows`` is None if they come from all rows. ``names`` maps columns to their names in
+        ``source``.
+        """
         explain = self._frames[id(source)][1]
         if frame is not source:
             self._frames[id(frame)] = (
@@ -68,7 +72,10 @@ class Tracer:
             )
 
     def keep(self, values: Mapping[str, Any], order: Any) -> dict[str, Any]:
-        """Keep the columns of a result for explanations, and return them as plain numbers."""
+        """Keep the columns of a result for explanations, and return them as plain numbers.
+
+        ``order`` has the positions of the rows after sorting; None if they are not sorted.
+        """
         self._traced_columns, self._row_order = values, order
         return {
             name: [*map(plain_value, column)]
@@ -95,7 +102,10 @@ class Tracer:
         formula: str,
         row: Mapping[str, Any] | None = None,
     ) -> Explanation:
-        """Explain a number by the cells of a frame in ``columns`` and ``rows``."""
+        """Explain a number by the cells of a frame in ``columns`` and ``rows``.
+
+        ``formula`` says in words how it was made; ``row`` is its key as a dict.
+        """
         explain = self._cell_explainer(frame)
         cells = tuple(
             cell for position in rows for column in columns for cell in explain(column, [position])
@@ -118,7 +128,10 @@ class Tracer:
         return Explanation(to_json_value(value), name, to_json_value(row), operation=SETTING)
 
     def total(self, sums: ClusterSums, name: str, pair: int, is_denominator: bool) -> Explanation:
-        """Explain the numerator or denominator of one cluster, such as a prompt, in one group."""
+        """Explain the numerator or denominator of one cluster, such as a prompt, in one group.
+
+        ``pair`` is its position in ``sums``, and ``name`` its name in formulas.
+        """
         cell_key = (id(sums), name, pair, is_denominator)
         if cell_key not in self._cells:
             rows = sums.rows[np.flatnonzero(sums.pair == pair)].tolist()
@@ -228,7 +241,7 @@ class TracedExplainer:
         )
 
     def _explain_parts(self, node: Traced, position: int | None) -> Iterable[Explanation]:
-        """Yield an explanation of each operand of a number."""
+        """Yield an explanation of each number that a number was computed from."""
         for part, part_position in named_parts(node, position):
             if part.is_vector and part_position is None:
                 yield from (self.number(part, i) for i in range(len(part.value)))
@@ -237,7 +250,7 @@ class TracedExplainer:
 
 
 def _find_key(node: Traced, position: int) -> dict[str, Any]:
-    """Return the dict from column to value that identifies an element of an array."""
+    """Return the key of an element of an array as a dict, such as ``{"prompt_id": "p1"}``."""
     if node.cells is not None:
         cell = node.cells(position)
         return dict(cell.row) if node.op == LEAF else to_json_value(cell)
