@@ -1,8 +1,12 @@
-"""Declare the sections of a service: their tables, columns, units and ways to aggregate.
+"""Declare how the JSON of a service becomes tables: columns, units and ways to aggregate.
 
-Everything that a declaration consists of can be imported from here. ``registry`` finds declarations
-by name, and ``declared`` has those of the reference service. ``inference`` drafts declarations from
-responses.
+A service answers in sections, such as ``domains`` or ``prompts``. The declaration of a section, a
+`Section`, says which tables are in its JSON. All parts of a declaration can be imported from here:
+`Section`, `Table`, `Column`, functions for rows such as `records`, for columns such as `count`, and
+for ways to aggregate such as `ratio`.
+
+``registry`` finds declarations by name, ``declared`` has those of the reference service, and
+``inference`` drafts declarations from responses.
 
 >>> get("domains").names[0]
 'source_domains'
