@@ -194,6 +194,7 @@ class Column(Described):
             raise ArgumentError(f"column {self.name!r}: {problem}")
 
     def _described(self) -> tuple[str, list[str]]:
+        """Return the title and the lines that are printed for this object."""
         unit_note = f", {self.unit}" if self.unit else ""
         return f"{self.name}: {self.dtype}{unit_note}", [self.doc] if self.doc else []
 

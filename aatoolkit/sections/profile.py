@@ -212,6 +212,7 @@ class Profile(Described, Mapping[str, Section]):
         return f"<Profile {self.name}: {len(self)} sections>"
 
     def _described(self) -> tuple[str, list[str]]:
+        """Return the title and the lines that are printed for this object."""
         title = f"Profile {self.name}: {self.doc or f'{len(self)} sections'}"
         return title, [f"{name}: {', '.join(self[name].names)}" for name in self]
 

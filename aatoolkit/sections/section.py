@@ -149,6 +149,7 @@ class Table(Described):
         raise ItemNotFound(unknown(f"column of {self.name}", name, self.names), key=name)
 
     def _described(self) -> tuple[str, list[str]]:
+        """Return the title and the lines that are printed for this object."""
         title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
         return title, [f"{column.name}: {column.doc}" for column in self.columns]
 
@@ -266,6 +267,7 @@ class Section(Described):
         return iter(self.tables)
 
     def _described(self) -> tuple[str, list[str]]:
+        """Return the title and the lines that are printed for this object."""
         return f"{self.name}: {self.doc}", [f"{table.name}: {table.doc}" for table in self.tables]
 
     def with_rule(self, **rule: Any) -> Section:
