@@ -1,12 +1,8 @@
 """Declare how the JSON of a service becomes tables: columns, units and ways to aggregate.
 
-A service answers in sections, such as ``domains`` or ``prompts``. The declaration of a section, a
-`Section`, says which tables are in its JSON. All parts of a declaration can be imported from here:
-`Section`, `Table`, `Column`, functions for rows such as `records`, for columns such as `count`, and
-for ways to aggregate such as `ratio`.
-
-``registry`` finds declarations by name, ``declared`` has those of the reference service, and
-``inference`` drafts declarations from responses.
+A service answers in sections, such as ``domains``. A `Section` says which tables are in its JSON.
+Each `Table` has rows (such as `records`) and columns (such as `count`), and each `Column` a way to
+aggregate it (such as `ratio`). ``inference`` guesses all this from responses.
 
 >>> get("domains").names[0]
 'source_domains'
