@@ -19,9 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from aatoolkit._util.defaults import BUDGET as BUDGET
 from aatoolkit.errors import missing_attribute
-from aatoolkit.profile.asking import PlannedRequest as PlannedRequest
 from aatoolkit.profile.asking import Responses as Responses
 from aatoolkit.profile.checking import check as check
 from aatoolkit.profile.drafting import Draft as Draft

@@ -12,10 +12,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
-from aatoolkit._util.defaults import BUDGET
 from aatoolkit._util.lexicon import fold, tokens, words_of
 from aatoolkit.availability.detect.words import STRONG, read_object_state
-from aatoolkit.availability.status import EMPTY, Cause
+from aatoolkit.availability.status import EMPTY, UNKNOWN, Cause
 from aatoolkit.client.options import read_options
 from aatoolkit.client.reading import in_order, progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
@@ -110,11 +109,11 @@ class Responses:
 def ask(
     project: Project,
     *,
-    max_requests: int = BUDGET,
-    section_names: Iterable[str] | None = None,
-    hosts: Iterable[str] = (),
-    max_seconds: float | None = None,
-    progress: bool | None = None,
+    max_requests: int,
+    section_names: Iterable[str] | None,
+    hosts: Iterable[str],
+    max_seconds: float | None,
+    progress: bool | None,
 ) -> Responses:
     """Request the sections of a service: without filters, for single engines and other hosts.
 
@@ -126,14 +125,14 @@ def ask(
         A project of the service.
     max_requests : int
         How many requests to send at most.
-    section_names : iterable of str, optional
-        The sections to request; by default those of the reference service.
+    section_names : iterable of str or None
+        The sections to request; None for those of the reference service.
     hosts : iterable of str
         The hosts of other projects of the same account, to compare with.
-    max_seconds : float, optional
-        The time limit for all requests, in seconds.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal only.
+    max_seconds : float or None
+        The time limit for all requests, in seconds; None for no limit.
+    progress : bool or None
+        Whether to show a progress bar; None for on a terminal only.
 
     Raises
     ------
@@ -144,7 +143,7 @@ def ask(
     responses = Responses(scope_options=None if profile is None else profile.get(SCOPE_OPTIONS))
     deadline = None if max_seconds is None else time.monotonic() + max_seconds
     fetch_all = partial(_fetch_all, project, responses, progress, deadline)
-    no_filters = Scope()
+    no_filters, hosts = Scope(), dict.fromkeys(hosts)
     section_names = sections.names() if section_names is None else section_names
     first_requests = [
         PlannedRequest(_OPTIONS, no_filters, "the vocabulary of the project"),
@@ -152,7 +151,7 @@ def ask(
         PlannedRequest(None, no_filters, "whether it responds for all sections at once"),
     ][:max_requests]
     options_requests = [
-        PlannedRequest(_OPTIONS, no_filters, _FOR_OTHER_HOST, host) for host in dict.fromkeys(hosts)
+        PlannedRequest(_OPTIONS, no_filters, _FOR_OTHER_HOST, host) for host in hosts
     ][: max_requests - len(first_requests)]
     combined_view = None
     for request, outcome in fetch_all([*first_requests, *options_requests]).items():
@@ -180,7 +179,7 @@ def ask(
     requests_left = 0 if responses.stopped else max_requests - len(responses.requests)
     # A project of which nothing was measured shows most; so its responses come first.
     hosts = sorted(
-        dict.fromkeys(hosts),
+        hosts,
         key=lambda host: len(find_engines(responses.options_by_host.get(host))[0]),
     )
     further_requests = _plan_further_requests(responses, section_paths, hosts, requests_left)
@@ -495,23 +494,15 @@ def find_engines(options: Any) -> tuple[list[str], list[str]]:
     idle_engines: list[str] = []
     unconfigured_engines: list[str] = []
     for engine_record in _find_engine_records(options):
-        name = next(iter(_list_engine_names(engine_record)), None)
+        engines = active_engines
         run_values = [value for key, value in engine_record.items() if "run" in snake(key)]
-        state = read_object_state(engine_record, STRONG)
-        is_empty = state is not None and state.status in EMPTY
-        has_never_run = is_empty or (
-            bool(run_values) and all(value is None for value in run_values)
-        )
-        is_unconfigured = state is not None and state.cause == Cause.NOT_CONFIGURED
-        if name is not None:
-            (
-                unconfigured_engines
-                if is_unconfigured
-                else idle_engines
-                if has_never_run
-                else active_engines
-            ).append(name)
-    return active_engines, [*idle_engines, *unconfigured_engines]
+        state = read_object_state(engine_record, STRONG) or UNKNOWN
+        if state.cause == Cause.NOT_CONFIGURED:
+            engines = unconfigured_engines
+        elif state.status in EMPTY or (run_values and all(value is None for value in run_values)):
+            engines = idle_engines
+        engines += _list_engine_names(engine_record)[:1]
+    return active_engines, idle_engines + unconfigured_engines
 
 
 def find_engine_labels(options: Any) -> dict[str, str]:

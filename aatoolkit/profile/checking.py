@@ -221,8 +221,8 @@ def _list_drift(tables: Tables) -> list[Change]:
 def find_rule_problem(
     rule: Rule,
     responses: Sequence[Any],
-    headers: Iterable[Mapping[str, str]] = (),
-    candidates: Sequence[str] = (),
+    headers: Mapping[str, str],
+    candidates: Sequence[str],
 ) -> str | None:
     """Return a message that says why a rule reads nothing in some responses; None if it does.
 
@@ -232,36 +232,31 @@ def find_rule_problem(
         The path of a field that states what could not be measured, and its words.
     responses : sequence
         The decoded JSON of the responses.
-    headers : iterable of mapping
-        Their HTTP headers, as far as they are known.
+    headers : mapping of str to str
+        The HTTP headers of the first response.
     candidates : sequence of str
         Paths of other such fields, to suggest them.
 
     Examples
     --------
     >>> responses = [{"rivit": [{"lkm": 0, "tyhja": True}]}]
-    >>> find_rule_problem(Rule(at="rivit[].tyhja", words={True: "not_run"}), responses) is None
+    >>> rule = Rule(at="rivit[].tyhja", words={True: "not_run"})
+    >>> find_rule_problem(rule, responses, {}, ()) is None
     True
-    >>> find_rule_problem(Rule(at="rivit[].tyhjä", words={True: "not_run"}), responses)
+    >>> find_rule_problem(Rule(at="rivit[].tyhjä"), responses, {}, ())
     "no response has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[]' or 'rivit[].lkm'?"
     """
     for meaning in rule.words.values():
         if meaning != SILENT and read_word(meaning).status == Status.UNKNOWN:
             return f"{meaning!r} is no status; there are {', '.join(MEANINGS)}"
-    all_headers = [*headers]
-    for index, response in enumerate(responses):
-        response_headers = all_headers[index] if index < len(all_headers) else {}
+    for position, response in enumerate(responses):
         with warnings.catch_warnings(action="ignore"):
+            response_headers = {} if position else headers
             signals = detect(response, rule, headers=response_headers, days=Scope().days).signals
         statuses = (signal.availability.status for signal in signals if signal.rule == rule.name)
         if any(status != Status.UNKNOWN for status in statuses):
             return None
-    values = [
-        response_headers[name]
-        for response_headers in all_headers
-        for name in response_headers
-        if name.lower() == rule.header
-    ]
+    values = [value for name, value in headers.items() if name.lower() == rule.header]
     if rule.kind != "header":
         # A column of a grid is not in each of its rows by name, so its rows stand for it.
         steps = [step for step in parse_pattern(rule.at) if not isinstance(step, Named)]

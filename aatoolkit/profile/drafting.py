@@ -123,7 +123,7 @@ class Draft(Mapping[str, SectionDraft]):
                 usable_responses = [document, *response_by_engines.values(), *readable_responses]
                 analysis.optional = find_optional_paths(analysis, usable_responses)
                 payload = responses.payloads.get(name)
-                headers = [payload.headers] if payload is not None else []
+                headers = payload.headers if payload is not None else {}
                 self._sections[name] = SectionDraft(analysis, candidates, all_responses, headers)
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"

@@ -50,7 +50,7 @@ class SectionDraft:
         The fields that may say what could not be measured.
     responses : sequence
         The JSON of the section.
-    headers : sequence of mapping
+    headers : mapping of str to str
         The HTTP headers that came with the first of them.
 
     Attributes
@@ -66,7 +66,7 @@ class SectionDraft:
         analysis: Analysis,
         candidates: Iterable[Candidate],
         responses: Sequence[Any],
-        headers: Sequence[Mapping[str, str]],
+        headers: Mapping[str, str],
     ) -> None:
         self._responses, self._headers = responses, headers
         self.candidates: tuple[Candidate, ...] = tuple(candidates)

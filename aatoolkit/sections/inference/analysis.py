@@ -311,16 +311,12 @@ def analyse_responses(responses: Any, name: str | None, *, measures: bool = True
         response.json if isinstance(response, Payload) else decode(response)
         for response in responses
     ] or [None]
-    response_sections = [
-        response.section for response in responses if isinstance(response, Payload)
+    names = [
+        name,
+        *(response.section for response in responses if isinstance(response, Payload)),
+        *(document.get("section") for document in documents if isinstance(document, dict)),
     ]
-    response_sections += [
-        document.get("section") for document in documents if isinstance(document, dict)
-    ]
-    section_names = (
-        section for section in (name, *response_sections) if section and isinstance(section, str)
-    )
-    name = next(section_names, "answer")
+    name = next((name for name in names if name and isinstance(name, str)), "answer")
     analysis = analyse(
         name, documents[0], {}, Vocabulary.from_responses(None, documents), documents[1:],
         measures=measures,

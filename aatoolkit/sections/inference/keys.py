@@ -51,7 +51,7 @@ def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
     list of str
         Notes for people on rows with totals.
     """
-    notes = []
+    notes: list[str] = []
     for relation in relations:
         _inherit_keys(relation)
         if not relation.columns:
@@ -62,12 +62,11 @@ def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
                 column.reading = read_as_month_days(column.values, column.reading, year_path)
             if column.reading.parse == "money":
                 _add_currency_column(column)
-        note = _mark_totals(relation)
-        if note:
-            notes.append(f"{relation.name}: {note}")
-        if relation.steps:
-            relation.key = _find_key(relation)
-        if relation.steps and not relation.key and isinstance(relation.steps[-1], Each):
+        notes += _mark_totals(relation)
+        if not relation.steps:
+            continue
+        relation.key = _find_key(relation)
+        if not relation.key and isinstance(relation.steps[-1], Each):
             label_names = [
                 column.name for column in relation.columns if column.is_label or column.is_inherited
             ]
@@ -210,8 +209,8 @@ def _add_currency_column(column: ColumnFinding) -> None:
 # --- totals -------------------------------------------------------------------------------------
 
 
-def _mark_totals(relation: Relation) -> str:
-    """Find the rows with totals, such as ``All``; return a note for people, "" without any."""
+def _mark_totals(relation: Relation) -> list[str]:
+    """Find the rows with totals, such as ``All``; return notes on them for people."""
     text_columns = [column for column in relation.columns if column.reading.is_text]
     counts = [column.numbers for column in relation.columns if column.may_be_counts]
     for column in text_columns if relation.steps and counts else ():
@@ -233,8 +232,9 @@ def _mark_totals(relation: Relation) -> str:
         if labels and len({*responses}) == len(responses) and are_highest and all(are_highest):
             relation.without = {column.name: tuple(sorted(labels))}
             relation.total_rows = total_rows
-            return f"{column.name} {', '.join(sorted(labels))!r} sums up the other rows"
-    return ""
+            labels_text = repr(", ".join(sorted(labels)))
+            return [f"{relation.name}: {column.name} {labels_text} sums up the other rows"]
+    return []
 
 
 # --- keys ---------------------------------------------------------------------------------------

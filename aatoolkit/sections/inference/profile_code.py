@@ -163,7 +163,8 @@ def _format_table(relation: Relation, end: str) -> Iterator[str]:
     proof = "; ".join(
         f"{', '.join(names)}: {reason}" for reason, names in names_by_reason.items() if reason
     )
-    yield from [f"    # {textwrap.shorten(proof, _WIDTH - 6, placeholder=' …')}"] if proof else ()
+    if proof:
+        yield f"    # {textwrap.shorten(proof, _WIDTH - 6, placeholder=' …')}"
     calls = (_format_column(column) for column in relation.columns)
     code = ", ".join(
         call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN else call for call in calls

@@ -336,20 +336,11 @@ class Vocabulary:
         """
         values_by_dimension: dict[str, set[str]] = defaultdict(set)
         for name, value in iter_named_values(options):
-            dimension = next(
-                (
-                    dimension
-                    for dimension, stems in STEMS.items()
-                    if any(stem in name for stem in stems)
-                ),
-                None,
-            )
-            if dimension is not None:
-                values_by_dimension[dimension].update(_find_labels(value))
-        return cls(
-            values_by_dimension,
-            dict(iter_texts([*responses])),
-        )
+            for dimension, stems in STEMS.items():
+                if any(stem in name for stem in stems):
+                    values_by_dimension[dimension].update(_find_labels(value))
+                    break
+        return cls(values_by_dimension, dict(iter_texts([*responses])))
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
         """Return what the keys of an object are, such as ``engine`` or ``date``; None if unknown.
