@@ -83,10 +83,8 @@ class Draft(Mapping[str, SectionDraft]):
                 if name in documents
             }
             try:
-                other_responses = [
-                    *response_by_host.values(),
-                    *([unmeasured_response] if unmeasured_response else []),
-                ]
+                own_responses = [document, *response_by_engines.values()]
+                other_responses = [*filter(None, (*response_by_host.values(), unmeasured_response))]
                 readable_responses = [  # an error, or a text in the place of data, shows no table
                     response
                     for response in other_responses
@@ -119,12 +117,14 @@ class Draft(Mapping[str, SectionDraft]):
                 analysis.emptied = find_emptied_paths(
                     analysis.relations, document, unmeasured_response
                 )
-                all_responses = [document, *response_by_engines.values(), *other_responses]
-                usable_responses = [document, *response_by_engines.values(), *readable_responses]
-                analysis.optional = find_optional_paths(analysis, usable_responses)
+                analysis.optional = find_optional_paths(
+                    analysis, [*own_responses, *readable_responses]
+                )
                 payload = responses.payloads.get(name)
                 headers = payload.headers if payload is not None else {}
-                self._sections[name] = SectionDraft(analysis, candidates, all_responses, headers)
+                self._sections[name] = SectionDraft(
+                    analysis, candidates, own_responses + other_responses, headers
+                )
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])

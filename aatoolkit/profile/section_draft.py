@@ -327,11 +327,10 @@ class SectionDraft:
 
     def _paths_by_engine(self) -> Collection[str]:
         """Return the paths of objects in the responses whose keys are engines."""
-        tables = (table for table in self.analysis.relations if table.key == ("engine",))
         return {
             format_path(table.steps[:-1])
-            for table in tables
-            if isinstance(table.steps[-1], Entries)
+            for table in self.analysis.relations
+            if table.key == ("engine",) and isinstance(table.steps[-1], Entries)
         }
 
     def remove_rule(self, at: str) -> None:
@@ -350,7 +349,8 @@ class SectionDraft:
         rule_by_path = {rule.at: rule for rule in self.analysis.rules}
         if at not in rule_by_path:
             raise ArgumentError(unknown("rule", at, rule_by_path), argument="rule")
-        self.analysis.rules = tuple(rule for rule in rule_by_path.values() if rule.at != at)
+        del rule_by_path[at]
+        self.analysis.rules = tuple(rule_by_path.values())
 
     def __repr__(self) -> str:
         lines = [f"<Draft of {self.name}: {format_counts(self.counts())}>"]

@@ -177,14 +177,13 @@ class Column(Described):
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
 
     def __post_init__(self) -> None:
-        problem, parse_method = "", self.parse
-        dtypes = PARSES.get(parse_method or "", ())
+        problem, dtypes = "", PARSES.get(self.parse or "", ())
         if self.dtype not in DTYPES:
             problem = f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
-        elif parse_method is not None and self.dtype not in dtypes:
+        elif self.parse is not None and self.dtype not in dtypes:
             parse_note = f"gives {' or '.join(dtypes)}, not" if dtypes else "gives no"
-            problem = f"parse {parse_method!r} {parse_note} {self.dtype}: say so as dtype="
-        elif (parse_method == "month day") != (self.year or "").startswith("$."):
+            problem = f"parse {self.parse!r} {parse_note} {self.dtype}: say so as dtype="
+        elif (self.parse == "month day") != (self.year or "").startswith("$."):
             problem = "parse='month day' and year= (a path such as '$.window.end') need each other"
         elif self.scale is not None and (self.dtype != "Float64" or not self.scale > 0):
             problem = "scale= is a number above 0, for Float64"

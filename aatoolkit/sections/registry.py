@@ -269,11 +269,10 @@ def remember(name: str, declaration: Table) -> None:
 
     Only the latest 8,192 tables are kept.
     """
-    if name not in _other_tables:
-        with _lock:
-            while len(_other_tables) >= _MAX_TABLES:
-                _other_tables.pop(next(iter(_other_tables)))
-            _other_tables[name] = declaration
+    with _lock:
+        _other_tables.setdefault(name, declaration)
+        if len(_other_tables) > _MAX_TABLES:
+            del _other_tables[next(iter(_other_tables))]
 
 
 _other_tables: dict[str, Table] = {}

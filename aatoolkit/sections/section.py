@@ -119,11 +119,7 @@ class Table(Described):
             raise ArgumentError(
                 f"table {self.name!r}: key or columns do not fit: {sorted(bad_names)}"
             )
-        list_names = [
-            column.name
-            for column in self.columns
-            if column.name in key and column.dtype == "list<string>"
-        ]
+        list_names = [name for name in key if self[name].dtype == "list<string>"]
         if list_names:
             raise ArgumentError(
                 f"table {self.name!r}: a list cannot be a key: {list_names}; choose other columns"

@@ -162,7 +162,7 @@ def typed_module(profile: Profile) -> str:
             for name, class_name in tables_classes.items()
         ),
         reads="".join(
-            _READ.format(section=_quote(name), tables=class_name, filters=_FILTERS)
+            _READ.format(section=repr(name), tables=class_name, filters=_FILTERS)
             for name, class_name in tables_classes.items()
         ),
     )
@@ -230,7 +230,7 @@ def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
 
 def _format_getter(argument: str, names: Iterable[str], value_type: str) -> str:
     """Return the source of a ``__getitem__`` that returns ``value_type`` for some names."""
-    key = f"Literal[{', '.join(map(_quote, names))}]"
+    key = f"Literal[{', '.join(map(repr, names))}]"
     return _GETTER.format(argument=argument, key=key, value=value_type)
 
 
@@ -238,16 +238,6 @@ def _make_class_name(name: str) -> str:
     """Convert a name in snake_case to CamelCase, as in ``CrawlBots``."""
     class_name = "".join(word[:1].upper() + word[1:] for word in re.split(r"\W|_", name) if word)
     return class_name if class_name.isidentifier() else f"_{class_name}"
-
-
-def _quote(name: str) -> str:
-    """Return a text as a Python literal in double quotes."""
-    escaped_name = name.replace("\\", "\\\\").replace('"', '\\"')
-    characters = (
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in escaped_name
-    )
-    return f'"{"".join(characters)}"'
 
 
 def _format_doc(text: str) -> str:

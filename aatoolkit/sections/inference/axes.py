@@ -214,8 +214,13 @@ class Structure:
         self.row_sets.append(root)
         self._add_raw_columns(root, [((), [*documents])])
         for row_set in self.row_sets[1:]:
-            self._split_by_fields(row_set)
-            self._remove_if_header(row_set)
+            if any(child_set.parent is row_set for child_set in self.row_sets):
+                continue
+            raw_columns = [column for column in self.raw_columns if column.row_set is row_set]
+            self._split_by_fields(row_set, raw_columns)
+            is_header = row_set.steps[:-1] in self.headers and len(raw_columns) == 1
+            if is_header and row_set in self.row_sets:
+                self.row_sets.remove(row_set)
 
     def _add_raw_columns(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
         """Add the values at some paths of the rows as columns, and those in lists as tables.
@@ -254,11 +259,10 @@ class Structure:
             else:
                 field_names = dict.fromkeys(name for value in objects for name in value)
                 for names, dtype in _PARTS:
-                    result = (
-                        read_as(dicts, Reading(dtype, "parts")) if names <= {*field_names} else None
-                    )
-                    if result and not result.invalid and result.array.null_count < len(dicts):
-                        self.raw_columns.append(RawColumn(row_set, steps, dicts))
+                    if names <= {*field_names}:
+                        result = read_as(dicts, Reading(dtype, "parts"))
+                        if not result.invalid and result.array.null_count < len(dicts):
+                            self.raw_columns.append(RawColumn(row_set, steps, dicts))
                 for name in field_names:
                     field_values = [
                         MISSING if value is MISSING else value.get(name, MISSING) for value in dicts
@@ -282,23 +286,12 @@ class Structure:
             scalars = [MISSING if type(value) in (dict, list) else value for value in values]
             self.raw_columns.append(RawColumn(row_set, steps, scalars))
 
-    def _remove_if_header(self, row_set: RowSet) -> None:
-        """Remove a table if its rows are only the names of columns of another table."""
-        columns = [column for column in self.raw_columns if column.row_set is row_set]
-        has_children = any(child_set.parent is row_set for child_set in self.row_sets)
-        is_header = row_set.steps[:-1] in self.headers and row_set in self.row_sets
-        if is_header and len(columns) == 1 and not has_children:
-            self.row_sets.remove(row_set)
-            self.raw_columns.remove(columns[0])
-
-    def _split_by_fields(self, row_set: RowSet) -> None:
+    def _split_by_fields(self, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
         """Split a table into several if the fields of its rows depend on the row around them.
 
         For example, ``blocks[].items[]`` may be objects of another kind in each block.
         """
-        raw_columns = [column for column in self.raw_columns if column.row_set is row_set]
-        has_children = any(child_set.parent is row_set for child_set in self.row_sets)
-        for ancestor in [*row_set.with_ancestors()][1:-1] if not has_children else ():
+        for ancestor in [*row_set.with_ancestors()][1:-1]:
             keys = [ancestor.keys[row] for row in row_set.enclosing_rows(ancestor)]
             paths_by_key: dict[Any, set[Path]] = {}
             for column in raw_columns:
@@ -488,7 +481,7 @@ class Structure:
         self, row_set: RowSet, array: Arrays, paths_and_values: list[PathAndValues]
     ) -> None:
         """Add a table for a list of its columns, which are lists: each position becomes a row."""
-        steps, lists = self._split_into_columns(array, None, ())[0]
+        steps, lists = self._split_into_columns(array)[0]
         label = self._find_label(row_set, Arrays(steps, lists), includes_own_lists=True)
         self._add_child_row_set(
             row_set, paths_and_values, (steps, lists), Each, label, only={"^#0": (0,)}
@@ -565,9 +558,8 @@ class Structure:
         if first_position:
             header = (*bind_to_row(main_container[0]), Position(0), Each())
             header_names = [main_container[1][parent_row][0] for parent_row in parent_rows]
-            paths_and_values = self._split_into_columns(
-                Arrays(steps, paths_and_values[0][1]), header, header_names
-            )
+            rows = Arrays(steps, paths_and_values[0][1])
+            paths_and_values = self._split_into_columns(rows, (header, header_names))
         self.row_sets.append(new_set)
         self._add_raw_columns(new_set, paths_and_values)
 
@@ -621,7 +613,7 @@ class Structure:
         if header is not None or (
             is_mixed and (array.is_of_lists or _are_tuples(row_set, array, 2))
         ):
-            paths_and_values = self._split_into_columns(array, *(header or (None, ())))
+            paths_and_values = self._split_into_columns(array, header)
             if array.is_of_lists:
                 self._add_row_set_of_columns(row_set, array, paths_and_values)
             else:
@@ -638,7 +630,7 @@ class Structure:
             Whether they were added; if not, they are lists of rows.
         """
         if _are_tuples(row_set, array, max(4, 2 * array.longest)):
-            self._add_raw_columns(row_set, self._split_into_columns(array, None, ()))
+            self._add_raw_columns(row_set, self._split_into_columns(array))
             return True
         are_texts = {*map(type, array.items)} - {NoneType} == {str}
         if are_texts:
@@ -646,9 +638,7 @@ class Structure:
         return are_texts
 
     @staticmethod
-    def _split_into_columns(
-        array: Arrays, header: Path | None, names_by_row: Sequence[Sequence[str]]
-    ) -> list[PathAndValues]:
+    def _split_into_columns(array: Arrays, header: Header | None = None) -> list[PathAndValues]:
         """Split lists into columns, one for each position or each name in a header.
 
         Returns
@@ -656,14 +646,13 @@ class Structure:
         list of tuple
             Pairs of a parsed path, and a list with its value in each row.
         """
-        positions_by_row = [
-            {name: position for position, name in enumerate(names)} for names in names_by_row
+        path, rows_of_names = header or (None, [[*range(array.longest)]] * len(array.lists))
+        positions_by_row: list[dict[Any, int]] = [
+            {name: position for position, name in enumerate(names)} for names in rows_of_names
         ]
-        if header is None:
-            positions_by_row = [{i: i for i in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
         paths_and_values: list[PathAndValues] = []
         for name in dict.fromkeys(name for positions in positions_by_row for name in positions):
-            step = Position(name) if header is None else Named(header, name)  # type: ignore[arg-type]
+            step = Position(name) if path is None else Named(path, name)
             cells = [
                 values[positions[name]]
                 if values is not MISSING and positions.get(name, len(values)) < len(values)

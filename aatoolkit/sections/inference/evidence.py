@@ -151,11 +151,8 @@ def _adds_up_to(column: ColumnFinding, totals: Totals) -> bool:
     # A single part equals its total whatever the rule is.
     has_several_parts = is_known & (part_counts >= 2)
     is_large = np.nanmax(totals.numbers) >= _LARGE and part_counts[has_several_parts].sum() >= 3
-    has_many_groups = (
-        has_several_parts.sum() >= MIN_DISTINCT_ROWS
-        and len(np.unique(totals.numbers[is_known])) >= 3
-    )
-    return bool(has_many_groups or is_large)
+    has_many_groups = has_several_parts.sum() >= MIN_DISTINCT_ROWS
+    return bool(is_large or (has_many_groups and len(np.unique(totals.numbers[is_known])) >= 3))
 
 
 # --- ratios -------------------------------------------------------------------------------------

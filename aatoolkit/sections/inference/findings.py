@@ -298,10 +298,7 @@ class Relation:
         return len(self.response_positions)
 
     def __getitem__(self, name: str) -> ColumnFinding:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise KeyError(name)
+        return self.columns[self.column_names.index(name)]
 
     def add(self, column: ColumnFinding, position: int | None = None) -> None:
         """Add a column, at the given position or as the last one."""

@@ -268,9 +268,8 @@ def _find_key(relation: Relation) -> tuple[str, ...]:
 def _may_be_key(column: ColumnFinding) -> bool:
     """Return whether a column may identify rows: texts or ids, without missing values."""
     reading, last_word = column.reading, tokens(column.name)[-1:]
-    if column.valid or any(value is None or value is MISSING for value in column.values):
-        return False
-    if reading.dtype in _NON_KEY_DTYPES or reading.missing:
+    has_gaps = any(value is None or value is MISSING for value in column.values)
+    if has_gaps or column.valid or reading.missing or reading.dtype in _NON_KEY_DTYPES:
         return False
     if reading.dtype == "Int64":
         return is_id_name(column.name) or bool({*last_word} & words_of("serial"))

@@ -39,7 +39,7 @@ def format_profile(
     title: str,
     analyses: Iterable[Analysis],
     baseline: Mapping[str, Any],
-    options: Section | None = None,
+    options: Section | None,
 ) -> str:
     """Return the source of a Python file that describes the tables of a service.
 
@@ -53,7 +53,7 @@ def format_profile(
         The tables of each section, with the reasons for units and ways to aggregate.
     baseline : mapping
         The description of the responses, as in `Profile`.
-    options : Section, optional
+    options : Section or None
         Where the service lists the values that one can filter by.
     """
     sections = dict(
