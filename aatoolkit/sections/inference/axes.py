@@ -822,7 +822,7 @@ def _last_name(steps: Path) -> str:
 
 
 def bind_to_row(steps: Iterable[Step]) -> Path:
-    """Change each step to all items of a path to a step to the item of the row: ``rows[@0].n``.
+    """Change each ``[]`` of a parsed path to ``[@0]``, ``[@1]`` …: the item at the row's position.
 
     Examples
     --------
@@ -898,7 +898,7 @@ def _shapes_of(values: Iterable[Any]) -> set[str]:
 
 
 def _kinds_of(values: Iterable[Any]) -> set[str]:
-    """Return the set of kinds of values, without null and texts such as ``—``.
+    """Return the kinds of values, such as ``number``, without null and texts such as ``—``.
 
     Examples
     --------

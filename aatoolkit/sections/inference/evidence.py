@@ -139,7 +139,10 @@ def _sums_by_response(column: ColumnFinding) -> Numbers:
 
 
 def _adds_up_to(column: ColumnFinding, totals: Totals) -> bool:
-    """Return whether the rows of each group sum to its total, in enough groups to be no chance."""
+    """Return whether the rows of each group sum to its total.
+
+    There must be so many groups, or so large totals, that it cannot happen by chance.
+    """
     is_counted, size = (column.relation.kept_mask & ~np.isnan(column.numbers), len(totals.numbers))
     groups, numbers = totals.groups[is_counted], column.numbers[is_counted]
     sums = np.bincount(groups, numbers, minlength=size)[:size]

@@ -230,7 +230,10 @@ class ColumnFinding:
 
     @property
     def confidence(self) -> str:
-        """How sure the less sure of unit and aggregation is; for texts, how to parse them."""
+        """How sure the unit and the aggregation are, such as ``proved``: the lower of the two.
+
+        For columns of text, it is how sure the dtype is.
+        """
         if self.is_key or not self.reading.is_number:
             evidence = self.reading.evidence
             is_open = evidence == NO_VALUE or "may be" in evidence
@@ -240,7 +243,7 @@ class ColumnFinding:
 
     @property
     def evidence(self) -> str:
-        """The reasons for how the column is parsed, for its unit and for how to aggregate it."""
+        """The reasons for the dtype, the unit and the aggregation, as one text for people."""
         sentences = [self.reading.evidence]
         for aspect, finding in (("unit", self.unit), ("rule", self.rule)):
             if finding.evidence:

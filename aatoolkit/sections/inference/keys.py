@@ -116,7 +116,7 @@ def _inherit_labels(relation: Relation) -> None:
 def _inherit_column(
     relation: Relation, ancestor_rows: RowPositions, column: ColumnFinding
 ) -> ColumnFinding:
-    """Return a copy of a column, for a table that is nested in the column's table.
+    """Return a copy of a column for a nested table, with the values of the rows around its rows.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _inherit_column(
 
 
 def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int | None:
-    """Return how many ``^`` lead from a row to a row around it; None if none do.
+    """Return how many ``^`` a path needs from a row to a row around it; None if there is no way.
 
     Parameters
     ----------
@@ -174,11 +174,9 @@ def _add_position_column(relation: Relation, levels_up: int = 0) -> str:
     With ``levels_up``, it is the position of the row that many lists further out.
     """
     parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response_positions
-    row_counts: Counter[tuple[int, int]] = Counter()
+    row_counts: Counter[int] = Counter()
     positions = []
-    for enclosing_row in zip(
-        relation.response_positions.tolist(), parent_rows.tolist(), strict=True
-    ):
+    for enclosing_row in parent_rows.tolist():
         positions.append(row_counts[enclosing_row])
         row_counts[enclosing_row] += 1
     name = "position"
@@ -284,13 +282,10 @@ def _key_sort_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
     # A number that only counts the rows of each response identifies nothing.
     rows_and_responses = [*enumerate(column.relation.response_positions.tolist())]
     first_row_by_response = {response: row for row, response in reversed(rows_and_responses)}
+    positions = [row - first_row_by_response[response] for row, response in rows_and_responses]
     texts = [str(value).lstrip("#") for value in column.values]
     is_position = any(
-        all(
-            texts[row] == str(row - first_row_by_response[response] + first_position)
-            for row, response in rows_and_responses
-        )
-        for first_position in (0, 1)
+        texts == [str(position + first) for position in positions] for first in (0, 1)
     )
     return is_position, not is_id, column.dtype == "Int64", len(words)
 

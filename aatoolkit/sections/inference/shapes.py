@@ -174,9 +174,9 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
 
 
 def _declare_header(relation: Relation, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
-    """Declare rows that are lists by the one list with the names of their columns, if there is one.
+    """Declare where the names of columns are, if the rows are lists and another list has the names.
 
-    As in ``{"columns": ["host", "n"], "rows": [["a.example", 3]]}``.
+    Such as in ``{"columns": ["host", "n"], "rows": [["a.example", 3]]}``.
     """
     steps_in_row = [raw_column.steps[len(row_set.steps) :] for raw_column in raw_columns]
     are_own_values = all(
