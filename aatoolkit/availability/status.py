@@ -1,4 +1,4 @@
-"""Statuses (whether data could be measured), causes (why not), and how to combine several."""
+"""Whether data could be measured (a status), why not (a cause), and how to combine several."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 
 class Words(StrEnum):
-    """A `StrEnum` that suggests similar values if a value is not known."""
+    """A base class of enumerations of texts; for an unknown text it suggests similar ones."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
+        """Raise an ArgumentError for an unknown text; its message suggests similar ones."""
         hint = did_you_mean(near_matches(value, map(str, cls)), f"there are {', '.join(cls)}")
         raise ArgumentError(f"{value!r} is no {cls.__name__}; {hint}", argument="value")
 
 
 class Status(Words):
-    """Whether data could be measured; a measured zero is ``available``.
+    """Whether data could be measured.
+
+    ``available`` (also for a measured zero), ``partial``, ``unavailable``, ``not_applicable`` or
+    ``unknown``.
 
     Examples
     --------
@@ -38,7 +42,13 @@ class Status(Words):
 
 
 class Cause(Words):
-    """Why data could not be measured, or only in part."""
+    """Why data could not be measured, or only in part, such as ``not_connected``.
+
+    Examples
+    --------
+    >>> Cause("not_run") is Cause.NOT_RUN
+    True
+    """
 
     NOT_CONNECTED = "not_connected"
     NOT_CONFIGURED = "not_configured"
@@ -55,21 +65,21 @@ class Cause(Words):
 
 
 EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
-"""The statuses of data that were not measured."""
+"""The statuses of data that were not measured at all."""
 
 
 @dataclass(frozen=True)
 class Availability:
-    """The status of a section, column, row or engine, with its cause and the service's reason.
+    """Whether some data could be measured, and if not, why and what the service says about it.
 
     Parameters
     ----------
     status : Status
-        Whether the data could be measured; ``unknown`` unless there is evidence.
+        Whether the data could be measured; ``unknown`` if the service does not say it.
     cause : Cause, optional
         Why the data could not be measured, or only in part.
     reason : str, optional
-        The explanation that the service gives, verbatim.
+        The explanation of the service, word for word.
 
     Examples
     --------
@@ -92,7 +102,10 @@ UNKNOWN = Availability()
 
 
 def join(first: Status, second: Status) -> Status:
-    """Combine two statuses into one; two different statuses usually give ``partial``.
+    """Combine two statuses into one, for data that consist of two parts.
+
+    Two different statuses give ``partial``. But ``not_applicable`` gives the other status, and
+    ``unknown`` gives ``unknown``.
 
     Examples
     --------
@@ -111,7 +124,18 @@ def join(first: Status, second: Status) -> Status:
 
 
 def combine(availabilities: Iterable[Availability]) -> Availability:
-    """Combine several availabilities into one.
+    """Combine several availabilities into one, for data that consist of several parts.
+
+    The cause is kept if all parts that were not fully measured have the same cause.
+
+    Parameters
+    ----------
+    availabilities : iterable of Availability
+        The availabilities of the parts.
+
+    Returns
+    -------
+    Availability
 
     Examples
     --------

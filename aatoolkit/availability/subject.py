@@ -1,4 +1,4 @@
-"""Statements about the availability of rows, and the conditions that select these rows."""
+"""Which rows of a table could be measured: conditions that select rows, and their availability."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _DATE_OR_TIME = re.compile(r"\d{4}-\d\d(-\d\d.*)?")
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on the values of one column that selects rows.
+    """A condition that selects rows by the values of one column, such as ``date > 2026-11-19``.
 
     Parameters
     ----------
     column : str
         The name of the column.
     op : {"in", ">", ">=", "<", "<="}
-        How values are compared: as numbers, as times or else as text.
+        The comparison. Numbers are compared as numbers, times as times, and others as text.
     values : tuple of str
-        The values to compare with, as text. Operators other than ``in`` take exactly one.
+        The values to compare with, as text. A comparison other than ``in`` takes one value.
 
     Examples
     --------
@@ -40,7 +40,10 @@ class Condition:
     values: tuple[str, ...]
 
     def matches(self, values: Iterable[object]) -> list[bool]:
-        """Return whether each value meets the condition; a missing value does not."""
+        """Return a list of bool: for each value whether it meets the condition.
+
+        A missing value does not meet it.
+        """
         if self.op == "in":
             condition_texts = {_MIDNIGHT.sub("", value) for value in self.values}
             return [
@@ -50,6 +53,7 @@ class Condition:
         return [self._compares(value) for value in values]
 
     def _compares(self, value: object) -> bool:
+        """Return whether one value meets the condition; not for ``in``."""
         text, limit = _make_comparable(as_text(value), self.values[0])
         if text is None or limit is None or value is None:
             return False
@@ -63,14 +67,20 @@ class Condition:
 
 @dataclass(frozen=True)
 class Statement:
-    """The availability of some rows of a table or column.
+    """Whether some rows of a table or column could be measured.
 
     Parameters
     ----------
     availability : Availability
-        The availability of these rows.
+        Whether they could be measured, and why not.
     rows : tuple of Condition
-        The rows match all these conditions; empty for all rows.
+        Conditions that select the rows; a row must meet all of them. Empty for all rows.
+
+    Examples
+    --------
+    >>> statement = Statement(Availability(), engine("chatgpt"))
+    >>> str(statement.rows[0])
+    'engine = chatgpt'
     """
 
     availability: Availability
@@ -78,12 +88,18 @@ class Statement:
 
 
 def engine(*ids: str) -> tuple[Condition, ...]:
-    """Return the condition that a row is about one of the engines, in a tuple."""
+    """Return a tuple with the condition that a row is about one of some engines.
+
+    Examples
+    --------
+    >>> str(engine("chatgpt", "gemini")[0])
+    'engine in chatgpt, gemini'
+    """
     return (Condition("engine", "in", ids),)
 
 
 def after(moment: str) -> tuple[Condition, ...]:
-    """Return the condition that a row's date is after a date or timestamp, in a tuple.
+    """Return a tuple with the condition that the date of a row is after a date or timestamp.
 
     Examples
     --------
@@ -94,7 +110,7 @@ def after(moment: str) -> tuple[Condition, ...]:
 
 
 def as_text(value: object) -> str:
-    """Return a value of a column as text; dates in ISO format.
+    """Return a value of a column as text, with dates in ISO format.
 
     Examples
     --------
@@ -105,7 +121,18 @@ def as_text(value: object) -> str:
 
 
 def _make_comparable(text: str, limit: str) -> tuple[object, object]:
-    """Convert two texts to numbers, times or texts that ``<`` can compare."""
+    """Convert two texts to a pair that ``<`` compares as numbers, as times or as text.
+
+    Returns
+    -------
+    tuple
+        The two converted values; None and None if only one of them is a time.
+
+    Examples
+    --------
+    >>> _make_comparable("7", "10"), _make_comparable("2026-11-20T06:00:00Z", "2026-11-20")
+    ((7.0, 10.0), ('2026-11-20', '2026-11-20'))
+    """
     if _DATE_OR_TIME.fullmatch(text) and _DATE_OR_TIME.fullmatch(limit):
         # By the day if either is one (2026-11-20), else by the second (2026-11-20T06:00:00).
         length = min(len(text), len(limit), 10 if 10 in (len(text), len(limit)) else 19)

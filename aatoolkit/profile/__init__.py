@@ -1,15 +1,16 @@
-"""Draft, review, save and check the profile of an unknown service, i.e. what its responses mean.
+"""Draft the description of a service that nobody described, and check it later.
 
-A draft proposes tables, types, units, keys and ways to aggregate, each with its evidence. The
-confidence of each proposal is proved, likely or open.
+Such a description, a profile, says which tables are in the JSON of a service, and which dtypes,
+units, keys and ways to aggregate their columns have. A draft guesses all this from responses, and
+says for each guess why, and whether it is proved, likely or open.
 
-``asking`` sends the requests, and ``drafting`` makes the draft. A person reviews the draft of each
-section (``section_draft``). ``candidates`` finds fields that may say what was not measured.
-``confirming`` asks a person about these fields. ``checking`` compares a service with its saved
-profile. The package ``aatoolkit.sections.inference`` infers what the responses mean.
+``asking`` sends the requests, and ``drafting`` makes the draft. A person reviews it section by
+section (``section_draft``). ``candidates`` finds fields that may say what was not measured, and
+``confirming`` asks a person about them. ``checking`` compares a service with its saved profile.
+The guesses themselves are made by the package ``aatoolkit.sections.inference``.
 
 >>> import aatoolkit as aa
->>> draft = aa.profile.draft(aa.demo(), sections=["domains"])
+>>> draft = aa.profile.draft(aa.demo(), sections=["domains"], requests=9)
 >>> draft["domains"].review.loc["domains", "unit"]["citation_count"]
 'count'
 """
@@ -18,9 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from aatoolkit._util.defaults import BUDGET as BUDGET
 from aatoolkit.errors import missing_attribute
-from aatoolkit.profile.asking import PlannedRequest as PlannedRequest
 from aatoolkit.profile.asking import Responses as Responses
 from aatoolkit.profile.checking import check as check
 from aatoolkit.profile.drafting import Draft as Draft

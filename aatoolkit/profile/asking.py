@@ -1,4 +1,4 @@
-"""Send the requests whose responses a draft is made from, within a budget of requests."""
+"""Send the requests that show what the responses of an unknown service mean."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
-from aatoolkit._util.defaults import BUDGET
 from aatoolkit._util.lexicon import fold, tokens, words_of
 from aatoolkit.availability.detect.words import STRONG, read_object_state
-from aatoolkit.availability.status import EMPTY, Cause
+from aatoolkit.availability.status import EMPTY, UNKNOWN, Cause
 from aatoolkit.client.options import read_options
 from aatoolkit.client.reading import in_order, progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
@@ -40,18 +39,19 @@ _FOR_OTHER_HOST = "the same of another host"
 
 @dataclass(frozen=True)
 class PlannedRequest:
-    """A request that is sent for a draft, and its purpose.
+    """A request to a service that is to be described, and its purpose.
 
     Attributes
     ----------
     section : str or None
-        The name of the section, or ``scope-options``. None requests all sections at once.
+        The name of the section, or ``scope-options`` for the values that one can filter by. None
+        requests all sections at once.
     scope : Scope
-        The filters of the request.
+        The filters of the request, such as engines.
     purpose : str
-        What the draft learns from the response, in words.
+        What the response is to show, in words.
     host : str
-        The host, if it is not the host of the drafted project; else empty.
+        The host, if it is another than that of the project; else empty.
     """
 
     section: str | None
@@ -62,28 +62,34 @@ class PlannedRequest:
 
 @dataclass
 class Responses:
-    """The responses that a draft is made from, by section.
+    """The responses of a service, from which its tables are guessed.
 
     Attributes
     ----------
     options : object
-        The JSON of the scope options, i.e. of the values that each filter can have.
+        The JSON in which the service lists the values that one can filter by.
+    scope_options : Section, optional
+        Where these values are in ``options``, if the user declared it.
     documents : dict of str to object
-        Maps each section to its JSON without filters.
-    payloads : dict of str to Payload
-        Maps each section to its response as it was received.
+        Maps each section to its decoded JSON, without filters.
     by_engines : dict of str to dict
-        Maps each section to a dict from engines to the JSON that is filtered to these engines.
+        Maps each section to a dict from a tuple of engines to its JSON for these engines alone.
+    payloads : dict of str to Payload
+        Maps each section to its response with bytes and HTTP headers.
+    errors : dict of str to AAToolkitError
+        Maps each section that could not be read to its error.
     unmeasured : dict of str to object
         Maps each section to its JSON for an engine that never ran.
     by_host : dict of str to dict
         Maps each other host to a dict from sections to their JSON.
     options_by_host : dict of str to object
-        Maps each other host to the JSON of its scope options.
+        Maps each other host to its ``options``.
+    requests : list of PlannedRequest
+        All requests, in the order of sending.
     unanswered : int
-        The number of requests without a response.
+        The number of requests that were stopped before a response came.
     stopped : str
-        ``interrupted``, ``out of time`` or empty.
+        ``interrupted`` or ``out of time`` if requests were stopped, else empty.
     """
 
     options: Any = None
@@ -103,21 +109,41 @@ class Responses:
 def ask(
     project: Project,
     *,
-    max_requests: int = BUDGET,
-    section_names: Iterable[str] | None = None,
-    hosts: Iterable[str] = (),
-    max_seconds: float | None = None,
-    progress: bool | None = None,
+    max_requests: int,
+    section_names: Iterable[str] | None,
+    hosts: Iterable[str],
+    max_seconds: float | None,
+    progress: bool | None,
 ) -> Responses:
-    """Send the requests that a draft needs, and return the responses.
+    """Request the sections of a service: without filters, for single engines and other hosts.
 
-    An interrupt (Ctrl-C) ends the sending early, and keeps the responses received by then.
+    Ctrl-C ends it early; the responses received by then are returned.
+
+    Parameters
+    ----------
+    project : Project
+        A project of the service.
+    max_requests : int
+        How many requests to send at most.
+    section_names : iterable of str or None
+        The sections to request; None for those of the reference service.
+    hosts : iterable of str
+        The hosts of other projects of the same account, to compare with.
+    max_seconds : float or None
+        The time limit for all requests, in seconds; None for no limit.
+    progress : bool or None
+        Whether to show a progress bar; None for on a terminal only.
+
+    Raises
+    ------
+    NotAuthorized, NotVisible
+        If the service refuses all of the first requests.
     """
     profile = project.client._profile
     responses = Responses(scope_options=None if profile is None else profile.get(SCOPE_OPTIONS))
     deadline = None if max_seconds is None else time.monotonic() + max_seconds
     fetch_all = partial(_fetch_all, project, responses, progress, deadline)
-    no_filters = Scope()
+    no_filters, hosts = Scope(), dict.fromkeys(hosts)
     section_names = sections.names() if section_names is None else section_names
     first_requests = [
         PlannedRequest(_OPTIONS, no_filters, "the vocabulary of the project"),
@@ -125,7 +151,7 @@ def ask(
         PlannedRequest(None, no_filters, "whether it responds for all sections at once"),
     ][:max_requests]
     options_requests = [
-        PlannedRequest(_OPTIONS, no_filters, _FOR_OTHER_HOST, host) for host in dict.fromkeys(hosts)
+        PlannedRequest(_OPTIONS, no_filters, _FOR_OTHER_HOST, host) for host in hosts
     ][: max_requests - len(first_requests)]
     combined_view = None
     for request, outcome in fetch_all([*first_requests, *options_requests]).items():
@@ -153,7 +179,7 @@ def ask(
     requests_left = 0 if responses.stopped else max_requests - len(responses.requests)
     # A project of which nothing was measured shows most; so its responses come first.
     hosts = sorted(
-        dict.fromkeys(hosts),
+        hosts,
         key=lambda host: len(find_engines(responses.options_by_host.get(host))[0]),
     )
     further_requests = _plan_further_requests(responses, section_paths, hosts, requests_left)
@@ -175,8 +201,16 @@ def _add_outcomes(
     responses: Responses,
     section_paths: Mapping[str, tuple[str, ...]],
 ) -> None:
-    """Add the responses to further requests to ``responses``, and split a combined view by
-    section.
+    """Sort the responses to requests into a `Responses` object, which is changed.
+
+    Parameters
+    ----------
+    outcomes : mapping
+        Maps each request to its `Payload` or its error. Errors are ignored.
+    responses : Responses
+        The object to add to.
+    section_paths : mapping of str to tuple
+        Where the JSON of each section is in a response for all sections at once.
     """
     for request, outcome in outcomes.items():
         if isinstance(outcome, AAToolkitError) or outcome.status >= 400:
@@ -209,11 +243,31 @@ def _fetch_all(
     deadline: float | None,
     requests: list[PlannedRequest],
 ) -> dict[PlannedRequest, Any]:
-    """Send requests in parallel; return a dict from each request to its payload or error."""
+    """Send requests in parallel.
+
+    Parameters
+    ----------
+    project : Project
+        A project of the service.
+    responses : Responses
+        The object that records which requests were sent, and whether they were stopped.
+    progress : bool or None
+        Whether to show a progress bar.
+    deadline : float or None
+        The time to stop at, in seconds on the clock of ``time.monotonic``.
+    requests : list of PlannedRequest
+        The requests.
+
+    Returns
+    -------
+    dict
+        Maps each request that was answered to its `Payload` or its error.
+    """
     responses.requests += requests
     results: dict[PlannedRequest, Payload | AAToolkitError] = {}
 
     def fetch(request: PlannedRequest) -> None:
+        """Send a request, and store its response or error."""
         try:
             if request.section == _OPTIONS:
                 host = request.host or project.host
@@ -249,7 +303,20 @@ def _fetch_all(
 def _find_section_paths(
     combined_view: Any, documents: Mapping[str, Any]
 ) -> dict[str, tuple[str, ...]]:
-    """Return a dict from section to the path of its complete data in the combined view."""
+    """Find where the JSON of each section is in a response for all sections at once.
+
+    Parameters
+    ----------
+    combined_view : object
+        The decoded JSON for all sections.
+    documents : mapping of str to object
+        The JSON of each section alone, which must be the same.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Maps a section to the names of the fields on the path to its JSON.
+    """
     path_by_section: dict[str, tuple[str, ...]] = {}
     for path, value in _iter_containers(_keyed_by_section(combined_view, documents), ()):
         section = next((key for key in reversed(path) if key in documents), None)
@@ -263,7 +330,14 @@ def _find_section_paths(
 
 
 def _keyed_by_section(value: Any, sections: Collection[str]) -> Any:
-    """Turn each list with a record per section into a dict by section."""
+    """Turn each list with an object for each section into a dict by section.
+
+    Examples
+    --------
+    >>> parts = [{"kind": "SECTION_URLS", "n": 1}, {"kind": "SECTION_DOMAINS", "n": 2}]
+    >>> [*_keyed_by_section({"parts": parts}, ["urls", "domains"])["parts"]]
+    ['urls', 'domains']
+    """
     if isinstance(value, dict):
         return {key: _keyed_by_section(item, sections) for key, item in value.items()}
     item_sections = [
@@ -285,7 +359,13 @@ def _keyed_by_section(value: Any, sections: Collection[str]) -> Any:
 
 
 def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the path and value of each object or list in nested objects."""
+    """Yield the path and the value of each object or list in nested objects.
+
+    Examples
+    --------
+    >>> [path for path, _ in _iter_containers({"a": {"b": [1]}, "n": 3}, ())]
+    [('a',), ('a', 'b')]
+    """
     for key, item in value.items() if isinstance(value, dict) and len(path) < _MAX_DEPTH else ():
         if isinstance(item, dict | list):
             yield (*path, key), item
@@ -293,7 +373,13 @@ def _iter_containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[
 
 
 def _measure_overlap(first: Any, second: Any) -> float:
-    """Return the share of values that two JSON documents have in common, from 0 to 1."""
+    """Return which share of their values two JSON documents have in common, from 0 to 1.
+
+    Examples
+    --------
+    >>> _measure_overlap({"a": 1, "b": 2}, {"a": 1, "b": 3})
+    0.5
+    """
     first_leaves = Counter(leaf_values(first, "$"))
     second_leaves = Counter(leaf_values(second, "$"))
     return (first_leaves & second_leaves).total() / max(
@@ -307,7 +393,23 @@ def _measure_overlap(first: Any, second: Any) -> float:
 def _plan_further_requests(
     responses: Responses, section_paths: Mapping[str, Any], hosts: Iterable[str], requests_left: int
 ) -> list[PlannedRequest]:
-    """Return requests for other hosts, for single engines, and for an engine that never ran."""
+    """Plan requests for other hosts, for single engines, and for an engine that never ran.
+
+    Parameters
+    ----------
+    responses : Responses
+        The responses received so far.
+    section_paths : mapping of str to tuple
+        The sections whose JSON is in a response for all sections at once.
+    hosts : iterable of str
+        The other hosts.
+    requests_left : int
+        How many requests there may be at most.
+
+    Returns
+    -------
+    list of PlannedRequest
+    """
     other_sections = [name for name in responses.documents if name not in section_paths]
     views = [None, *other_sections] if len(section_paths) > 1 else [*responses.documents]
     active_engines, idle_engines = find_engines(responses.options)
@@ -342,14 +444,26 @@ def _plan_further_requests(
 def _choose_engine_sets(
     active_engines: Sequence[str], idle_engines: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Return the engines to filter by: one tuple for each request."""
+    """Return the engines to filter by: one tuple for each request.
+
+    Examples
+    --------
+    >>> _choose_engine_sets(["atlas", "boreal"], ["idle"])
+    [('atlas',), ('boreal', 'idle')]
+    """
     # Idle engines have no answers, but may have visits or sales; without them nothing adds up.
     single_engines = [(engine,) for engine in active_engines]
     return [*single_engines[:-1], (*single_engines[-1], *idle_engines)] if single_engines else []
 
 
 def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
-    """Return a dict from each filter to its values, as the profile declares them."""
+    """Return the values that one can filter by, from the paths that the user declared.
+
+    Returns
+    -------
+    dict
+        Maps each filter, such as ``engine``, to a list of values, and ``response`` to all JSON.
+    """
     options = read_options(project.host, payload, project.client._options)
     values_by_filter = {
         name: [*options.values(name)] for name in FILTERS if name not in options.unknown
@@ -360,7 +474,14 @@ def _read_declared_values(project: Project, payload: Payload) -> dict[str, Any]:
 
 
 def find_engines(options: Any) -> tuple[list[str], list[str]]:
-    """Return two lists of engines from the scope options: those that ran, and those that did not.
+    """Find the engines in the JSON that lists the values that one can filter by.
+
+    Returns
+    -------
+    list of str
+        The engines that ran.
+    list of str
+        The engines that did not run; those that are not configured come last.
 
     Examples
     --------
@@ -373,27 +494,19 @@ def find_engines(options: Any) -> tuple[list[str], list[str]]:
     idle_engines: list[str] = []
     unconfigured_engines: list[str] = []
     for engine_record in _find_engine_records(options):
-        name = next(iter(_list_engine_names(engine_record)), None)
+        engines = active_engines
         run_values = [value for key, value in engine_record.items() if "run" in snake(key)]
-        state = read_object_state(engine_record, STRONG)
-        is_empty = state is not None and state.status in EMPTY
-        has_never_run = is_empty or (
-            bool(run_values) and all(value is None for value in run_values)
-        )
-        is_unconfigured = state is not None and state.cause == Cause.NOT_CONFIGURED
-        if name is not None:
-            (
-                unconfigured_engines
-                if is_unconfigured
-                else idle_engines
-                if has_never_run
-                else active_engines
-            ).append(name)
-    return active_engines, [*idle_engines, *unconfigured_engines]
+        state = read_object_state(engine_record, STRONG) or UNKNOWN
+        if state.cause == Cause.NOT_CONFIGURED:
+            engines = unconfigured_engines
+        elif state.status in EMPTY or (run_values and all(value is None for value in run_values)):
+            engines = idle_engines
+        engines += _list_engine_names(engine_record)[:1]
+    return active_engines, idle_engines + unconfigured_engines
 
 
 def find_engine_labels(options: Any) -> dict[str, str]:
-    """Return a dict from the label of each engine to the engine's id.
+    """Return a dict from the label of each engine to its id, if the two differ.
 
     Examples
     --------
@@ -409,7 +522,13 @@ def find_engine_labels(options: Any) -> dict[str, str]:
 
 
 def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
-    """Return the id of an engine, then its label and title."""
+    """Return the id of an engine, then its label and title, from the object that describes it.
+
+    Examples
+    --------
+    >>> _list_engine_names({"label": "Microsoft Copilot", "engineId": "copilot"})
+    ['copilot', 'Microsoft Copilot']
+    """
     text_by_key = {
         " ".join(word for word in tokens(key) if word not in words_of("engine")): text
         for key, text in reversed(engine_record.items())
@@ -419,7 +538,13 @@ def _list_engine_names(engine_record: dict[str, Any]) -> list[str]:
 
 
 def _find_engine_records(options: Any) -> list[dict[str, Any]]:
-    """Return a dict for each engine that the scope options list."""
+    """Return an object for each engine in the JSON that lists the values of filters.
+
+    Examples
+    --------
+    >>> _find_engine_records({"models": ["atlas", {"id": "boreal", "runs": 3}]})
+    [{'id': 'atlas'}, {'id': 'boreal', 'runs': 3}]
+    """
     for name, value in iter_named_values(options):
         records = value if isinstance(value, list) else []
         if isinstance(value, dict) and all(isinstance(engine, dict) for engine in value.values()):

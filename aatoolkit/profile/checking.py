@@ -1,4 +1,4 @@
-"""Check whether a service still fits its profile, and whether a rule can read its responses."""
+"""Check whether the responses of a service still are as they were described."""
 
 from __future__ import annotations
 
@@ -35,19 +35,33 @@ MEANINGS = (
     *(str(cause) for cause in Cause if cause not in (Cause.ABSENT, Cause.FILTERED, Cause.NO_ROW)),
     SILENT,
 )
-"""The meanings that a rule may give to a word."""
+"""The meanings that a `Rule` may give to a word: statuses, causes, and ``nothing``."""
 
 _MAX_EXAMPLES = 8
 _TOLERANCE, _SCALE_FACTOR = 1e-9, 25
 
 Change = tuple[str, str, int, str | None]
-"""A difference from the profile: its kind, its path, how often it occurs, and an example value."""
+"""One difference: its kind, its path, how often it occurs, and an example value."""
 
 
 def describe_baseline(
     sections: Mapping[str, Section], payloads: Mapping[str, Payload]
 ) -> dict[str, Any]:
-    """Return a description of responses that `check` can compare later responses with."""
+    """Describe responses, for `check` to compare later ones with.
+
+    Parameters
+    ----------
+    sections : mapping of str to Section
+        The tables of each section.
+    payloads : mapping of str to Payload
+        The response of each section.
+
+    Returns
+    -------
+    dict
+        ``drift`` maps a section to the fields that differ from its declaration already, and
+        ``sizes`` maps ``table.column`` to the median of each column of shares.
+    """
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
         with suppress(AAToolkitError):  # what was not drafted, or is too large to be read, has none
@@ -60,7 +74,20 @@ def describe_baseline(
 
 
 def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, ...]:
-    """Return the paths of fields that are missing in some rows or some responses."""
+    """Return the paths of fields that are absent from some rows or some responses.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        The tables of a section.
+    responses : iterable
+        The decoded JSON of the section.
+
+    Returns
+    -------
+    tuple of str
+        The sorted paths. An object that lacks all its fields is named once.
+    """
     columns = [column for relation in analysis.relations for column in relation.columns]
     optional_paths = {
         column.path for column in columns if column.is_own and MISSING in column.values
@@ -80,22 +107,30 @@ def find_optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[s
 def check(
     profile: ProfileSource, project: Project, sections: Iterable[str] | None = None
 ) -> pd.DataFrame:
-    """Request sections of a service, and return how the responses differ from its profile.
+    """Request sections of a service, and list how the responses differ from their description.
 
     Parameters
     ----------
     profile : Profile, module, str or path
-        The profile of the service. A Python file is run.
+        The description: a `Profile`, or the Python file that a draft was saved to, which is run.
     project : Project
-        A project of the service.
+        A project of the service, as from `aatoolkit.project`.
     sections : iterable of str, optional
-        The names of the sections to request; by default all sections of the profile.
+        The names of the sections to request; by default all that are described.
 
     Returns
     -------
     DataFrame
-        One row per difference; empty if nothing differs. The columns are ``section``, ``change``
-        (the kind of difference), ``path``, ``count`` (how often it occurs) and ``example``.
+        One row for each difference; empty if nothing differs. The columns are ``section``,
+        ``change`` (the kind of difference, such as ``absent``), ``path`` (in the response),
+        ``count`` (how often it occurs) and ``example``. ``count`` is Int64, the others are text.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> project = aa.demo()
+    >>> len(aa.profile.check(aa.sections.default_profile(), project, ["urls"]))
+    0
     """
     import pandas as pd
 
@@ -111,7 +146,13 @@ def check(
 
 
 def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
-    """Request a section, and yield how its response differs from the profile."""
+    """Request a section, and yield how its response differs from its description.
+
+    Yields
+    ------
+    tuple
+        The kind of a difference, its path, how often it occurs, and an example value or None.
+    """
     try:
         tables = _normalize_quietly(profile[name], project.fetch(name))
     except AAToolkitError as error:
@@ -139,7 +180,13 @@ def _find_changes(profile: Profile, project: Project, name: str) -> Iterator[Cha
 
 
 def _find_share_medians(section: Section, tables: Tables) -> dict[str, float | None]:
-    """Return a dict from ``table.column`` to the median of each column of shares."""
+    """Return the median of each column of shares in a section.
+
+    Returns
+    -------
+    dict of str to float
+        Maps ``table.column`` to the median; None for a column of any kind without values.
+    """
     medians: dict[str, float | None] = {}
     for table in section:
         for column in table.columns:
@@ -153,12 +200,14 @@ def _find_share_medians(section: Section, tables: Tables) -> dict[str, float | N
 
 
 def _normalize_quietly(section: Section, payload: Any) -> Tables:
+    """Read a response as tables, without warnings about fields that differ."""
     # A check reports all drift itself, so the warning would say it twice.
     with warnings.catch_warnings(action="ignore"):
         return normalize(section, payload)
 
 
 def _list_drift(tables: Tables) -> list[Change]:
+    """Return the differences of a response from its declaration, as tuples."""
     drift = tables.drift.astype(object).where(tables.drift.notna(), None)
     return [
         (str(kind), str(path), int(count), example if example is None else str(example))
@@ -172,36 +221,42 @@ def _list_drift(tables: Tables) -> list[Change]:
 def find_rule_problem(
     rule: Rule,
     responses: Sequence[Any],
-    headers: Iterable[Mapping[str, str]] = (),
-    candidates: Sequence[str] = (),
+    headers: Mapping[str, str],
+    candidates: Sequence[str],
 ) -> str | None:
-    """Return a message that says why a rule cannot read the responses; None if it can.
+    """Return a message that says why a rule reads nothing in some responses; None if it does.
+
+    Parameters
+    ----------
+    rule : Rule
+        The path of a field that states what could not be measured, and its words.
+    responses : sequence
+        The decoded JSON of the responses.
+    headers : mapping of str to str
+        The HTTP headers of the first response.
+    candidates : sequence of str
+        Paths of other such fields, to suggest them.
 
     Examples
     --------
     >>> responses = [{"rivit": [{"lkm": 0, "tyhja": True}]}]
-    >>> find_rule_problem(Rule(at="rivit[].tyhja", words={True: "not_run"}), responses) is None
+    >>> rule = Rule(at="rivit[].tyhja", words={True: "not_run"})
+    >>> find_rule_problem(rule, responses, {}, ()) is None
     True
-    >>> find_rule_problem(Rule(at="rivit[].tyhjä", words={True: "not_run"}), responses)
+    >>> find_rule_problem(Rule(at="rivit[].tyhjä"), responses, {}, ())
     "no response has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[]' or 'rivit[].lkm'?"
     """
     for meaning in rule.words.values():
         if meaning != SILENT and read_word(meaning).status == Status.UNKNOWN:
             return f"{meaning!r} is no status; there are {', '.join(MEANINGS)}"
-    all_headers = [*headers]
-    for index, response in enumerate(responses):
-        response_headers = all_headers[index] if index < len(all_headers) else {}
+    for position, response in enumerate(responses):
         with warnings.catch_warnings(action="ignore"):
+            response_headers = {} if position else headers
             signals = detect(response, rule, headers=response_headers, days=Scope().days).signals
         statuses = (signal.availability.status for signal in signals if signal.rule == rule.name)
         if any(status != Status.UNKNOWN for status in statuses):
             return None
-    values = [
-        response_headers[name]
-        for response_headers in all_headers
-        for name in response_headers
-        if name.lower() == rule.header
-    ]
+    values = [value for name, value in headers.items() if name.lower() == rule.header]
     if rule.kind != "header":
         # A column of a grid is not in each of its rows by name, so its rows stand for it.
         steps = [step for step in parse_pattern(rule.at) if not isinstance(step, Named)]

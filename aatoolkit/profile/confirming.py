@@ -1,4 +1,4 @@
-"""Ask a person, question by question, which fields say what was measured."""
+"""Ask a person, question by question, which fields say what could not be measured."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ _HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
 @dataclass
 class PlaceQuestion:
-    """The question whether the values at one path say what was measured.
+    """A question to a person: do the values of this field say what could not be measured?
+
+    Answer it by `confirm` or `reject`, after you corrected ``words`` if necessary.
 
     Attributes
     ----------
     section : SectionDraft
-        The draft of the section.
+        The guessed tables of the section, which the answer is added to.
     place : Candidate
-        The path, with its values and the reason for the question.
+        The field: its path ``at``, its ``value``, and the reason for the question, ``why``.
     rule : dict
-        The keyword arguments of the `aatoolkit.sections.Rule` that would read the path.
+        The arguments of the `aatoolkit.sections.Rule` that would read the field.
     words : dict of str to str
-        Maps each word at the path to its probable meaning. You can change the meanings.
+        Maps each word in the field to its probable meaning, such as ``pending``. You can change
+        the meanings.
     """
 
     section: SectionDraft
@@ -40,11 +43,18 @@ class PlaceQuestion:
 
     @property
     def words(self) -> dict[str, str]:
+        """Maps each word in the field to its probable meaning; you can change the meanings."""
         words: dict[str, str] = self.rule["words"]
         return words
 
     def confirm(self) -> None:
-        """Answer yes: add a rule that reads this path, and rules for similar paths."""
+        """Answer yes: this field and similar ones are read from now on.
+
+        Raises
+        ------
+        ArgumentError
+            If a meaning in ``words`` is not a status or a cause.
+        """
         self.section.set_rule(**self.rule)
         for candidate in self.place.alike:
             rule = propose_rule(candidate)
@@ -53,7 +63,7 @@ class PlaceQuestion:
                 self.section.set_rule(**{**rule, "words": words})
 
     def reject(self) -> None:
-        """Answer no: add a rule that ignores this path, and rules for similar paths."""
+        """Answer no: this field and similar ones are ignored from now on."""
         for rule in (self.rule, *map(propose_rule, self.place.alike)):
             with suppress(ArgumentError):
                 self.section.set_rule(**{**rule, "words": {"*": SILENT}})
@@ -67,10 +77,15 @@ class PlaceQuestion:
 
 
 class Confirmation:
-    """The open questions of a draft: which fields say what was measured?
+    """The open questions to a person: which fields say what could not be measured?
 
-    Iterate over the questions, answer them in a terminal with `ask`, or in a notebook with
-    `widget`. A new iteration leaves out what is already answered.
+    `Draft.confirm` returns it. Answer the questions in a notebook with `widget`, in a terminal with
+    `ask`, or iterate over them: each is a `PlaceQuestion`. Answered questions are not asked again.
+
+    Parameters
+    ----------
+    draft : mapping of str to SectionDraft
+        The guessed tables of each section.
     """
 
     def __init__(self, draft: Mapping[str, SectionDraft]) -> None:
@@ -94,16 +109,21 @@ class Confirmation:
         show: Callable[[str], object] = print,
         keep: Callable[[], object] | None = None,
     ) -> int:
-        """Ask the questions in a terminal, and return how many paths were confirmed.
+        """Ask the questions in a terminal, one by one.
 
         Parameters
         ----------
         read_line : callable
-            Shows a prompt and returns the line typed.
+            A function that shows a text and returns the line that was typed, such as ``input``.
         show : callable
-            Shows a text.
+            A function that shows a text, such as ``print``.
         keep : callable, optional
-            Saves the draft; it is called after each answer.
+            A function without arguments that saves the draft. It is called after each answer.
+
+        Returns
+        -------
+        int
+            The number of questions that were answered with yes.
         """
         confirmed_count, skipped_section = 0, ""
         for question in self:
@@ -140,12 +160,18 @@ class Confirmation:
         return confirmed_count
 
     def widget(self) -> Any:
-        """Return a notebook widget that shows one question at a time."""
+        """Return a widget for notebooks that shows one question at a time.
+
+        Returns
+        -------
+        ipywidgets.VBox
+        """
         import ipywidgets as w
 
         box, questions = w.VBox(), iter(self)
 
         def show_next_question(_: object = None) -> None:
+            """Show the next question, or that there is none."""
             question = next(questions, None)
             if question is None:
                 box.children = [w.HTML("Nothing more to confirm.")]
@@ -159,6 +185,7 @@ class Confirmation:
             yes_button, no_button = w.Button(description="Yes"), w.Button(description="No")
 
             def answer(button: object) -> None:
+                """Answer the question by the button that was clicked."""
                 question.words.update({word: menu.value for word, menu in menu_by_word.items()})
                 (question.confirm if button is yes_button else question.reject)()
                 show_next_question()

@@ -1,4 +1,4 @@
-"""Draft the profile of an unknown service, to be reviewed and saved."""
+"""Guess which tables are in the responses of a service, for a person to review and save."""
 
 from __future__ import annotations
 
@@ -34,16 +34,29 @@ if TYPE_CHECKING:
 
 
 class Draft(Mapping[str, SectionDraft]):
-    """The draft of a service's profile: maps the name of each section to its `SectionDraft`.
+    """The guessed description of a service: maps the name of each section to its `SectionDraft`.
+
+    `draft` returns it. Correct it by `SectionDraft.set`, and save it as a Python file by `save`.
 
     Attributes
     ----------
+    host : str
+        The host whose data were requested.
     requests : list of PlannedRequest
-        All planned requests, in the order of sending.
+        The requests, in the order of sending.
     errors : dict of str to AAToolkitError
-        Maps each section that could not be read or drafted to its error.
+        Maps each section that could not be requested or guessed to its error.
+    responses : Responses
+        The JSON that the draft was made from.
     stopped : str
-        ``interrupted`` or ``out of time`` if the requests were stopped, else empty.
+        ``interrupted`` or ``out of time`` if requests were stopped, else empty.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> draft = aa.profile.draft(aa.demo(), sections=["urls"], requests=2)
+    >>> [*draft], draft["urls"].tables[0]
+    (['urls'], 'urls')
     """
 
     def __init__(self, host: str, responses: Responses, *, standard_names: bool = True) -> None:
@@ -70,10 +83,8 @@ class Draft(Mapping[str, SectionDraft]):
                 if name in documents
             }
             try:
-                other_responses = [
-                    *response_by_host.values(),
-                    *([unmeasured_response] if unmeasured_response else []),
-                ]
+                own_responses = [document, *response_by_engines.values()]
+                other_responses = [*filter(None, (*response_by_host.values(), unmeasured_response))]
                 readable_responses = [  # an error, or a text in the place of data, shows no table
                     response
                     for response in other_responses
@@ -106,12 +117,14 @@ class Draft(Mapping[str, SectionDraft]):
                 analysis.emptied = find_emptied_paths(
                     analysis.relations, document, unmeasured_response
                 )
-                all_responses = [document, *response_by_engines.values(), *other_responses]
-                usable_responses = [document, *response_by_engines.values(), *readable_responses]
-                analysis.optional = find_optional_paths(analysis, usable_responses)
+                analysis.optional = find_optional_paths(
+                    analysis, [*own_responses, *readable_responses]
+                )
                 payload = responses.payloads.get(name)
-                headers = [payload.headers] if payload is not None else []
-                self._sections[name] = SectionDraft(analysis, candidates, all_responses, headers)
+                headers = payload.headers if payload is not None else {}
+                self._sections[name] = SectionDraft(
+                    analysis, candidates, own_responses + other_responses, headers
+                )
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
@@ -128,14 +141,25 @@ class Draft(Mapping[str, SectionDraft]):
         return len(self._sections)
 
     def profile(self, name: str = "draft") -> Profile:
-        """Return the profile as drafted so far; it can be used without saving."""
+        """Return the description as a `Profile`, which can be used without saving it.
+
+        Parameters
+        ----------
+        name : str
+            The name of the profile.
+
+        Returns
+        -------
+        Profile
+            Maps the name of each section to a `Section`; pass it as ``profile=`` to `Client`.
+        """
         sections = [section.section for section in self.values()]
         if self.responses.scope_options is not None:
             sections.append(self.responses.scope_options)
         return Profile(name, *sections, doc=self._title)
 
     def save(self, path: str | Path, name: str | None = None) -> Path:
-        """Write the profile as a Python file, with the evidence in comments.
+        """Write the description as a Python file to read, edit and keep; comments give reasons.
 
         Parameters
         ----------
@@ -147,7 +171,7 @@ class Draft(Mapping[str, SectionDraft]):
         Returns
         -------
         Path
-            The path of the file.
+            The path of the file; pass it as ``profile=`` to `Client`.
         """
         path = Path(path)
         name = name or path.stem
@@ -159,18 +183,28 @@ class Draft(Mapping[str, SectionDraft]):
         )
 
     def confirm(self) -> Confirmation:
-        """Return the open questions about which fields say what was measured.
+        """Return the questions to a person: which fields say what could not be measured?
 
-        A notebook shows the questions as a widget. ``draft.confirm().ask()`` asks them in a
-        terminal. Use the meaning ``nothing`` for a word that does not say what was measured.
+        A notebook shows them as a widget. In a terminal, ``draft.confirm().ask()`` asks them one by
+        one. Answer ``nothing`` for a word that does not say whether something was measured.
+
+        Returns
+        -------
+        Confirmation
+            The open questions.
         """
         return Confirmation(self)
 
     def resume(self, path: str | Path) -> None:
-        """Add the availability rules of a saved profile to this draft.
+        """Take over the answers of a person from a file that an earlier draft was saved to.
 
-        Rules that can read none of the draft's responses are left out. If there is no file at
-        ``path``, the draft stays as it is.
+        They say which fields state what could not be measured, and in which words. An answer that
+        fits none of the responses is left out.
+
+        Parameters
+        ----------
+        path : path
+            The path of the file. If there is none, the draft stays as it is.
         """
         saved_profile = Profile.load(path) if Path(path).exists() else {}
         for name, section in self.items():
@@ -180,6 +214,7 @@ class Draft(Mapping[str, SectionDraft]):
 
     @property
     def _title(self) -> str:
+        """The first line of the saved file: the host, and the number of requests."""
         return f"Drafted from the responses for {self.host}, {len(self.requests)} requests."
 
     def __repr__(self) -> str:
@@ -217,40 +252,51 @@ def draft(
     progress: bool | None = None,
     standard_names: bool = True,
 ) -> Draft:
-    """Draft the profile of a service from its responses, within a budget of requests.
+    """Guess which tables, columns and units are in the responses of a service.
 
-    The draft requests each section, and the scope options, i.e. the values that each filter can
-    have. Further requests filter the sections by single engines.
+    Each section of the service, such as ``domains``, is requested, and the list of values that one
+    can filter by. Then sections are requested for single engines, which shows what can be summed.
+    A guess about sums or ratios is applied only if the numbers prove it; other guesses also if they
+    are likely.
 
-    Proved and likely findings are applied. Findings about sums and ratios are applied only if they
-    are proved.
-
-    Ctrl-C or the time limit stops the requests, and the draft uses the responses received by then.
-    Drafting again requests only the rest, because the other responses are in the cache.
+    Ctrl-C or the time limit stops the requests, and the draft is made of the responses received by
+    then. Drafting again requests only the rest, because responses are cached.
 
     Parameters
     ----------
     project : Project
-        A project of the service.
+        A project of the service, as from `aatoolkit.project`.
     requests : int
-        The maximum number of requests; `Draft.requests` lists them.
+        How many requests to send at most; `Draft.requests` lists them.
     seconds : float, optional
         The time limit for all requests, in seconds; None for no limit.
     sections : iterable of str, optional
-        The names of the sections to draft; by default all.
+        The names of the sections to request; by default those of the reference service.
     hosts : iterable of str
-        The hosts of other projects of the account, for comparison. A project without data helps
-        most. Each host takes two requests or more.
+        The hosts of other projects of the same account, to compare with. A project without data
+        shows most. Each host takes two requests or more.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal only.
     standard_names : bool
-        Whether columns get standard names where their meaning is known, such as ``citation_count``
-        for ``cit``. The path of the column keeps the service's own names.
+        Whether to rename columns as in the reference service where their meaning is known, such as
+        ``cit`` to ``citation_count``.
+
+    Returns
+    -------
+    Draft
+        Maps the name of each section to its `SectionDraft`, to review, correct and save.
 
     Raises
     ------
     NotAuthorized, NotVisible
         If the service refuses all of the first requests.
+
+    Examples
+    --------
+    >>> import aatoolkit as aa
+    >>> draft = aa.profile.draft(aa.demo(), sections=["urls"], requests=2)
+    >>> draft["urls"].review.loc[("urls", "citation_count"), "unit"]
+    'count'
     """
     responses = ask(
         project,

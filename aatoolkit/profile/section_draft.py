@@ -1,4 +1,4 @@
-"""The draft of one section, which a person reviews and corrects column by column."""
+"""The guessed tables of one section, which a person reviews and corrects column by column."""
 
 from __future__ import annotations
 
@@ -37,14 +37,28 @@ _PROPERTIES = ("unit", "aggregate", "dtype", "parse", "scale", "missing", "doc")
 
 
 class SectionDraft:
-    """The draft of one section; `review` shows the columns, and `set` corrects a column.
+    """The guessed tables of one section: `review` shows their columns, `set` corrects a column.
+
+    `Draft` maps the names of sections to such objects. `availability` shows fields that may say
+    what could not be measured, and `set_rule` confirms one.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        The guessed tables.
+    candidates : iterable of Candidate
+        The fields that may say what could not be measured.
+    responses : sequence
+        The JSON of the section.
+    headers : mapping of str to str
+        The HTTP headers that came with the first of them.
 
     Attributes
     ----------
     name : str
-        The name of the section.
+        The name of the section, such as ``domains``.
     notes : list of str
-        Notes on findings that a person should check.
+        Notes on guesses that a person should check.
     """
 
     def __init__(
@@ -52,7 +66,7 @@ class SectionDraft:
         analysis: Analysis,
         candidates: Iterable[Candidate],
         responses: Sequence[Any],
-        headers: Sequence[Mapping[str, str]],
+        headers: Mapping[str, str],
     ) -> None:
         self._responses, self._headers = responses, headers
         self.candidates: tuple[Candidate, ...] = tuple(candidates)
@@ -67,23 +81,27 @@ class SectionDraft:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the section's tables; the main table comes first."""
+        """The names of the section's tables, the most important one first."""
         return tuple(relation.name for relation in self.analysis.relations)
 
     @property
     def section(self) -> Section:
-        """The section's declaration as drafted so far: its tables, columns and rules."""
+        """The tables as a `Section`, which `aatoolkit.normalize` takes to read a response."""
         return self.analysis.declaration
 
     def columns(self) -> Iterator[ColumnFinding]:
-        """Yield the finding about each column, table by table; the main table comes first."""
+        """Yield what was found out about each column, as a `ColumnFinding`, table by table."""
         for relation in self.analysis.relations:
             yield from relation.columns
 
     def counts(self) -> dict[str, int]:
-        """Return a dict from each confidence, such as ``proved``, to its number of columns.
+        """Count the columns of numbers by how sure the guesses about them are.
 
-        Only numeric columns that are not part of a key are counted.
+        Returns
+        -------
+        dict of str to int
+            The number of columns that are ``proved``, ``likely``, ``open`` and ``settled`` (by a
+            person), without columns that identify rows.
         """
         counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
@@ -93,10 +111,12 @@ class SectionDraft:
 
     @property
     def review(self) -> pd.DataFrame:
-        """A DataFrame with one row per column of the section: how it is read, and the evidence.
+        """A DataFrame with one row for each column: how it is read, and why.
 
-        The index has the table and the column. The columns are ``path``, ``dtype``, ``unit``,
-        ``rule`` (how to aggregate), ``meaning``, ``confidence``, ``evidence`` and ``example``.
+        The index has the levels ``table`` and ``column``. The columns, all text, are ``path`` (in
+        the response), ``dtype``, ``unit``, ``rule`` (how to aggregate), ``meaning``,
+        ``confidence`` (``proved``, ``likely``, ``open`` or ``settled``), ``evidence`` and
+        ``example`` (a value).
         """
         import pandas as pd
 
@@ -120,27 +140,34 @@ class SectionDraft:
     def set(
         self, column: str, *, table: str | None = None, name: str | None = None, **facts: Any
     ) -> None:
-        """Set properties of a column by hand, such as its unit; other properties stay as drafted.
+        """Correct a column, for example its unit; whatever is not given stays as it was guessed.
 
         Parameters
         ----------
         column : str
-            The name of the column, the name of its field in the response, or its path in the
-            response.
+            The name of the column, of its JSON field, or the path of the field.
         table : str, optional
             The name of the table, if several tables have such a column.
         name : str, optional
             A new name for the column.
         **facts
-            The properties to set: ``unit``, ``aggregate``, ``dtype``, ``parse``, ``scale``,
+            The new properties: ``unit``, ``aggregate``, ``dtype``, ``parse``, ``scale``,
             ``missing`` and ``doc``, as in `aatoolkit.Column`. For example, ``aggregate`` may be
             ``"sum"`` or ``ratio("cit", "tot")``.
 
         Raises
         ------
         ArgumentError
-            If no column or several columns match, if the declaration would be invalid, or if the
-            values of the responses cannot be read in this way.
+            If no column or several columns match, if the properties contradict each other, or if
+            the values in the responses cannot be read in this way.
+
+        Examples
+        --------
+        >>> import aatoolkit as aa
+        >>> draft = aa.profile.draft(aa.demo(), sections=["urls"], requests=2)
+        >>> draft["urls"].set("title", table="urls", doc="The title of the page.")
+        >>> draft["urls"].review.loc[("urls", "title"), "meaning"]
+        'The title of the page.'
         """
         old_column = self._find_column(column, table)
         changed_column = copy(old_column)
@@ -179,6 +206,7 @@ class SectionDraft:
             rename_column(old_column, name)
 
     def _find_column(self, column: str, table: str | None) -> ColumnFinding:
+        """Return the column with a name, path or field; the parameters are those of `set`."""
         columns = [
             column_finding
             for column_finding in self.columns()
@@ -209,13 +237,13 @@ class SectionDraft:
 
     @property
     def availability(self) -> pd.DataFrame:
-        """A DataFrame of the fields that may say what was measured, the likeliest first.
+        """A DataFrame of the fields that may say what could not be measured, the likeliest first.
 
-        A field has no effect until `set_rule` confirms it.
+        Such a field is read only after `set_rule` has confirmed it.
 
-        The columns are ``at`` (the path of the field), ``value`` (its value), ``why`` and ``rule``
-        (the call of `set_rule` that confirms it). Each other host of the draft has a column with
-        its values.
+        The columns, all text, are ``at`` (the path of the field), ``value``, ``why`` (the reason to
+        list it) and ``rule`` (the call of `set_rule` that confirms it). If other hosts were
+        requested, each has a column with its values.
         """
         import pandas as pd
 
@@ -238,27 +266,32 @@ class SectionDraft:
         return show_as(pd.DataFrame(cells_by_column, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
-        """Return the proposed arguments of `set_rule`: a dict for each row of `availability`."""
+        """Return the arguments for `set_rule` that would confirm each row of `availability`.
+
+        Returns
+        -------
+        list of dict
+        """
         return [propose_rule(candidate) for candidate in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
-        """Add a rule that says where and how the service states this section's availability.
+        """Confirm that a field of the responses states what could not be measured.
 
-        A section may have several rules. A new rule replaces an earlier rule for the same path.
-        `remove_rule` removes a rule, and ``section.rules`` lists them all.
+        Several fields can be confirmed. The same path again replaces what was said about it.
+        `remove_rule` takes it back, and ``section.rules`` lists all.
 
         Parameters
         ----------
         **rule
-            The arguments of `aatoolkit.sections.Rule`, such as ``at`` and ``words``. The path
-            ``at`` alone suffices for a path that `availability` lists: it confirms the rule
-            proposed there.
+            The arguments of `aatoolkit.sections.Rule`: ``at``, the path of the field; ``words``,
+            the meanings of its values; and others. For a path that `availability` lists, ``at``
+            alone confirms the meanings that are proposed there.
 
         Raises
         ------
         ArgumentError
-            If the arguments make no valid rule, if no response of the draft has the path ``at``, or
-            if no value at this path gets a meaning.
+            If the arguments contradict each other, if no response has the path ``at``, or if no
+            value at this path gets a meaning.
         """
         if set(rule) == {"at"}:
             rule = next(
@@ -274,13 +307,17 @@ class SectionDraft:
         self.add_rule(new_rule)
 
     def add_rule(self, rule: Rule) -> None:
-        """Add a `Rule` object; it replaces an earlier rule with the same path ``at``.
+        """Confirm a field that states what could not be measured, as `set_rule` does.
+
+        Parameters
+        ----------
+        rule : Rule
+            The path of the field, and the meanings of its values.
 
         Raises
         ------
         ArgumentError
-            If no response of the draft has the path ``at``, or if the rule gives no valid meaning
-            to the values at this path.
+            If no response has the path, or if no value at this path gets a valid meaning.
         """
         candidate_paths = [proposal["at"] for proposal in self.proposals()]
         problem = find_rule_problem(rule, self._responses, self._headers, candidate_paths)
@@ -289,26 +326,31 @@ class SectionDraft:
         self.analysis.rules = with_rule(self.analysis.rules, rule)
 
     def _paths_by_engine(self) -> Collection[str]:
-        """Return the paths of the objects in the responses that map engines to values."""
-        tables = (table for table in self.analysis.relations if table.key == ("engine",))
+        """Return the paths of objects in the responses whose keys are engines."""
         return {
             format_path(table.steps[:-1])
-            for table in tables
-            if isinstance(table.steps[-1], Entries)
+            for table in self.analysis.relations
+            if table.key == ("engine",) and isinstance(table.steps[-1], Entries)
         }
 
     def remove_rule(self, at: str) -> None:
-        """Remove the rule for the path ``at``.
+        """Take back what `set_rule` said about a field.
+
+        Parameters
+        ----------
+        at : str
+            The path of the field.
 
         Raises
         ------
         ArgumentError
-            If there is no rule for this path.
+            If nothing was said about this path.
         """
         rule_by_path = {rule.at: rule for rule in self.analysis.rules}
         if at not in rule_by_path:
             raise ArgumentError(unknown("rule", at, rule_by_path), argument="rule")
-        self.analysis.rules = tuple(rule for rule in rule_by_path.values() if rule.at != at)
+        del rule_by_path[at]
+        self.analysis.rules = tuple(rule_by_path.values())
 
     def __repr__(self) -> str:
         lines = [f"<Draft of {self.name}: {format_counts(self.counts())}>"]
@@ -322,14 +364,31 @@ class SectionDraft:
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
-    """Return the counts of columns by confidence as a text: ``3 proved, 0 likely, 1 open``."""
+    """Format the result of `SectionDraft.counts` as text.
+
+    Examples
+    --------
+    >>> format_counts({"proved": 3, "likely": 0, "open": 1, "settled": 0})
+    '3 proved, 0 likely, 1 open'
+    """
     return ", ".join(
         f"{n} {confidence}" for confidence, n in counts.items() if n or confidence != SETTLED
     )
 
 
 def propose_rule(candidate: Candidate) -> dict[str, Any]:
-    """Return the keyword arguments of the `Rule` that would read a candidate's path."""
+    """Return the arguments of the `Rule` that would read a field.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        The field, which may say what could not be measured.
+
+    Returns
+    -------
+    dict
+        The arguments, such as ``at`` and ``words``.
+    """
     flag_by_text = {"true": True, "false": False, "null": None}
     meaning_by_word = {
         flag_by_text.get(word, word): meaning for word, meaning in candidate.words.items()
@@ -354,7 +413,7 @@ def propose_rule(candidate: Candidate) -> dict[str, Any]:
 
 
 def _check_values(column: ColumnFinding) -> None:
-    """Raise a ValueError if a column's ``dtype`` and ``parse`` cannot read its values."""
+    """Raise a ValueError if a value of a column cannot be parsed as its dtype and notation."""
     values = [None if value is MISSING else value for value in column.values]
     dtype, parse = column.reading.dtype, column.reading.parse
     if column.reading.year is not None or not values:

@@ -1,8 +1,8 @@
-"""Declare the sections of a service: their tables, columns, units and ways to aggregate.
+"""Declare how the JSON of a service becomes tables: columns, units and ways to aggregate.
 
-Everything that a declaration consists of can be imported from here. ``registry`` finds declarations
-by name, and ``declared`` has those of the reference service. ``inference`` drafts declarations from
-responses.
+A service answers in sections, such as ``domains``. A `Section` says which tables are in its JSON.
+Each `Table` has rows (such as `records`) and columns (such as `count`), and each `Column` a way to
+aggregate it (such as `ratio`). ``inference`` guesses all this from responses.
 
 >>> get("domains").names[0]
 'source_domains'

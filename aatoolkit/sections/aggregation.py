@@ -1,4 +1,8 @@
-"""Rules by which the values of a column are aggregated, and units of numbers."""
+"""How to aggregate the values of a column, such as by a sum, and names of units.
+
+>>> str(weighted("mention_count")), str(ratio("mention_count", "answer_count"))
+('mean weighted by mention_count', 'ratio Σmention_count/Σanswer_count')
+"""
 
 from __future__ import annotations
 
@@ -43,41 +47,46 @@ __all__ = [  # noqa: F405
 ]
 
 RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "count", "key", "none")
-"""The rules by which values are aggregated; ``key`` and ``none`` forbid it."""
+"""The ways to aggregate values; ``key`` and ``none`` forbid it."""
 
 
 @dataclass(frozen=True)
 class Aggregation:
-    """The rule by which the values of a column are aggregated.
+    """How to combine the values of a column when several rows become one.
 
     Parameters
     ----------
     rule : str
-        One of `RULES`, such as ``sum``.
+        One of ``sum``, ``min``, ``max``, ``first``, ``last``, ``mean``, ``ratio``, ``count``,
+        ``key`` and ``none``. The last two mean that the column must not be aggregated.
     by : str, optional
-        The column with the weights of a mean.
+        For ``mean``: the name of the column with the weights.
     over : tuple of str, optional
-        The columns of the numerator and the denominator of a ratio. Several rows give the ratio of
-        the sums.
+        For ``ratio``: the names of the numerator and the denominator column, such as
+        ``("mention_count", "answer_count")``. Both are summed first, and then divided.
     within : str, optional
-        A column whose values must be equal in all rows that are aggregated, such as the currency.
+        The name of a column that must have the same value in all aggregated rows, such as
+        ``currency``.
     why : str, optional
-        Why rows must not be aggregated, or what to keep in mind if they are.
+        The reason why rows must not be aggregated, or a caution if they are.
     across : tuple of str
-        The dimensions to sum over, such as ``engine``; empty for all.
+        The names of the columns that may be summed over, such as ``("engine",)``. The empty tuple
+        allows all columns.
     otherwise : str, optional
-        The column with the weights of a mean, if the service does not report ``by`` or ``over``.
+        The name of a column with weights. If the columns ``by`` or ``over`` have no values, the
+        mean with these weights is taken instead.
     counts : tuple of str, optional
-        The columns of the numerator and the denominator of a rate, for its confidence interval.
+        The names of the numerator and the denominator column of a rate that is not a ``ratio``.
+        They are used for its confidence interval.
     among : tuple of str
-        The rows that should have a value. ``(count,)`` selects the rows in which the column
-        ``count`` is not 0, and ``(column, value, …)`` the rows with one of the values. Missing
-        values in other rows are ignored.
+        The rows in which a value is expected; a missing value in other rows is ignored.
+        ``("answer_count",)`` means the rows whose ``answer_count`` is not 0, and ``("outcome",
+        "answered")`` the rows whose ``outcome`` is ``answered``.
 
     Raises
     ------
     ArgumentError
-        If ``rule`` is not one of `RULES`, or is ``ratio`` without ``over``.
+        If there is no such ``rule``, or if it is ``ratio`` and ``over`` is missing.
 
     Examples
     --------
@@ -120,7 +129,13 @@ class Aggregation:
 
 
 def rule_of(rule: Aggregation | str) -> Aggregation:
-    """Return an `Aggregation`, or the one with this name."""
+    """Return an `Aggregation`: the argument itself, or the simple one with this name.
+
+    Examples
+    --------
+    >>> rule_of("sum"), rule_of(Aggregation("max"))
+    (Aggregation(rule='sum'), Aggregation(rule='max'))
+    """
     return rule if isinstance(rule, Aggregation) else Aggregation(rule)
 
 
@@ -136,18 +151,38 @@ NOT_ADDITIVE = Aggregation("none", why="not additive: the rows overlap")
 
 
 def weighted(by: str, otherwise: str | None = None) -> Aggregation:
-    """Return the rule for a mean weighted by the column ``by``: Σ(value·by)/Σby.
+    """Return an `Aggregation` by a weighted mean: Σ(value·weight)/Σweight.
 
-    ``otherwise`` is the column with the weights if the service does not report ``by``.
+    Parameters
+    ----------
+    by : str
+        The name of the column with the weights, such as ``mention_count``.
+    otherwise : str, optional
+        The name of the column to use instead if ``by`` has no values.
+
+    Examples
+    --------
+    >>> weighted("mention_count")
+    Aggregation(rule='mean', by='mention_count')
     """
     return Aggregation("mean", by=by, otherwise=otherwise)
 
 
 def ratio(numerator: str, denominator: str, otherwise: str | None = None) -> Aggregation:
-    """Return the rule for a ratio of sums: Σnumerator/Σdenominator.
+    """Return an `Aggregation` by a ratio of sums: Σnumerator/Σdenominator.
 
-    If the service does not report these counts, a mean weighted by ``otherwise`` replaces the
-    ratio.
+    Parameters
+    ----------
+    numerator, denominator : str
+        The names of the two columns that are summed.
+    otherwise : str, optional
+        The name of a column with weights. If the two columns have no values, the mean with these
+        weights is taken instead.
+
+    Examples
+    --------
+    >>> str(ratio("mention_count", "answer_count"))
+    'ratio Σmention_count/Σanswer_count'
     """
     return Aggregation("ratio", over=(numerator, denominator), otherwise=otherwise)
 
@@ -156,16 +191,39 @@ def share(
     why: str = "shares of one whole: add within one answer, never over fetches",
     counts: tuple[str, str] | None = None,
 ) -> Aggregation:
-    """Return the rule for shares of one whole, which are added only within one response.
+    """Return an `Aggregation` that sums shares of one whole, such as market shares.
 
-    ``counts`` are the columns of the numerator and the denominator of a share.
+    Shares from two responses are never added, because each response has a whole of its own.
+
+    Parameters
+    ----------
+    why : str
+        The caution that is shown with a sum.
+    counts : tuple of str, optional
+        The names of the numerator and the denominator column of the share.
+
+    Examples
+    --------
+    >>> share("of all citations").rule
+    'sum'
     """
     return Aggregation("sum", why=why, counts=counts)
 
 
 def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
-    """Return the rule ``none``: rows must not be aggregated, for the reason ``why``.
+    """Return an `Aggregation` that forbids to aggregate a column, and says why.
 
-    ``counts`` are the columns of the numerator and the denominator of a rate.
+    Parameters
+    ----------
+    why : str
+        The reason, such as ``medians do not combine``.
+    counts : tuple of str, optional
+        The names of the numerator and the denominator column, if the values are rates. They are
+        used for confidence intervals.
+
+    Examples
+    --------
+    >>> str(refused("medians do not combine"))
+    'none (medians do not combine)'
     """
     return Aggregation("none", why=why, counts=counts)

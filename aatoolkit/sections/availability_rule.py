@@ -1,5 +1,8 @@
-"""Rules that say where the responses of a service state which data could be measured, and why
-not.
+"""Rules that say where a response states which data could not be measured, and why.
+
+>>> rule = Rule(at="meta.state", words={"red": "not_connected"})
+>>> rule.meaning_of("red")
+('not_connected', None)
 """
 
 from __future__ import annotations
@@ -16,46 +19,46 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that says where a section's responses state availability, and in which words.
+    """Where a service's responses state which data could not be measured, and in which words.
 
-    Availability says whether data could be measured, and why not. It may be stated in an object, in
-    a map (an object whose keys are engines or fields), in a field of each row, or in a header.
-
-    If a response has the object of a rule, availability is read only there. A rule for a text, a
-    boolean, a count, a map, rows or a header adds to the general search in the whole response.
+    Without a rule, the whole response is searched for known words such as ``pending``. If a rule
+    leads to an object, only this object is read. Any other rule is read beside the search.
 
     Parameters
     ----------
     name : str
-        The name of the rule, which is stored with each availability that it reads.
+        The name of the rule. It is shown as the origin of each status that the rule reads.
     at : str
-        The path at which availability is stated:
+        The path in the response at which the status is stated:
 
-        - ``meta.dataStatus``, an object, text or boolean;
-        - ``engineStates{}``, a map from engines or fields to objects, texts or booleans;
-        - ``rows[].quality``, a field of each row;
-        - ``header x-data-state``, a response header.
+        - ``meta.dataStatus`` for an object, a text or a boolean;
+        - ``engineStates{}`` for an object whose keys are engines or fields;
+        - ``rows[].quality`` for a field of each row;
+        - ``header x-data-state`` for an HTTP header.
     status, reason, sample_size, as_of : str
-        The service's names of these fields in the object.
+        The names of four fields of the object: the status, its reason, the number of samples and
+        the time of the data.
     fields, engines : str
-        The service's names of two maps in the object: from fields and from engines to their
-        availability. With ``of="engine"``, ``engines`` is the field with the engine of a row.
+        The names of two fields of the object that hold objects themselves. Their keys are names of
+        fields or of engines, and their values the status of each. If ``of`` is ``engine``,
+        ``engines`` is the field of a row that names its engine.
     total : str, optional
-        The field with the expected count, if ``status`` is a count. The count is then read as the
-        word ``full``, ``some`` or ``none``. ``{days}`` stands for the number of days asked for.
+        The name of the field with the expected count, if ``status`` is a count: 25 of 30 is read as
+        the word ``some``, 30 of 30 as ``full`` and 0 of 30 as ``none``. ``{days}`` stands for the
+        number of days that were requested.
     words : mapping of str, bool or int to str
-        Maps the service's words to those of this package, as in ``{"amber": "partial", True:
-        "not_run", None: "pending"}``. The meaning ``nothing`` is for words that say nothing about
-        availability. In a key, ``*`` stands for any text and ``{engine}`` for an engine:
-        ``{"{engine}: late since *": "partial"}``.
-    of : str, optional
-        What the entries of a map or the rows are about: ``engine``, ``field`` or ``section``. By
-        default, the keys of a map are looked up among the known engines and fields.
+        Maps each word of the service to a status or cause of this package, as in ``{"amber":
+        "partial", True: "not_run", None: "pending"}``. A word with the meaning ``nothing`` is
+        ignored. In a key, ``*`` stands for any text and ``{engine}`` for the name of an engine, as
+        in ``{"{engine}: late since *": "partial"}``.
+    of : {"engine", "field", "section"}, optional
+        What each key of the object, or each row, is about. By default, keys are looked up among
+        the known engines and fields.
 
     Raises
     ------
     ArgumentError
-        If ``at`` is not a valid path, or ``of`` is not one of these words.
+        If ``at`` is not a valid path, or if there is no such ``of``.
 
     Examples
     --------
@@ -89,7 +92,13 @@ class Rule:
 
     @property
     def kind(self) -> Literal["object", "map", "rows", "header"]:
-        """What ``at`` leads to: an ``object``, a ``map``, a field of ``rows`` or a ``header``."""
+        """The kind of place that ``at`` is: ``object``, ``map``, ``rows`` or ``header``.
+
+        Examples
+        --------
+        >>> Rule(at="meta.state").kind, Rule(at="states{}").kind, Rule(at="rows[].state").kind
+        ('object', 'map', 'rows')
+        """
         if self.at.startswith("header "):
             return "header"
         branches = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
@@ -100,18 +109,35 @@ class Rule:
 
     @property
     def header(self) -> str:
-        """The name of the response header that ``at`` leads to, in lower case."""
+        """The name of the HTTP header in ``at``, in lower case.
+
+        Examples
+        --------
+        >>> Rule(at="header X-Data-State").header
+        'x-data-state'
+        """
         return self.at.removeprefix("header ").strip().lower()
 
     @property
     def steps(self) -> Iterator[str]:
-        """The names of the fields on the path ``at``, the outermost first."""
+        """The names of the fields in the path ``at``, from the outermost to the innermost.
+
+        Examples
+        --------
+        >>> [*Rule(at="meta.states{}").steps]
+        ['meta', 'states']
+        """
         return (step.name for step in parse_pattern(self.at) if isinstance(step, Field))
 
     def find(self, document: Any) -> dict[str, Any] | None:
-        """Return the object at the path ``at`` of a response, or None.
+        """Return the object at the path ``at`` of a decoded response; None if there is none.
 
-        A text or boolean is returned as an object, as in ``{"status": "pending"}``.
+        A text or boolean is returned as the status of an object.
+
+        Examples
+        --------
+        >>> Rule(at="meta.state").find({"meta": {"state": "pending"}})
+        {'status': 'pending'}
         """
         value = self._value_at_path(document)
         if self.is_bare(document):
@@ -121,24 +147,41 @@ class Rule:
         return value
 
     def value_in(self, record: Mapping[str, Any]) -> Any:
-        """Return the status in an object; a count with a total becomes a word such as ``full``."""
+        """Return the status field of an object; a count with a ``total`` becomes a word.
+
+        Examples
+        --------
+        >>> Rule(status="days", total="expected").value_in({"days": 25, "expected": 30})
+        'some'
+        """
         value = record.get(self.status)
         return extent_word(value, record.get(self.total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
-        """Return whether a response has a text or boolean at the path ``at``, and not an object."""
+        """Return whether a decoded response has a text or boolean at ``at``, not an object.
+
+        Examples
+        --------
+        >>> Rule(at="meta.state").is_bare({"meta": {"state": "pending"}})
+        True
+        """
         value = self._value_at_path(document)
         return isinstance(value, str | bool) or (value is None and "null" in self.words)
 
     def _value_at_path(self, document: Any) -> Any:
-        """Return the value at the path ``at``; ``...`` if there is none, as None means null."""
+        """Return the value at ``at``, where None means null; ``...`` if the path is absent."""
         for name in self.steps:
             document = document.get(name, ...) if isinstance(document, dict) else ...
         return document
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
-        """Return the meaning of a value in the rule's ``words``, and the engine that the value
-        names.
+        """Look a value up in ``words``; return its meaning, and the engine that it names.
+
+        Returns
+        -------
+        tuple of str or None
+            The meaning, such as ``partial``, and the name of an engine; None for what is not
+            found.
 
         Examples
         --------
@@ -155,7 +198,13 @@ class Rule:
         return meaning, None
 
     def is_whole(self, value: Mapping[str, Any]) -> bool:
-        """Return whether an object has all four fields of the rule, and a text as its status."""
+        """Return whether an object has a text as its status, and the rule's other three fields.
+
+        Examples
+        --------
+        >>> Rule().is_whole({"status": "ok", "reason": None, "sampleCount": 3, "asOf": None})
+        True
+        """
         keys = (self.status, self.reason, self.sample_size, self.as_of)
         return isinstance(value.get(self.status), str) and all(key in value for key in keys)
 
@@ -164,7 +213,7 @@ _DIGITS = re.compile(r"0|[1-9]\d{0,14}", re.ASCII)
 
 
 def as_count(value: object) -> int | None:
-    """Return an integer, or a text of digits, as an integer; None for other values.
+    """Convert a whole number, also one written as text, to int; return None for other values.
 
     Examples
     --------
@@ -176,7 +225,7 @@ def as_count(value: object) -> int | None:
 
 
 def extent_word(count: object, total: object) -> str | None:
-    """Return whether a count is ``none``, ``some`` or all (``full``) of a total.
+    """Compare a count with a total; return ``none``, ``some`` or ``full``, or None if unknown.
 
     Examples
     --------
@@ -190,19 +239,25 @@ def extent_word(count: object, total: object) -> str | None:
 
 
 WINDOW = "{days}"
-"""The ``total`` of a rule that stands for the number of days asked for."""
+"""As the ``total`` of a `Rule`, this text stands for the number of requested days."""
 
 
 @lru_cache(maxsize=1024)
 def _compile_word(word: str) -> re.Pattern[str] | None:
-    """Return the regular expression for a word with ``*`` or ``{engine}``, else None."""
+    """Return a regular expression for a word with ``*`` or ``{engine}``; None for other words.
+
+    Examples
+    --------
+    >>> _compile_word("{engine}: late by *").fullmatch("otter: late by 3 days")["engine"]
+    'otter'
+    """
     pattern = re.escape(word).replace(r"\*", ".*")
     pattern = pattern.replace(r"\{engine\}", r"(?P<engine>\S.*?)", 1)
     return re.compile(pattern, re.DOTALL) if pattern != re.escape(word) else None
 
 
 def to_rule_tuple(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
-    """Return rules as a tuple.
+    """Return one rule, several rules or None as a tuple of rules.
 
     Examples
     --------
@@ -213,7 +268,11 @@ def to_rule_tuple(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
 
 
 def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
-    """Return the rules and one more, which replaces an earlier rule with the same path.
+    """Add a rule to others; it replaces an earlier rule with the same path ``at``.
+
+    Returns
+    -------
+    tuple of Rule
 
     Examples
     --------
@@ -225,7 +284,7 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
 
 
 def to_word(value: object) -> str:
-    """Return a JSON value as text.
+    """Return a plain JSON value as a text, as it is written in the keys of `Rule.words`.
 
     Examples
     --------
@@ -240,9 +299,9 @@ def to_word(value: object) -> str:
 
 
 def as_text(value: Any) -> Any:
-    """Return a list of texts and numbers as one text; other values as they are.
+    """Join a list of texts and numbers with spaces; return any other value unchanged.
 
-    A text with a slash, such as the path of a page, becomes ``*``.
+    In the list, a text with a slash, such as the path of a page, becomes ``*``.
 
     Examples
     --------
@@ -256,4 +315,4 @@ def as_text(value: Any) -> Any:
 
 
 REFERENCE = Rule("reference")
-"""The rule of the reference service; responses with all its fields are read only by it."""
+"""The rule for the reference service. A response with all its fields is read only by it."""

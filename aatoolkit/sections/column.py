@@ -1,4 +1,4 @@
-"""Declare the columns of tables: the path to their values, dtype, unit and meaning.
+"""Declare the columns of a table: where their values are in a response, dtype, unit and meaning.
 
 `Column` declares any column. Functions such as `count`, `fraction` and `text` are short forms of
 `Column` for common kinds of values.
@@ -46,12 +46,12 @@ PARSES: Mapping[str, tuple[str, ...]] = {
     parse: tuple(name for name, dtype in DTYPES.items() if parse in dtype.parses)
     for parse in dict.fromkeys(parse for dtype in DTYPES.values() for parse in dtype.parses)
 }
-"""Maps each notation (`Column.parse`) to the dtypes that values in it may have."""
+"""Maps each value of `Column.parse`, such as ``money``, to the dtypes that it can give."""
 
 
 @dataclass(frozen=True)
 class Column(Described):
-    """The declaration of one column of a table.
+    """Where the values of one column are in a response, and what they mean.
 
     Parameters
     ----------
@@ -63,29 +63,30 @@ class Column(Described):
     doc : str
         The meaning of the values, in a sentence.
     source : str, optional
-        The path from the row to the values. By default, it is the column's name in camelCase.
+        The path from the row to the value. By default, it is the column's name in camelCase.
 
-        - ``metric.key`` leads to a field of the row, and ``.`` to the row itself.
-        - ``^path`` starts at the record around the row, ``$.path`` at the response.
+        - ``metric.key`` is a field of the row, and ``.`` is the row itself.
+        - ``^path`` starts at the object around the row, ``$.path`` at the whole response.
         - ``#0`` or ``#1`` is the position of the row in its array, counted from 0 or 1.
         - ``[0]`` or ``[name]`` is an element of a row that is an array.
         - ``@0`` is the key of the row, if the rows are the entries of an object.
         - ``$.path[@0]`` is the element of another array at the row's position.
     unit : str, optional
-        The unit. "per `metric`" means that the column ``metric`` decides the unit of each row.
+        The unit, such as ``count`` or ``seconds``. "per `metric`" means that the column ``metric``
+        decides the unit of each row.
     levels : tuple of str, optional
         The known values of a category.
     ordered : bool
-        Whether the levels are ordered, from the lowest to the highest.
+        Whether ``levels`` are ordered, from the lowest to the highest.
     aggregate : Aggregation, optional
-        How rows are aggregated; by default they are not.
+        How to aggregate the values, such as ``SUM``; by default they must not be aggregated.
     null : str, optional
-        The text that replaces null in a column of the key.
+        The text that replaces null, if the column identifies rows.
     optional : bool
-        Whether a response may lack the field.
+        Whether the field may be absent from a response.
     parse : str, optional
-        The notation of the values, if they are not plain JSON. Percent signs are ignored: pass
-        ``scale=0.01`` for a fraction.
+        How to read the values, if they are not plain JSON numbers, texts and booleans. Percent
+        signs are ignored: pass ``scale=0.01`` for a fraction.
 
         - Numbers: ``number`` (``1,204``, ``34.5%``, ``#3``, ``1.2k``), ``decimal comma``
           (``1.204,5``), ``money`` (``$1,204.50``), ``currency`` (its ``$``), ``duration``
@@ -101,12 +102,19 @@ class Column(Described):
     scale : float, optional
         The factor that numbers are multiplied by, such as 0.01 for percent or cents.
     missing : tuple, optional
-        Values that stand for a missing value, such as ``(-1, "n/a")``.
+        The values that mean a missing value, such as ``(-1, "n/a")``.
     valid : str, optional
-        The path to a boolean that says whether the row's value is valid. An invalid value becomes
-        missing. With ``!`` before the path, true means invalid.
+        The path to a boolean in the row. Where it is false, the value becomes missing. With ``!``
+        before the path, the value becomes missing where it is true.
     units : mapping of str to str, optional
-        If ``unit`` is "per `metric`": the unit for each value of the column ``metric``.
+        If ``unit`` is "per `metric`": maps each value of the column ``metric`` to a unit.
+    pattern : str
+        The path from the top of the response, such as ``rows[].hits``. `Table` sets it.
+
+    Raises
+    ------
+    ArgumentError
+        If the arguments contradict each other, such as a ``parse`` that cannot give the ``dtype``.
 
     Examples
     --------
@@ -134,12 +142,18 @@ class Column(Described):
 
     @property
     def is_label(self) -> bool:
-        """Whether the column holds keys or positions of the rows instead of values of a field."""
+        """Whether the values are keys or positions of the rows, and not values of a field.
+
+        Examples
+        --------
+        >>> Column("engine", "string", source="@0").is_label, Column("n", "Int64").is_label
+        (True, False)
+        """
         return (self.source or "").lstrip("^")[:1] in ("@", "#")
 
     @property
     def unit_by(self) -> str | None:
-        """The name of the column that determines the unit of each row, or None.
+        """The name of the column that decides the unit of each row; None if all have one unit.
 
         Examples
         --------
@@ -151,20 +165,25 @@ class Column(Described):
 
     @property
     def reading(self) -> Reading | None:
-        """How the values are parsed, as a `Reading`; None for plain JSON values."""
+        """How to parse the values: dtype, notation, scale and missing values; None for plain JSON.
+
+        Examples
+        --------
+        >>> Column("rate", "Float64", parse="number", scale=0.01).reading.scale
+        0.01
+        """
         if self.parse is None and self.scale is None and not self.missing:
             return None
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
 
     def __post_init__(self) -> None:
-        problem, parse_method = "", self.parse
-        dtypes = PARSES.get(parse_method or "", ())
+        problem, dtypes = "", PARSES.get(self.parse or "", ())
         if self.dtype not in DTYPES:
             problem = f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
-        elif parse_method is not None and self.dtype not in dtypes:
+        elif self.parse is not None and self.dtype not in dtypes:
             parse_note = f"gives {' or '.join(dtypes)}, not" if dtypes else "gives no"
-            problem = f"parse {parse_method!r} {parse_note} {self.dtype}: say so as dtype="
-        elif (parse_method == "month day") != (self.year or "").startswith("$."):
+            problem = f"parse {self.parse!r} {parse_note} {self.dtype}: say so as dtype="
+        elif (self.parse == "month day") != (self.year or "").startswith("$."):
             problem = "parse='month day' and year= (a path such as '$.window.end') need each other"
         elif self.scale is not None and (self.dtype != "Float64" or not self.scale > 0):
             problem = "scale= is a number above 0, for Float64"
@@ -174,6 +193,7 @@ class Column(Described):
             raise ArgumentError(f"column {self.name!r}: {problem}")
 
     def _described(self) -> tuple[str, list[str]]:
+        """Return the title and the lines that are printed for this object."""
         unit_note = f", {self.unit}" if self.unit else ""
         return f"{self.name}: {self.dtype}{unit_note}", [self.doc] if self.doc else []
 
@@ -192,7 +212,7 @@ def camel(name: str) -> str:
 
 @lru_cache(8192)
 def snake(name: str) -> str:
-    """Convert a field's name to snake_case.
+    """Convert the name of a JSON field to snake_case.
 
     Examples
     --------
@@ -210,7 +230,7 @@ def snake(name: str) -> str:
 
 
 class ShortForm(Protocol):
-    """The signature of the short forms of `Column`, such as `text`."""
+    """The signature of functions such as `text`, which create a `Column` of one kind."""
 
     __name__: str
 
@@ -220,12 +240,32 @@ class ShortForm(Protocol):
 
 
 def _make_column(name: str, dtype: str, doc: str, source: str | None, **options: Any) -> Column:
+    """Create a `Column`; a name in camelCase becomes its ``source``, and its name in snake_case.
+
+    Examples
+    --------
+    >>> column = _make_column("citationCount", "Int64", "Citations.", None)
+    >>> column.name, column.source
+    ('citation_count', 'citationCount')
+    """
     if source is None and snake(name) != name:
         name, source = snake(name), name
     return Column(name, dtype, doc, source, **options)
 
 
 def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortForm:
+    """Create a function such as `text`, which creates a `Column` with some parameters set.
+
+    Parameters
+    ----------
+    name, doc : str
+        The name and the docstring of the new function.
+    dtype : str
+        The dtype of its columns.
+    **preset
+        Other parameters of its columns, such as ``unit``.
+    """
+
     def make_column(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
         return _make_column(name, dtype, doc, source, **{**preset, **more})
 
@@ -236,7 +276,7 @@ def _make_short_form(name: str, doc: str, dtype: str, **preset: Any) -> ShortFor
 
 
 FORMS: dict[tuple[str, str | None], ShortForm] = {}
-"""Maps dtype and unit to the short form of `Column` for them."""
+"""Maps a dtype and a unit to the function, such as `text`, that creates such columns."""
 
 text = _make_short_form("text", "A column of text.", "string")
 flag = _make_short_form("flag", "A column of booleans.", "boolean")
@@ -253,7 +293,22 @@ position = _make_short_form("position", "A column of ranks or of mean ranks.", "
 def category(
     name: str, doc: str = "", levels: tuple[str, ...] = (), source: str | None = None, **more: Any
 ) -> Column:
-    """Return a column of categories, i.e. a few distinct texts; ``levels`` lists the known ones."""
+    """Declare a column of categories: texts of which there are few different ones.
+
+    Parameters
+    ----------
+    name, doc, source
+        As in `Column`.
+    levels : tuple of str
+        The known values. Values that are not among them are kept and reported.
+    **more
+        Other parameters of `Column`.
+
+    Examples
+    --------
+    >>> category("tone", "The tone.", ("positive", "neutral", "negative")).dtype
+    'category'
+    """
     return _make_column(name, "category", doc, source, levels=levels, **more)
 
 
@@ -266,14 +321,23 @@ def count(
     across: tuple[str, ...] = (),
     **more: Any,
 ) -> Column:
-    """Return a column of counts, which are summed.
+    """Declare a column of counts: whole numbers that are summed when rows are aggregated.
 
     Parameters
     ----------
+    name, doc, source
+        As in `Column`.
     among : str, optional
-        Another column of counts. Where it is 0, a missing count is ignored in the sum.
+        The name of another column of counts. A missing count is ignored in rows where it is 0.
     across : tuple of str
-        The dimensions to sum over, such as ``engine``; by default all.
+        The names of the columns that may be summed over, such as ``("engine",)``; by default all.
+    **more
+        Other parameters of `Column`.
+
+    Examples
+    --------
+    >>> str(count("citation_count", across=("engine",)).aggregate)
+    'sum over engine'
     """
     rule = Aggregation("sum", across=across, among=() if among is None else (among,))
     return _make_column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
@@ -287,10 +351,22 @@ def fraction(
     over: tuple[str, str] | None = None,
     **more: Any,
 ) -> Column:
-    """Return a column of fractions from 0 to 1.
+    """Declare a column of fractions from 0 to 1.
 
-    With ``over``, the columns of the numerator and the denominator, several rows are aggregated as
-    the ratio of the sums. Without ``over``, rows are not aggregated.
+    Parameters
+    ----------
+    name, doc, source
+        As in `Column`.
+    over : tuple of str, optional
+        The names of the numerator and the denominator column. Several rows are aggregated by
+        dividing the sums of the two. By default, rows must not be aggregated.
+    **more
+        Other parameters of `Column`.
+
+    Examples
+    --------
+    >>> str(fraction("mention_rate", over=("mention_count", "answer_count")).aggregate)
+    'ratio Σmention_count/Σanswer_count'
     """
     rule = NONE if over is None else ratio(*over)
     return _make_column(
@@ -299,8 +375,18 @@ def fraction(
 
 
 def ref(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
-    """Return a text column with a field of the record around the row.
+    """Declare a text column whose value is in the object around the row, not in the row.
 
-    By default the field has the column's name in camelCase.
+    Parameters
+    ----------
+    name, doc, source
+        As in `Column`. By default, ``source`` is ``^`` and the column's name in camelCase.
+    **more
+        Other parameters of `Column`.
+
+    Examples
+    --------
+    >>> ref("prompt_id").source
+    '^promptId'
     """
     return _make_column(name, "string", doc, source or f"^{camel(name)}", **more)

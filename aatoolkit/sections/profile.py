@@ -1,4 +1,4 @@
-"""Profiles: the declarations of the sections of one service."""
+"""Profiles: which tables are in the responses of one service, section by section."""
 
 from __future__ import annotations
 
@@ -25,21 +25,24 @@ from aatoolkit.sections.section import Section, Table
 
 
 class Profile(Described, Mapping[str, Section]):
-    """The declarations of one service: a mapping from a section's name to its declaration.
+    """Describes the JSON of one service: a mapping from the name of a section to a `Section`.
+
+    A section is one kind of response, such as ``domains``.
 
     Parameters
     ----------
     name : str
-        The name of the profile, of letters, digits, ``_`` and ``-``.
+        The name of the profile. It may have letters, digits, ``_`` and ``-``.
     *sections : Section
-        The declarations of the sections.
+        The tables of each section.
     doc : str
-        The service that the profile describes, and how the profile was made.
+        A description: of which service, and how the profile was made.
     baseline : mapping, optional
-        A description of the responses when the profile was made, to compare later responses with.
+        A description of responses from the time when the profile was made. `profile.check` compares
+        later responses with it.
     tentative : collection of str
-        The names of sections whose declaration is a guess. A response that does not fit the guess
-        is read by a new draft.
+        The names of sections whose description is a guess. If a response does not fit it, a new
+        guess is made from this response.
 
     Raises
     ------
@@ -82,22 +85,36 @@ class Profile(Described, Mapping[str, Section]):
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
-        """Create a profile whose sections are guesses, from a mapping of sections."""
+        """Create a profile from a mapping of sections, whose descriptions are all guesses.
+
+        Parameters
+        ----------
+        name : str
+            The name of the profile.
+        sections : mapping of str to Section
+            The sections by name. It is kept as it is, so it may load them when they are needed.
+        doc : str
+            A description of the profile.
+        """
         profile = cls(name, doc=doc, tentative=sections)
         profile._sections = sections
         return profile
 
     @classmethod
     def load(cls, source: ProfileSource) -> Profile:
-        """Load a profile from a Python file or module. Loading a file runs it.
+        """Load a profile from a Python file, which is run, or from a module.
 
-        The file defines a `Profile` as ``PROFILE``, or only `Section` objects.
+        The file or module defines a `Profile` named ``PROFILE``, or only `Section` objects.
 
         Parameters
         ----------
         source : Profile, module, str or path
-            The module, or the path of the file. Load only files that you trust, because they are
+            The path of the file, or the module. Load only files that you trust, because they are
             programs. A `Profile` is returned unchanged.
+
+        Returns
+        -------
+        Profile
 
         Raises
         ------
@@ -163,24 +180,24 @@ class Profile(Described, Mapping[str, Section]):
         return tuple(sorted(name for name in self if name != SCOPE_OPTIONS))
 
     def section(self, name: str) -> Section:
-        """Return the declaration of a section.
+        """Return the `Section` with a name, such as ``domains``.
 
         Raises
         ------
         ScopeError
-            If no section has that name; the message suggests similar names.
+            If no section has that name. The message suggests similar names.
         """
         if name not in self:
             raise not_found("section", name, sorted(self))
         return self[name]
 
     def table(self, name: str) -> Table:
-        """Return the declaration of a table, whichever section it belongs to.
+        """Return the `Table` with a name, such as ``source_domains``, from any section.
 
         Raises
         ------
         ScopeError
-            If no section has such a table; the message suggests similar names.
+            If no table has that name. The message suggests similar names.
         """
         if not isinstance(name, str) or name not in self._tables:
             raise not_found("table", name, self._tables)
@@ -188,12 +205,14 @@ class Profile(Described, Mapping[str, Section]):
 
     @cached_property
     def _tables(self) -> dict[str, Table]:
+        """All tables of all sections, by name."""
         return {table.name: table for section in self.values() for table in section}
 
     def __repr__(self) -> str:
         return f"<Profile {self.name}: {len(self)} sections>"
 
     def _described(self) -> tuple[str, list[str]]:
+        """Return the title and the lines that are printed for this object."""
         title = f"Profile {self.name}: {self.doc or f'{len(self)} sections'}"
         return title, [f"{name}: {', '.join(self[name].names)}" for name in self]
 
@@ -202,12 +221,12 @@ ProfileSource = Profile | ModuleType | str | os.PathLike[str]
 """A profile, a module, or the path of a file to load a profile from."""
 
 SCOPE_OPTIONS = "scope_options"
-"""The name of the section that lists the values of filters."""
+"""The name of the section that lists which engines, topics and so on one can filter by."""
 
 
 @lru_cache(maxsize=1024)
 def fingerprint(section: Section) -> str:
-    """Return a hash of a declaration, in 8 hexadecimal digits.
+    """Return a hash of a `Section`: 8 hexadecimal digits that change if the section changes.
 
     Examples
     --------
@@ -220,7 +239,22 @@ def fingerprint(section: Section) -> str:
 
 
 def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
-    """Return a `ScopeError` for an unknown name, which suggests similar names."""
+    """Create an error for an unknown name; its message suggests similar names.
+
+    Parameters
+    ----------
+    kind : str
+        The kind of thing that was named, such as ``section``.
+    name : object
+        The unknown name.
+    names : collection of str
+        The known names.
+
+    Examples
+    --------
+    >>> not_found("section", "domain", ["domains", "urls"]).suggestions
+    ('domains',)
+    """
     short_name = str(name)[:80]  # it may be of any kind
     suggestions = near_matches(short_name, names)
     message = unknown(kind, short_name, names)
@@ -228,8 +262,10 @@ def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
 
 
 def _normalize_name(name: str) -> str:
+    """Return the name of a section with ``_`` for ``-``, as in ``scope_options``."""
     return name.replace("-", "_")
 
 
 def _make_error(problem: str) -> ArgumentError:
+    """Create an error with a message about the argument ``profile``."""
     return ArgumentError(problem, argument="profile")

@@ -1,6 +1,6 @@
-"""Convert profiles and tables to JSON and back.
+"""Convert the declarations of tables and whole services to JSON, and back.
 
-A study stores its profile as JSON, and a file of one table stores the table's declaration.
+A study stores the profile of its service as JSON, and a Parquet file of one table its declaration.
 """
 
 from __future__ import annotations
@@ -24,19 +24,21 @@ _DECLARATION_FIELDS: Mapping[str, Any] = {
     "availability": Rule,
     "aggregate": Aggregation,
 }
-"""Maps each field that holds declarations to the class of these declarations."""
+"""Maps the name of each field with an object of ours in it to the class of the object."""
 
 _PATH_FIELDS = ("steps", "header")
 _PARSING_FIELDS = ("source", "null", "optional", "parse", "year", "scale", "missing", "valid")
 
 
 def is_json_storable(section: Section) -> bool:
-    """Return whether a section can be stored as JSON: no function computes its rows."""
+    """Return whether a section can be stored as JSON: none of its rows come from a function."""
     return all(table.rows.function is None for table in section)
 
 
 def dump_profile(profile: Profile) -> dict[str, Any]:
-    """Convert a profile to JSON, except sections whose rows a function computes.
+    """Convert a profile to dicts and lists that can be written as JSON.
+
+    Sections whose rows come from a function are left out.
 
     Examples
     --------
@@ -56,7 +58,7 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
 
 
 def load_profile(dumped_profile: Any) -> Profile:
-    """Return the profile that `dump_profile` converted to JSON."""
+    """Create a profile from the dict that `dump_profile` made of it."""
     return Profile(
         dumped_profile["name"],
         *(_load(Section, section) for section in dumped_profile["sections"]),
@@ -67,7 +69,10 @@ def load_profile(dumped_profile: Any) -> Profile:
 
 
 def dump_table(table: Table) -> dict[str, Any]:
-    """Convert the declaration of a table to JSON, without the details for reading responses."""
+    """Convert a table to dicts and lists that can be written as JSON.
+
+    The paths to its values are left out, so the result describes the columns only.
+    """
     dumped_table = _dump(table)
     unfiltered_rows = Rows(
         table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one
@@ -79,7 +84,9 @@ def dump_table(table: Table) -> dict[str, Any]:
 
 
 def load_table(dumped_table: Mapping[str, Any]) -> Table:
-    """Return the table that `dump_table` converted; it cannot read responses.
+    """Create a table from the dict that `dump_table` made of it.
+
+    The table describes its columns, but cannot read responses.
 
     Examples
     --------
@@ -94,6 +101,10 @@ def load_table(dumped_table: Mapping[str, Any]) -> Table:
 
 
 def _dump(value: Any) -> Any:
+    """Convert a declaration, or a container of declarations, to dicts and lists for JSON.
+
+    Fields with their default values are left out.
+    """
     if isinstance(value, Section | Table | Rows | Column | Rule | Aggregation):
         values = {}
         for field in fields(value):
@@ -110,7 +121,13 @@ def _dump(value: Any) -> Any:
 
 
 def _load(declaration_class: Any, field_values: Any) -> Any:
-    """Create an object of ``declaration_class``, such as `Table`, from the dict of its fields."""
+    """Create an object of a class, such as `Table`, from the dict that `_dump` made of it.
+
+    Raises
+    ------
+    ValueError
+        If it is no dict, or has a field that the class does not have.
+    """
     if not isinstance(field_values, dict) or not {*field_values} <= {
         field.name for field in fields(declaration_class)
     }:
@@ -131,9 +148,8 @@ def _load(declaration_class: Any, field_values: Any) -> Any:
     return declaration_class(**values)
 
 
-def _dump_path(steps: Any) -> list[Any] | None:
-    if steps is None:
-        return None
+def _dump_path(steps: Any) -> list[Any]:
+    """Convert a parsed path to a list: its text, and the keys to which a ``{}`` is limited."""
     keys_by_index = {
         str(index): [*step.only]
         for index, step in enumerate(steps)
@@ -143,8 +159,7 @@ def _dump_path(steps: Any) -> list[Any] | None:
 
 
 def _load_path(path_and_keys: Any) -> Any:
-    if path_and_keys is None:
-        return None
+    """Return the parsed path from the list that `_dump_path` made of it."""
     path, keys_by_index = path_and_keys
     steps = [*parse_pattern(path)]
     for index, keys in keys_by_index.items():

@@ -1,4 +1,8 @@
-"""Look up the sections and tables of the reference service by name."""
+"""Look up by name which tables and columns the reference service has.
+
+>>> get("domains").names[0], table("crawl_bots").key
+('source_domains', ('bot',))
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,13 @@ __all__ = [
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the reference service's sections, sorted.
+    """Return the names of the sections that the reference service has, sorted.
+
+    The section ``scope_options``, which lists the values of filters, is left out.
+
+    Returns
+    -------
+    tuple of str
 
     Examples
     --------
@@ -46,12 +56,21 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Section:
-    """Return the declaration of a section: its tables, with their columns and paths.
+    """Return a section of the reference service: its tables, with their columns and paths.
+
+    Parameters
+    ----------
+    name : str
+        The name of the section, such as ``domains``.
+
+    Returns
+    -------
+    Section
 
     Raises
     ------
     ScopeError
-        If no section has that name; the message suggests similar names.
+        If no section has that name. The message suggests similar names.
 
     Examples
     --------
@@ -62,9 +81,13 @@ def get(name: str) -> Section:
 
 
 def all() -> Mapping[str, Section]:
-    """Return the declarations of all sections by name.
+    """Return all sections of the reference service, by name.
 
-    This includes ``scope_options``, the section that lists the values of filters.
+    Among them is ``scope_options``, which lists the values of filters.
+
+    Returns
+    -------
+    mapping of str to Section
 
     Examples
     --------
@@ -75,15 +98,22 @@ def all() -> Mapping[str, Section]:
 
 
 def table(name: str) -> Table:
-    """Return the declaration of a table by its name.
+    """Return a table of the reference service: its columns, key and paths.
 
-    A table of another service has the name ``profile#fingerprint:table``, as in the metadata of
-    frames.
+    Parameters
+    ----------
+    name : str
+        The name of the table, such as ``crawl_bots``. A table of another service has a longer name,
+        such as ``acme#1f2e3d4c:bots``, which is in the metadata of its DataFrame.
+
+    Returns
+    -------
+    Table
 
     Raises
     ------
     ScopeError
-        If no section has such a table; the message suggests similar names.
+        If no table has that name. The message suggests similar names.
 
     Examples
     --------
@@ -94,7 +124,7 @@ def table(name: str) -> Table:
 
 
 def find_table(name: str) -> Table | None:
-    """Return the declaration of a table by its name, or None.
+    """Return a table by its name, as `table` does; return None if there is none.
 
     Examples
     --------
@@ -107,29 +137,30 @@ def find_table(name: str) -> Table | None:
 
 
 def propose(responses: Any, name: str | None = None) -> Proposal:
-    """Draft the declaration of a section from its responses.
+    """Guess which tables, columns, units and keys are in some JSON.
 
-    The draft has the units and aggregation rules that the responses prove or suggest, with the
-    evidence in comments. `aa.profile.draft` requests more responses, which prove more.
+    A unit or a way to aggregate is guessed only if the numbers prove or suggest it; comments say
+    why. `aa.profile.draft` requests more responses of a service, which prove more.
 
     Parameters
     ----------
     responses : Payload, bytes, str, dict, or list of these
-        Responses of one section, as received or decoded.
+        The JSON, as text or decoded, or several documents of the same kind.
     name : str, optional
-        The name of the section; by default the name in the responses.
+        The name of the section, which begins the names of the tables; by default the name in the
+        JSON.
 
     Returns
     -------
     Proposal
-        The draft. It prints as Python code; its attribute ``section`` is the declaration.
+        The guess. It prints as Python code, and its attribute ``section`` is a `Section`.
 
     Raises
     ------
     DecodeError
         If a response is not one JSON document.
     PayloadError
-        If no part of the responses can be made into a table.
+        If there is nothing in the responses that can be a table.
 
     Examples
     --------
@@ -146,15 +177,24 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
 
 
 def describe(name: str) -> pd.DataFrame:
-    """Return a DataFrame with one row per column of a section's tables.
+    """Return a code book: a DataFrame with one row for each column of a section's tables.
 
-    The index has the table and the column. The columns are ``dtype``, ``unit``, ``aggregation``
-    (``key`` for columns that identify a row) and ``meaning``.
+    Parameters
+    ----------
+    name : str
+        The name of the section, such as ``domains``.
+
+    Returns
+    -------
+    DataFrame
+        The index has the levels ``table`` and ``column``. The columns, all text, are ``dtype``,
+        ``unit``, ``aggregation`` (such as ``sum``; ``key`` for columns that identify a row) and
+        ``meaning``.
 
     Raises
     ------
     ScopeError
-        If there is no such section.
+        If no section has that name. The message suggests similar names.
 
     Examples
     --------
@@ -176,7 +216,12 @@ def describe(name: str) -> pd.DataFrame:
 
 
 def default_profile() -> Profile:
-    """Return the profile of the reference service, which is used by default.
+    """Return the profile that is used by default: the sections of the reference service.
+
+    Returns
+    -------
+    Profile
+        A mapping from the name of each section, such as ``domains``, to its `Section`.
 
     Examples
     --------
@@ -187,7 +232,20 @@ def default_profile() -> Profile:
 
 
 def qualifier(section: Section, owner: str) -> str:
-    """Register a section's tables; return the prefix of their names in the metadata of frames.
+    """Register the tables of a section, so that `find_table` finds them.
+
+    Parameters
+    ----------
+    section : Section
+        The section.
+    owner : str
+        The name of its profile.
+
+    Returns
+    -------
+    str
+        The text before the names of the tables, such as ``acme#1f2e3d4c:``. It is empty for the
+        sections of the reference service, which need not be registered.
 
     Examples
     --------
@@ -207,16 +265,18 @@ def qualifier(section: Section, owner: str) -> str:
 
 
 def remember(name: str, declaration: Table) -> None:
-    """Store a table of another service, for `table` to find it by its name in metadata."""
-    if name not in _other_tables:
-        with _lock:
-            while len(_other_tables) >= _MAX_TABLES:
-                _other_tables.pop(next(iter(_other_tables)))
-            _other_tables[name] = declaration
+    """Register a table under a name, so that `find_table` finds it.
+
+    Only the latest 8,192 tables are kept.
+    """
+    with _lock:
+        _other_tables.setdefault(name, declaration)
+        if len(_other_tables) > _MAX_TABLES:
+            del _other_tables[next(iter(_other_tables))]
 
 
 _other_tables: dict[str, Table] = {}
-"""The tables of other services, by their names in metadata."""
+"""The registered tables of other services, by name."""
 
 _MAX_TABLES = 8192
 _lock = Lock()
@@ -226,22 +286,24 @@ _lock = Lock()
 
 
 def scope_options(**paths: str) -> Section:
-    """Declare where a service lists the values of filters, such as its engines.
-
-    Put the result into the profile of the service.
+    """Declare where a service lists the values that one can filter by, such as its engines.
 
     Parameters
     ----------
     **paths : str
-        The path to the values of each filter (``engine``, ``topic``, ``category`` or ``brand``):
+        For each filter (``engine``, ``topic``, ``category`` or ``brand``) the path to its values:
         ``models[].key`` for a field of the objects in a list, ``themes[]`` for a list of text,
-        ``makers{}`` for the keys of an object. By default, the path is that of the reference
-        service.
+        ``makers{}`` for the keys of an object. By default, it is the path in the reference service.
+
+    Returns
+    -------
+    Section
+        The declaration; pass it to `Profile`.
 
     Raises
     ------
     ArgumentError
-        If there is no such filter, or a path does not lead to a list of values.
+        If there is no such filter, or if a path does not lead to a list of values.
 
     Examples
     --------
@@ -262,7 +324,17 @@ def scope_options(**paths: str) -> Section:
 
 
 def _move_table(table: Table, name: str, path: str) -> Table:
-    """Return a table of filter values, read from another path and with optional columns."""
+    """Return a copy of a table of filter values, with another path and optional columns.
+
+    Parameters
+    ----------
+    table : Table
+        The table in the reference service, such as ``scope_engines``.
+    name : str
+        The name of the filter, such as ``engine``.
+    path : str
+        The path to the values, such as ``models[].key``; if empty, it stays as it is.
+    """
     columns = tuple(replace(column, optional=True) for column in table.columns)
     if not path:
         return replace(table, columns=columns)

@@ -1,4 +1,8 @@
-"""Declare where the rows of a table are in a response, and what shape they have."""
+"""Declare where the rows of a table are in a response: in an array, in an object, or one object.
+
+>>> records("domains").path, keyed("domains[].byEngine", key="engine").path
+('domains[]', 'domains[].byEngine{}')
+"""
 
 from __future__ import annotations
 
@@ -13,30 +17,32 @@ Scalar = str | float | bool | None
 """A plain JSON value."""
 
 Filter = tuple[tuple[str, tuple[Scalar, ...]], ...]
-"""Pairs of a path and values; they select the rows with one of the values at the path."""
+"""Pairs of a path from the row and a tuple of values; they select rows with such a value."""
 
 
 @dataclass(frozen=True)
 class Rows:
     """The path to the rows of a table in a response, and their shape.
 
+    It is created by functions such as `records` and `keyed`.
+
     Parameters
     ----------
-    steps
-        The path to the rows.
-    labels
-        The names of the columns for the keys of objects, one for each ``{}`` of the path.
-    positional
-        The names of the columns, if the rows are arrays.
-    one
+    steps : tuple of Step
+        The parsed path to the rows.
+    labels : tuple of str
+        The columns for the keys of objects: one name for each ``{}`` in the path.
+    positional : tuple of str
+        If each row is an array: the names of the columns, in the order of the elements.
+    one : bool
         Whether the value at the path is a single row.
-    function
-        A function that computes the rows.
-    header
-        The path to the array with the column names, if the rows are arrays.
-    without, only
-        Filters: the rows to drop, and the rows to keep.
-    first
+    function : callable, optional
+        Computes the rows, as dicts, from the value at the path.
+    header : tuple of Step, optional
+        If each row is an array: the parsed path to another array with the names of the columns.
+    without, only : tuple
+        The rows to drop, and the rows to keep: pairs of a path from the row and a tuple of values.
+    first : int
         The position of the first row in its array; 1 if the first element is a header.
     """
 
@@ -52,7 +58,7 @@ class Rows:
 
     @property
     def path(self) -> str:
-        """The path to the rows, as text."""
+        """The path to the rows as text, such as ``domains[]``."""
         return format_path(self.steps)
 
     def where(
@@ -61,15 +67,25 @@ class Rows:
         without: Mapping[str, tuple[Scalar, ...]] | None = None,
         only: Mapping[str, tuple[Scalar, ...]] | None = None,
     ) -> Rows:
-        """Return these rows with a filter, such as one that drops total rows.
+        """Return a copy that drops some rows, such as rows with totals.
 
         Parameters
         ----------
         without : mapping of str to tuple
-            Maps a path from the row to values. Rows with one of these values are dropped. None
-            stands for null and for an absent field.
+            Maps the path of a field to values. Rows with one of these values are dropped. None
+            means null or an absent field.
         only : mapping of str to tuple
-            Maps a path from the row to values. Only rows with one of these values are kept.
+            Maps the path of a field to values. Only rows with one of these values are kept.
+
+        Returns
+        -------
+        Rows
+            The changed copy.
+
+        Raises
+        ------
+        ArgumentError
+            If these are a `single` row, or if values are not given as a tuple.
 
         Examples
         --------
@@ -95,13 +111,18 @@ def records(
     Parameters
     ----------
     path : str
-        The path to the array.
+        The path to the array, such as ``domains`` or ``chats[].citations``.
     key : str or tuple of str
-        The columns for the keys of objects, if the path has ``{}``.
+        The names of the columns for the keys of objects: one for each ``{}`` in the path.
     inside : str
-        The path from each element to the record in it, if the element is a wrapper.
+        The path from each element to the object that is the row, if it is not the element itself.
     first : int
-        1 to skip the first element, a header.
+        The position of the first row; pass 1 if the first element is a header.
+
+    Returns
+    -------
+    Rows
+        The declaration; pass it to `Table`.
 
     Examples
     --------
@@ -117,9 +138,20 @@ def records(
 
 
 def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
-    """Declare rows that are the entries of an object; ``key`` names the column for its keys.
+    """Declare rows that are the entries of an object whose keys are data, such as engines.
 
-    A tuple of names is for nested objects, the outermost first.
+    Parameters
+    ----------
+    path : str
+        The path to the object, such as ``domains[].byEngine``.
+    key : str or tuple of str
+        The name of the column for the keys. If objects are nested, one name for each, from the
+        outermost to the innermost.
+
+    Returns
+    -------
+    Rows
+        The declaration; pass it to `Table`.
 
     Examples
     --------
@@ -131,7 +163,19 @@ def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
 
 
 def pairs(path: str, *names: str) -> Rows:
-    """Declare rows that are short arrays; ``names`` are the columns, one for each position.
+    """Declare rows that are short arrays, such as ``["price", 12]``.
+
+    Parameters
+    ----------
+    path : str
+        The path to the array of rows.
+    *names : str
+        The names of the columns, in the order of the elements of a row.
+
+    Returns
+    -------
+    Rows
+        The declaration; pass it to `Table`.
 
     Examples
     --------
@@ -142,15 +186,20 @@ def pairs(path: str, *names: str) -> Rows:
 
 
 def grid(rows: str, *, header: str) -> Rows:
-    """Declare rows that are arrays, whose columns are named by another array, the header.
+    """Declare rows that are arrays, with the names of their columns in another array.
 
     Parameters
     ----------
     rows : str
-        The path to the rows.
+        The path to the array of rows.
     header : str
-        The path to the header: an array of names (``columns``), or of objects with names
-        (``columns[].name``).
+        The path to the names: ``columns`` for an array of texts, ``columns[].name`` for an array
+        of objects.
+
+    Returns
+    -------
+    Rows
+        The declaration; pass it to `Table`.
 
     Examples
     --------
@@ -163,14 +212,30 @@ def grid(rows: str, *, header: str) -> Rows:
 
 
 def single(path: str = "") -> Rows:
-    """Declare a single row: the object at a path, or the response itself."""
+    """Declare a table of one row: the object at a path, or by default the whole response.
+
+    Examples
+    --------
+    >>> single("gateway").path, single("gateway").one
+    ('gateway', True)
+    """
     return Rows(parse_pattern(path), one=True)
 
 
 def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
-    """Declare rows that a function computes from the value at a path.
+    """Declare rows that a function of yours computes from the value at a path.
 
-    The function takes the decoded value and returns dicts, one per row.
+    Parameters
+    ----------
+    path : str
+        The path to the value.
+    rows : callable
+        A function of the decoded value. It returns an iterable of dicts, one for each row.
+
+    Returns
+    -------
+    Rows
+        The declaration; pass it to `Table`.
 
     Examples
     --------
@@ -187,5 +252,11 @@ def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> R
 
 
 def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return one name or several as a tuple."""
+    """Return one name, or several names, as a tuple.
+
+    Examples
+    --------
+    >>> key_names("engine"), key_names(("brand", "engine"))
+    (('engine',), ('brand', 'engine'))
+    """
     return (key,) if isinstance(key, str) else (*key,)

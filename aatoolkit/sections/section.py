@@ -1,10 +1,12 @@
-"""Declare sections and tables: the rows and columns of a response, and their paths.
+"""Declare the tables in a response: the paths to their rows and columns.
 
-A path consists of the names of fields, joined by dots. ``[]`` stands for the elements of an array,
-and ``{}`` for the entries of an object whose keys are data.
+A service answers in sections, such as ``domains``. The declaration of a section lists its tables.
+Each table has a path to its rows, such as ``domains[]``, and each column a path from the row to its
+value, such as ``citationCount``. ``[]`` stands for the elements of an array, and ``{}`` for the
+entries of an object whose keys are data.
 
-The path of a column starts at the row. With ``^`` it starts at the record around the row, and with
-``$`` at the response.
+The path of a column starts at the row. With ``^`` it starts at the object around the row, and with
+``$`` at the whole response.
 
 >>> Table(
 ...     "source_domain_engines",
@@ -70,25 +72,38 @@ __all__ = [
 ]
 
 ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availability")
-"""The fields that all sections have; they become metadata and are kept in ``extra``."""
+"""The names of the fields that every response has beside its data."""
 
 
 @dataclass(frozen=True)
 class Table(Described):
-    """The declaration of one table of a section.
+    """Where one table is in a response: the path to its rows, its columns and its key.
 
     Parameters
     ----------
     name : str
-        The name of the table.
+        The name of the table, in snake_case.
     doc : str
-        What a row is, such as "One row per cited domain."; by default made from the key.
+        The description of a row, such as "One row per cited domain." If it is empty, it is made
+        from the key.
     rows : Rows
-        Where the rows are: `records`, `keyed`, `grid`, `pairs`, `single` or `computed`.
+        The path to the rows and their shape, such as ``records("domains")``. See also `keyed`,
+        `grid`, `pairs`, `single` and `computed`.
     key : str or tuple of str
         The names of the columns that identify a row.
     columns : tuple of Column
         The columns, in their order in the table.
+
+    Raises
+    ------
+    ArgumentError
+        If two columns have the same name, or if the key is not among the columns.
+
+    Examples
+    --------
+    >>> columns = (Column("bot", "string"), Column("requests", "Int64"))
+    >>> Table("bots", "", records("bots"), "bot", columns).doc
+    'One row per bot.'
     """
 
     name: str
@@ -104,11 +119,7 @@ class Table(Described):
             raise ArgumentError(
                 f"table {self.name!r}: key or columns do not fit: {sorted(bad_names)}"
             )
-        list_names = [
-            column.name
-            for column in self.columns
-            if column.name in key and column.dtype == "list<string>"
-        ]
+        list_names = [name for name in key if self[name].dtype == "list<string>"]
         if list_names:
             raise ArgumentError(
                 f"table {self.name!r}: a list cannot be a key: {list_names}; choose other columns"
@@ -134,6 +145,7 @@ class Table(Described):
         raise ItemNotFound(unknown(f"column of {self.name}", name, self.names), key=name)
 
     def _described(self) -> tuple[str, list[str]]:
+        """Return the title and the lines that are printed for this object."""
         title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
         return title, [f"{column.name}: {column.doc}" for column in self.columns]
 
@@ -144,11 +156,12 @@ class Table(Described):
 
     @property
     def is_optional(self) -> bool:
-        """Whether a response may lack the table: all columns outside its key are optional."""
+        """Whether the table may be absent: all its columns except the key are optional."""
         value_columns = [column for column in self.columns if column.name not in self.key]
         return bool(value_columns) and all(column.optional for column in value_columns)
 
     def _find_source(self, column: Column) -> str:
+        """Return the path from the row to a column's value; by default it depends on the rows."""
         if column.source is not None:
             return column.source
         if column.name in self.rows.labels:
@@ -162,28 +175,33 @@ class Table(Described):
 
 @dataclass(frozen=True, init=False)
 class Section(Described):
-    """The declaration of one section of the API, as tidy tables.
+    """The tables in the response to one kind of request, such as ``domains``.
 
     Parameters
     ----------
     name : str
-        The name of the section in the API.
+        The name of the section, as it is requested from the service.
     doc : str
         The content of the section, in a sentence.
     *tables : Table
-        The tables of the section; the first is its main table.
+        The tables. The first one is shown as ``tables.main``.
     kept : tuple of str
-        Paths of known fields that are in no table. They are kept in ``tables.extra``.
+        The paths of known fields that are in no table. Their values are in ``tables.extra``.
     optional : tuple of str
-        Paths of rows and fields that a response may lack.
+        The paths of rows and fields that may be absent from a response.
     availability : Rule or tuple of Rule, optional
-        The rules that say where the service states which data could be measured.
+        Where the responses state which data could not be measured.
     watched : tuple of str
-        Paths that may be about availability but have no rule yet; ``tables.hints`` lists their
-        values.
+        The paths of fields that may state it, too, but have no `Rule` yet. Their values are in
+        ``tables.hints``.
     emptied : tuple of str
-        Paths of rows that the service leaves out when nothing was measured. ``tables.hints`` warns
-        that no rows there may not mean zero. ``$`` stands for the whole response.
+        The paths of lists that the service leaves empty when nothing was measured. An empty list is
+        then pointed out in ``tables.hints``. ``$`` stands for the whole response.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no table, or two tables have the same name.
 
     Examples
     --------
@@ -245,12 +263,13 @@ class Section(Described):
         return iter(self.tables)
 
     def _described(self) -> tuple[str, list[str]]:
+        """Return the title and the lines that are printed for this object."""
         return f"{self.name}: {self.doc}", [f"{table.name}: {table.doc}" for table in self.tables]
 
     def with_rule(self, **rule: Any) -> Section:
-        """Return the section with one more rule for its availability.
+        """Return a copy that also reads one more place that states what could not be measured.
 
-        The new rule replaces an earlier rule with the same path ``at``.
+        The new `Rule` replaces an earlier one with the same path ``at``.
 
         Parameters
         ----------
@@ -260,7 +279,7 @@ class Section(Described):
         Returns
         -------
         Section
-            A new section; pass it to `aatoolkit.normalize`.
+            The changed copy; pass it to `aatoolkit.normalize`.
 
         Examples
         --------
@@ -276,25 +295,41 @@ class Section(Described):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules for the section's availability, as a tuple."""
+        """The rules that find what could not be measured, as a tuple; empty without rules."""
         return to_rule_tuple(self.availability)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the section's tables, the main table first."""
+        """The names of the tables, in order."""
         return tuple(table.name for table in self.tables)
 
 
 def is_on_path_of_rule(path: str, rule_path: str) -> bool:
-    """Return whether two paths are equal or one continues the other."""
+    """Return whether two paths are equal, or one is the beginning of the other.
+
+    Examples
+    --------
+    >>> is_on_path_of_rule("meta", "meta.state"), is_on_path_of_rule("metadata", "meta")
+    (True, False)
+    """
     path, rule_path = path.replace("{}", ""), rule_path.replace("{}", "")
     return f"{path}.".startswith(f"{rule_path}.") or f"{rule_path}.".startswith(f"{path}.")
 
 
 def make_pattern(rows: Rows, source: str) -> str:
-    """Return the path from the top of the response to a column's values.
+    """Return the path from the top of the response to the values of a column.
 
-    ``source`` is the path from the row to the value.
+    Parameters
+    ----------
+    rows : Rows
+        The path to the rows.
+    source : str
+        The path from the row to the value, as in `Column`.
+
+    Examples
+    --------
+    >>> make_pattern(records("domains"), "type.name"), make_pattern(records("domains"), "$.window")
+    ('domains[].type.name', 'window')
     """
     if source.startswith("$"):
         return format_path(_widen_to_all_elements(parse_path(source[1:].lstrip("."))))
@@ -309,7 +344,7 @@ def make_pattern(rows: Rows, source: str) -> str:
 
 
 def _widen_to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Replace the steps to a single element of a path by steps to all elements."""
+    """Replace each step to a single element of an array, such as ``[0]``, by ``[]``."""
     return tuple(
         Each() if isinstance(step, Each | Position | Named)
         else Entries(step.only) if isinstance(step, Entries) else step
@@ -318,7 +353,7 @@ def _widen_to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _find_enclosing_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return the path of the record around the rows."""
+    """Return the path of the object around the rows: ``a[]`` for the rows ``a[].b[]``."""
     array_indexes = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not array_indexes:
         raise ArgumentError(f"no record encloses {format_path(steps)!r}; leave out a ^")

@@ -1,4 +1,4 @@
-"""Write the tables of a profile as Python types, for editors and type checkers."""
+"""Write the tables and columns of a service as Python types, for editors and type checkers."""
 
 from __future__ import annotations
 
@@ -127,15 +127,15 @@ _FILTERS = "".join(
 
 
 def typed_module(profile: Profile) -> str:
-    """Return the source of a Python module with a type for each table of a profile.
+    """Return the source of a Python module with a class for each table of a service.
 
-    With the module, editors complete the names of tables and columns, and type checkers find
-    mistyped names.
+    With this module, editors complete the names of tables and columns, and type checkers find
+    names that are mistyped.
 
     Parameters
     ----------
     profile : Profile
-        The profile of a service.
+        The tables of the service, section by section.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def typed_module(profile: Profile) -> str:
             for name, class_name in tables_classes.items()
         ),
         reads="".join(
-            _READ.format(section=_quote(name), tables=class_name, filters=_FILTERS)
+            _READ.format(section=repr(name), tables=class_name, filters=_FILTERS)
             for name, class_name in tables_classes.items()
         ),
     )
@@ -188,6 +188,7 @@ def typed_module(profile: Profile) -> str:
 
 
 def _format_frame(table: Table, class_name: str) -> str:
+    """Return the source of the class for the DataFrame of a table."""
     names_by_type: dict[str, list[str]] = {}
     for column in table.columns:
         names_by_type.setdefault(DTYPES[column.dtype].python, []).append(column.name)
@@ -200,6 +201,10 @@ def _format_frame(table: Table, class_name: str) -> str:
 
 
 def _format_tables(section: Section, class_name: str, frame_classes: Mapping[str, str]) -> str:
+    """Return the source of the class for the tables of a section.
+
+    ``frame_classes`` maps the name of each table to the name of the class of its DataFrame.
+    """
     getters = "".join(
         _format_getter("name", [table], frame_classes[table]) for table in section.names
     )
@@ -210,7 +215,13 @@ def _format_tables(section: Section, class_name: str, frame_classes: Mapping[str
 
 
 def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
-    """Return a dict from each name to a distinct class name that ends in ``suffix``."""
+    """Make class names from names of tables; if two are alike, the second gets a number.
+
+    Examples
+    --------
+    >>> _make_class_names(["crawl_bots", "crawlBots"], "Frame")
+    {'crawl_bots': 'CrawlBotsFrame', 'crawlBots': 'CrawlBotsFrame_2'}
+    """
     class_names: dict[str, str] = {}
     for name in names:
         class_names[name] = fresh(f"{_make_class_name(name)}{suffix}", class_names.values())
@@ -218,27 +229,18 @@ def _make_class_names(names: Iterable[str], suffix: str) -> dict[str, str]:
 
 
 def _format_getter(argument: str, names: Iterable[str], value_type: str) -> str:
-    key = f"Literal[{', '.join(map(_quote, names))}]"
+    """Return the source of a ``__getitem__`` that returns ``value_type`` for some names."""
+    key = f"Literal[{', '.join(map(repr, names))}]"
     return _GETTER.format(argument=argument, key=key, value=value_type)
 
 
 def _make_class_name(name: str) -> str:
+    """Convert a name in snake_case to CamelCase, as in ``CrawlBots``."""
     class_name = "".join(word[:1].upper() + word[1:] for word in re.split(r"\W|_", name) if word)
     return class_name if class_name.isidentifier() else f"_{class_name}"
 
 
-def _quote(name: str) -> str:
-    escaped_name = name.replace("\\", "\\\\").replace('"', '\\"')
-    characters = (
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in escaped_name
-    )
-    return f'"{"".join(characters)}"'
-
-
 def _format_doc(text: str) -> str:
+    """Return a text as one line that can stand in a docstring."""
     line = " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
     return line.rstrip("'") if line else "A table."
-
-
-# --- data contracts -------------------------------------------------------------------------------

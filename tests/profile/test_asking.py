@@ -184,7 +184,7 @@ def test_a_combined_view_may_be_a_list_and_a_host_without_runs_comes_first(scrip
     hosts = ["old.example", "new.example"]
     with client(scripted) as session:
         draft = aa.profile.draft(
-            session.project("a.example"), sections=SECTIONS, hosts=hosts, progress=False
+            session.project("a.example"), sections=SECTIONS, hosts=iter(hosts), progress=False
         )
     asked = [(request.host, request.section) for request in draft.requests if request.host]
     assert asked[2:] == [("new.example", None), ("old.example", None)]

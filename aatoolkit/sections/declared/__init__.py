@@ -1,4 +1,4 @@
-"""The profile ``reference``: the sections of the reference service, with one module per section."""
+"""The tables of the reference service, with one module for each section, such as ``domains``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from aatoolkit.sections.section import Section
 
 
 class _Modules(Mapping[str, Section]):
-    """Maps the name of each module of this package to the section that the module declares."""
+    """Maps the name of each module here to its `Section`; a module is imported when needed."""
 
     @cached_property
     def _names(self) -> list[str]:
+        """The names of the modules, sorted, without those that begin with ``_``."""
         names = (module.name for module in pkgutil.iter_modules(__path__))
         return sorted(name for name in names if not name.startswith("_"))
 

@@ -1,4 +1,4 @@
-"""Columns and values that the modules of this package share."""
+"""Columns, categories and ways to aggregate that several sections have in common."""
 
 from __future__ import annotations
 
@@ -57,12 +57,31 @@ OWN_INTERVAL = refused("the service gives its own interval or verdict, with the 
 
 
 def optional(*columns: Column) -> tuple[Column, ...]:
-    """Return ``columns``, each declared as optional: responses may lack its field."""
+    """Return copies of columns whose fields may be absent from a response.
+
+    Examples
+    --------
+    >>> [column.optional for column in optional(ENGINE, DAY)]
+    [True, True]
+    """
     return tuple(replace(column, optional=True) for column in columns)
 
 
 def total_count(name: str, doc: str, plural_noun: str) -> Column:
-    """Return a column with a total that is the same in every row, and is not summed."""
+    """Declare a count that is repeated in every row, and so must not be summed.
+
+    Parameters
+    ----------
+    name, doc : str
+        As in `Column`.
+    plural_noun : str
+        The things that are counted, such as ``answers``, for the reason against a sum.
+
+    Examples
+    --------
+    >>> str(total_count("answer_count", "Answers.", "answers").aggregate)
+    'none (the same answers in every row)'
+    """
     rule = refused(f"the same {plural_noun} in every row")
     return count(name, doc, aggregate=rule, optional=True)
 

@@ -1,10 +1,23 @@
 """Impact: the effects of completed actions, found by comparing the answers before and after."""
 
+from functools import partial
+
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
 _VERDICTS = ("improved", "declined", "no_detectable_change", "too_early")
 _SAME_ANSWERS = refused("the same answers under every metric, and windows of actions overlap")
+_value = partial(number, unit="per unit", aggregate=OWN_INTERVAL)
+
+def _values_in_window(when: str) -> tuple[Column, ...]:
+    """Return the columns for one of the two windows, ``before`` and ``after``."""
+    return (
+        _value(f"{when}_value", f"The metric {when}.", f"{when}.value"),
+        count(f"{when}_n", "Answers behind the value.", f"{when}.sampleCount", unit="answers",
+            aggregate=_SAME_ANSWERS),
+        _value(f"{when}_ci_low", "Lower end of its interval.", f"{when}.ciLow"),
+        _value(f"{when}_ci_high", "Upper end of its interval.", f"{when}.ciHigh"),
+    )
 
 SECTION = Section(
     "impact", "What completed actions moved.",
@@ -26,16 +39,9 @@ SECTION = Section(
         ref("action_id", "The action; refers to `impact_actions`."),
         category("metric", "The metric compared.", METRICS),
         category("unit", "The unit of the row's values.", METRIC_UNITS),
-        number("before_value", "The metric before.", "before.value", unit="per unit", aggregate=OWN_INTERVAL),
-        count("before_n", "Answers behind the value.", "before.sampleCount", unit="answers", aggregate=_SAME_ANSWERS),
-        number("before_ci_low", "Lower end of its interval.", "before.ciLow", unit="per unit", aggregate=OWN_INTERVAL),
-        number("before_ci_high", "Upper end of its interval.", "before.ciHigh", unit="per unit",
-            aggregate=OWN_INTERVAL),
-        number("after_value", "The metric after.", "after.value", unit="per unit", aggregate=OWN_INTERVAL),
-        count("after_n", "Answers behind the value.", "after.sampleCount", unit="answers", aggregate=_SAME_ANSWERS),
-        number("after_ci_low", "Lower end of its interval.", "after.ciLow", unit="per unit", aggregate=OWN_INTERVAL),
-        number("after_ci_high", "Upper end of its interval.", "after.ciHigh", unit="per unit", aggregate=OWN_INTERVAL),
-        number("change", "The value after minus the one before.", unit="per unit", aggregate=OWN_INTERVAL),
+        *_values_in_window("before"),
+        *_values_in_window("after"),
+        _value("change", "The value after minus the one before."),
         number("relative_change", "The change as a fraction of the value before.", unit="fraction of before",
             aggregate=OWN_INTERVAL),
         category("verdict", "What the comparison says.", _VERDICTS),

@@ -1,13 +1,11 @@
 """Overview: key figures of the brand in focus, their trend, the top brands and the engines."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 
 # fmt: off
 def _ratio_per_metric(numerator: str, denominator: str) -> Aggregation:
-    """Return a rule that aggregates rows of the same metric as Σnumerator/Σdenominator."""
+    """Return a rule against aggregation that names the two columns to divide instead."""
     why = f"recompute from {numerator}/{denominator}"
     return Aggregation("none", why=why, counts=(numerator, denominator), within="metric")
 

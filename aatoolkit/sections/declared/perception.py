@@ -10,6 +10,14 @@ _TONE_COUNTS = (
     count("negative_count", "Negative mentions."),
 )
 
+def _tone_shares(whose: str, otherwise: str | None = None) -> tuple[Column, ...]:
+    """Return the columns for the positive, neutral and negative share of labelled mentions."""
+    return tuple(
+        fraction(f"{tone}_share", f"{tone.capitalize()} share of {whose} labelled mentions.", tone,
+            aggregate=ratio(f"{tone}_count", "labelled_count", otherwise))
+        for tone in TONES
+    )
+
 _SCORED = count("scored_count", "Mentions that were scored: the sample size of the score.")
 
 SECTION = Section(
@@ -18,33 +26,18 @@ SECTION = Section(
         *BRAND,
         score("sentiment_score", "Mean score of the brand's scored mentions; 50 is neutral.", "score",
             aggregate=weighted("scored_count")),
-        fraction("positive_share", "Positive share of its labelled mentions.", "positive",
-            aggregate=ratio("positive_count", "labelled_count", otherwise="scored_count")),
-        fraction("neutral_share", "Neutral share of its labelled mentions.", "neutral",
-            aggregate=ratio("neutral_count", "labelled_count", otherwise="scored_count")),
-        fraction("negative_share", "Negative share of its labelled mentions; lower is better.", "negative",
-            aggregate=ratio("negative_count", "labelled_count", otherwise="scored_count")),
+        *_tone_shares("its", otherwise="scored_count"),
         _SCORED,
         count("mention_count", "Answers that mention the brand, scored or not."),
-        *optional(
-            *_TONE_COUNTS,
-        ),
+        *optional(*_TONE_COUNTS),
     )),
     Table("perception_sentiment_trend", "One row per date, for the brand in focus.", records("sentimentTrend"),
         key="date", columns=(
         DAY,
         score("sentiment_score", "Mean score of the day's scored mentions; 50 is neutral.", "score",
             aggregate=weighted("scored_count")),
-        fraction("positive_share", "Positive share of the day's labelled mentions.", "positive",
-            over=("positive_count", "labelled_count")),
-        fraction("neutral_share", "Neutral share of the day's labelled mentions.", "neutral",
-            over=("neutral_count", "labelled_count")),
-        fraction("negative_share", "Negative share of the day's labelled mentions.", "negative",
-            over=("negative_count", "labelled_count")),
-        *optional(
-            _SCORED,
-            *_TONE_COUNTS,
-        ),
+        *_tone_shares("the day's"),
+        *optional(_SCORED, *_TONE_COUNTS),
     )),
     Table("perception_attributes", "One row per brand and attribute.", records("attributes"),
         key=("brand", "attribute"), columns=(

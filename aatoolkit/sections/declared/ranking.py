@@ -3,15 +3,13 @@
 A brand has a position only in answers that mention it.
 """
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
 _OVER_PROMPTS = Aggregation("sum", across=("engine", "prompt_id"))
 
 def _share_of(numerator: str, denominator: str) -> Aggregation:
-    """Return the rule for a brand's share of all mentions, summed over engines and prompts."""
+    """Return a rule: Σnumerator/Σdenominator over engines and prompts, but not over brands."""
     return Aggregation("ratio", over=(numerator, denominator), across=("engine", "prompt_id"))
 
 _PREVIOUS_MENTIONS = count("previous_mention_count", "Answers of the window before that mention it.",

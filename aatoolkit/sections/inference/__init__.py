@@ -1,29 +1,30 @@
-"""Draft declarations of sections from the values of their responses.
+"""Guess from some JSON which tables, columns, units and keys are in it.
 
-A wrong guess costs more than an open question, so a doubtful guess is applied only if it is proved.
+A wrong guess costs more than an open question. So a doubtful guess is applied only if the numbers
+prove it.
 
 ``axes``
-    Finds the structure: objects whose keys are data, and the values of each table.
+    Finds the lists and objects that hold the rows of tables, and the values of each column.
 ``words``
-    What the names of fields mean.
+    Guesses from the name of a field what its values are.
 ``shapes``
     Makes the tables.
 ``findings``
-    The tables and columns of a draft, each with its evidence and confidence.
+    The classes for tables and columns, and for what was found out about them.
 ``readings``
-    Finds how values are parsed.
+    Finds how to parse values, such as numbers in text.
 ``masks``
-    Finds columns that say which values are valid.
+    Applies booleans that say which values are valid.
 ``keys``
-    Finds total rows, and the columns that identify rows.
+    Finds rows with totals, and the columns that identify rows.
 ``evidence``
     Tests which numbers are sums, ratios or means of others.
 ``units``
-    Finds units and aggregation rules.
+    Guesses units and ways to aggregate.
 ``analysis``
-    Runs all these steps, and makes the declaration.
+    Runs all these steps, and makes a `Section`.
 ``profile_code``
-    Writes the declaration as Python code.
+    Writes the `Section` as Python code.
 
 >>> from aatoolkit.sections import propose
 >>> propose({"hosts": [{"host": "a.example", "hits": 3}]}, "crawl").section.names

@@ -1,4 +1,4 @@
-"""Analyse one section, and make its declaration from the findings."""
+"""Guess the tables of one section from its JSON, and declare them as a `Section`."""
 
 from __future__ import annotations
 
@@ -55,16 +55,18 @@ _NAME_CONCEPTS = {
 
 @dataclass
 class Analysis:
-    """What was found about one section: its tables with their columns, and notes for a person.
+    """The tables found in the JSON of one section, and notes for a person.
 
     Attributes
     ----------
+    section : str
+        The name of the section, such as ``domains``.
     relations : list of Relation
-        The tables of the section, the main table first.
+        The tables, the most important one first.
     notes : list of str
         Notes on findings that a person should check.
     rules : tuple of Rule
-        The confirmed rules for the section's availability.
+        Where the section states what could not be measured, as far as a person confirmed it.
     watched, emptied, optional : tuple of str
         Paths, as in `Section`.
     """
@@ -79,7 +81,7 @@ class Analysis:
 
     @property
     def map_paths(self) -> set[tuple[Step, ...]]:
-        """The paths of all objects whose keys are data."""
+        """The parsed paths of all objects whose keys are data, such as engines."""
         return {
             relation.steps[:index]
             for relation in self.relations
@@ -89,7 +91,7 @@ class Analysis:
 
     @property
     def declaration(self) -> Section:
-        """The declaration of the section, with all findings except open ones."""
+        """The declaration of the section; units and sums that nothing shows are left out."""
         return Section(
             self.section,
             "",
@@ -110,18 +112,22 @@ def analyse(
     *,
     measures: bool = True,
 ) -> Analysis:
-    """Find the tables, types, units, aggregation rules and keys of a section's responses.
+    """Guess the tables, columns, dtypes, units, keys and ways to aggregate in some JSON.
 
     Parameters
     ----------
+    section : str
+        The name of the section, which begins the names of the tables.
     document : object
-        The JSON without filters.
+        The decoded JSON of the section.
     engine_responses : mapping
-        Maps engines to the JSON that is filtered to these engines.
+        Maps a tuple of engines to the JSON of the same section for these engines alone.
+    vocabulary : Vocabulary
+        The known engines, topics and so on.
     other_responses : sequence
-        JSON for other windows or hosts.
+        More JSON of the same section, such as that of other hosts.
     measures : bool
-        Whether to look for units and aggregation rules.
+        Whether to look for units and ways to aggregate.
     """
     documents = [document, *engine_responses.values(), *other_responses]
     relations = find_relations(documents, section, vocabulary)
@@ -137,7 +143,10 @@ def analyse(
 
 
 def _table_sort_key(relation: Relation) -> float:
-    """Return the sort key of a table in its section: the main table has the lowest number."""
+    """Return a sort key: tables with many columns and rows that are not nested come first.
+
+    The table with the fields of the response itself comes last.
+    """
     # Rows beyond the limit do not count: a table with a row per day is seldom the main one.
     depth = sum(len(ancestor.steps) > 0 for ancestor, _ in relation.with_ancestors())
     return -min(len(relation), _MAX_ROWS) * len(relation.columns) / depth if relation.steps else 0.0
@@ -147,7 +156,7 @@ def _table_sort_key(relation: Relation) -> float:
 
 
 def declare_table(relation: Relation) -> Table:
-    """Return the declaration of a table, with a filter that drops total rows."""
+    """Return the declaration of a table, which drops rows with totals."""
     total_labels = {relation[name].source: values for name, values in relation.without.items()}
     rows = relation.rows.where(without=total_labels) if total_labels else relation.rows
     columns = tuple(map(declare_column, relation.columns))
@@ -155,7 +164,7 @@ def declare_table(relation: Relation) -> Table:
 
 
 def declare_column(column: ColumnFinding) -> Column:
-    """Return the declaration of a column; an open unit or rule is left out."""
+    """Return the declaration of a column, without a unit or a sum that nothing shows."""
     return Column(
         column.name,
         column.dtype,
@@ -175,7 +184,10 @@ def declare_column(column: ColumnFinding) -> Column:
 
 
 def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
-    """Rename columns to their standard names, such as ``citation_count`` for ``cit``."""
+    """Rename columns as in the reference service, such as ``cit`` to ``citation_count``.
+
+    A column is renamed only if its values fit the name, and if no other column has that name.
+    """
     for relation in [*analysis.relations, *analysis.relations]:
         standard_names = {
             column: name
@@ -195,7 +207,7 @@ def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
 
 
 def _find_standard_name(column: ColumnFinding) -> str | None:
-    """Return the standard name of a column by its unit, rule and name, or None."""
+    """Return the name that the reference service gives to such a column; None if not known."""
     unit, rule = column.unit.value or "", column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
@@ -210,20 +222,20 @@ def _find_standard_name(column: ColumnFinding) -> str | None:
 
 
 def _find_name_in_new_unit(column: ColumnFinding) -> str | None:
-    """Return the name of a scaled column without the old unit: ``cost`` for ``cost_cents``."""
+    """Return ``cost`` for a column ``cost_cents`` whose values are converted; None for others."""
     name, _, unit = column.name.rpartition("_")
     is_renamed = column.scale != 1.0 and unit in words_of("percent", *FACTORS)
     return name.removesuffix("_per") if is_renamed else None
 
 
 def _to_standard_words(name: str) -> str:
-    """Return a name with each word replaced by its standard synonym, and without filler words."""
+    """Return a name with its words replaced by the usual synonyms, and without filler words."""
     words = (meaning_by_word("same").get(word, word) for word in map(singular, tokens(name)))
     return "_".join(word for word in "_".join(words).split("_") if word not in words_of("filler"))
 
 
 def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
-    """Return the dimension, such as ``engine``, whose known values a column holds, or None."""
+    """Return ``engine`` for a column of known engines, and so on; None for other columns."""
     words = [singular(word) for word in tokens(column.name) if word not in words_of("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in STEMS:
         return None
@@ -236,7 +248,7 @@ def _find_dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None
 
 
 def rename_column(column: ColumnFinding, new_name: str) -> None:
-    """Rename a column, also in the key of its table and in the rules of other columns."""
+    """Rename a column, also where its table's key and other columns refer to it."""
     relation, old_name = column.relation, column.name
     relation.key = tuple(new_name if key == old_name else key for key in relation.key)
     relation.without = {
@@ -253,7 +265,16 @@ def rename_column(column: ColumnFinding, new_name: str) -> None:
 
 
 def _rename_in_rule(rule: Aggregation, old_name: str, new_name: str) -> Aggregation:
+    """Return a copy of an `Aggregation` that names a column anew.
+
+    Examples
+    --------
+    >>> str(_rename_in_rule(Aggregation("mean", by="n"), "n", "hits"))
+    'mean weighted by hits'
+    """
+
     def rename(value: Any) -> Any:
+        """Return a name, or a tuple of names, with the old name replaced."""
         if isinstance(value, tuple):
             return tuple(map(rename, value))
         return new_name if value == old_name else value
@@ -267,22 +288,35 @@ def _rename_in_rule(rule: Aggregation, old_name: str, new_name: str) -> Aggregat
 
 
 def analyse_responses(responses: Any, name: str | None, *, measures: bool = True) -> Analysis:
-    """Analyse a section from its responses, without sending requests."""
+    """Guess the tables in some responses of one section, without sending requests.
+
+    Parameters
+    ----------
+    responses : Payload, bytes, str, dict, or list of these
+        The JSON, as text or decoded, or several documents.
+    name : str or None
+        The name of the section; by default the name in the JSON.
+    measures : bool
+        Whether to look for units and ways to aggregate.
+
+    Raises
+    ------
+    DecodeError
+        If a response is not one JSON document.
+    PayloadError
+        If there is nothing in the responses that can be a table.
+    """
     responses = responses if isinstance(responses, list | tuple) else [responses]
     documents = [
         response.json if isinstance(response, Payload) else decode(response)
         for response in responses
     ] or [None]
-    response_sections = [
-        response.section for response in responses if isinstance(response, Payload)
+    names = [
+        name,
+        *(response.section for response in responses if isinstance(response, Payload)),
+        *(document.get("section") for document in documents if isinstance(document, dict)),
     ]
-    response_sections += [
-        document.get("section") for document in documents if isinstance(document, dict)
-    ]
-    section_names = (
-        section for section in (name, *response_sections) if section and isinstance(section, str)
-    )
-    name = next(section_names, "answer")
+    name = next((name for name in names if name and isinstance(name, str)), "answer")
     analysis = analyse(
         name, documents[0], {}, Vocabulary.from_responses(None, documents), documents[1:],
         measures=measures,

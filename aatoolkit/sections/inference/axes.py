@@ -1,6 +1,8 @@
-"""Find the tables and columns in responses without a declaration.
+"""Find the rows and columns of tables in JSON that nobody described.
 
-In the example, ``trend.hits[@0]`` is the element of ``trend.hits`` at the position of the row.
+A list of objects is a table, and so are lists that run beside each other, lists of lists, and
+objects whose keys are data. In the example, two lists become the columns of one table:
+``trend.hits[@0]`` is the element of ``trend.hits`` at the position of the row.
 
 >>> from aatoolkit.jsontree.paths import format_path
 >>> trend = {"days": ["2026-11-03", "2026-11-04"], "hits": [3, 1]}
@@ -43,43 +45,46 @@ _PARTS = (
     ({"units", "nanos"}, "Float64"),
     ({"year", "month", "day"}, "date"),
 )
-"""Pairs of the fields of an object that are the parts of one value, and the dtype of the value."""
+"""Names of fields that together are one value, such as a year, a month and a day; its dtype."""
 
 _MIN_AGREEMENT, _MIN_LIST_AGREEMENT = 0.55, 0.8
 _MAX_TUPLE_LENGTH, _MAX_LENGTH_BY_CHANCE, _SAMPLE_SIZE = 12, 2, 200
 
 Path = tuple[Step, ...]
 PathAndValues = tuple[Path, list[Any]]
-"""A path, and the value at this path in each row (`MISSING` if there is none)."""
+"""A parsed path, and its value in each row; `MISSING` in rows where it is absent."""
 
 Header = tuple[Path, list[list[str]]]
-"""The path to a list that names the columns, and its names for each row."""
+"""The parsed path to a list with the names of columns, and its names for each row."""
 
 
 @dataclass(eq=False)
 class RowSet:
-    """The rows of one table: the elements of all lists, or the entries of all maps, at one path.
+    """The rows of one future table: the elements of all lists, or entries of objects, at a path.
 
     Attributes
     ----------
     steps : tuple of Step
-        The path to the rows.
+        The parsed path to the rows, such as that of ``domains[]``.
     parent : RowSet, optional
-        The rows that contain these lists or maps.
+        The rows around these rows; None for the responses themselves.
     parent_rows : list of int
-        The position in ``parent`` of the row around each row.
+        For each row, the position in ``parent`` of the row around it.
     keys : list
-        The position of each row in its list, or its key in its map.
+        For each row, its position in its list or its key in its object.
     holder : tuple of Step
-        The path to the list or map.
+        The parsed path to the list or object.
     first : int
         The position of the first row in its list; 1 if the first element is a header.
     has_label : bool
         Whether another list has a name for each row.
     only : dict of str to tuple
-        A filter, as in `Rows`.
-    arrays, maps : list
-        The lists and maps in the rows.
+        Which rows to keep, as in `Rows`.
+    arrays : list of Arrays
+        The lists that are in the rows.
+    maps : list of tuple
+        The objects in the rows whose keys are data: pairs of a parsed path, and one object or
+        `MISSING` for each row.
     """
 
     steps: Path
@@ -104,7 +109,7 @@ class RowSet:
             row_set = row_set.parent
 
     def enclosing_rows(self, ancestor: RowSet) -> list[int]:
-        """Return the position in ``ancestor`` of the row around each row."""
+        """Return a list: for each row, the position in ``ancestor`` of the row around it."""
         rows = list(range(len(self)))
         for row_set in self.with_ancestors():
             if row_set is ancestor:
@@ -115,7 +120,17 @@ class RowSet:
 
 @dataclass(eq=False)
 class RawColumn:
-    """The values at one path: one for each row, or `MISSING`."""
+    """The values of one future column.
+
+    Attributes
+    ----------
+    row_set : RowSet
+        The rows.
+    steps : tuple of Step
+        The parsed path to the values.
+    values : list
+        One value for each row; `MISSING` where it is absent.
+    """
 
     row_set: RowSet
     steps: Path
@@ -123,7 +138,15 @@ class RawColumn:
 
 
 class Arrays:
-    """The lists at one path: one for each row, or `MISSING`."""
+    """The lists at one path of the rows: one list for each row, or `MISSING`.
+
+    Parameters
+    ----------
+    steps : tuple of Step
+        The parsed path to the lists.
+    lists : list
+        The lists.
+    """
 
     def __init__(self, steps: Path, lists: list[Any]) -> None:
         self.steps, self.lists = steps, lists
@@ -137,8 +160,14 @@ class Arrays:
 
     @cached_property
     def field_and_texts(self) -> tuple[str | None, list[list[Any]]] | None:
-        """The texts of each list, if they can name columns, with the field that holds them; else
-        None.
+        """The texts in the lists, if they can be names of columns, else None.
+
+        Returns
+        -------
+        str or None
+            The name of the field with the texts, if the lists are lists of objects.
+        list of list of str
+            The texts of each list.
         """
         field_names = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for field_name in field_names:
@@ -153,20 +182,27 @@ class Arrays:
 
 
 Label = tuple[Arrays, list[int]]
-"""Lists that name the elements of other lists, and the position of the list for each row."""
+"""Lists with names for the elements of other lists, and for each row the position of its list."""
 
 
 class Structure:
-    """The future tables and columns in the responses of a section.
+    """Finds the rows and columns of all tables in some JSON documents.
+
+    Parameters
+    ----------
+    documents : sequence
+        The decoded JSON of several responses of one section.
+    vocabulary : Vocabulary
+        The known engines, topics and so on.
 
     Attributes
     ----------
     row_sets : list of RowSet
-        The rows of each table, enclosing tables first.
+        The rows of each table; nested rows come after those around them.
     raw_columns : list of RawColumn
-        The columns, in the order of the responses.
+        The columns of all tables, in the order of the responses.
     headers : set of tuple of Step
-        The paths of lists that only name columns.
+        The parsed paths of lists that only name columns.
     """
 
     def __init__(self, documents: Sequence[Any], vocabulary: Vocabulary) -> None:
@@ -178,11 +214,24 @@ class Structure:
         self.row_sets.append(root)
         self._add_raw_columns(root, [((), [*documents])])
         for row_set in self.row_sets[1:]:
-            self._split_by_fields(row_set)
-            self._remove_if_header(row_set)
+            if any(child_set.parent is row_set for child_set in self.row_sets):
+                continue
+            raw_columns = [column for column in self.raw_columns if column.row_set is row_set]
+            self._split_by_fields(row_set, raw_columns)
+            is_header = row_set.steps[:-1] in self.headers and len(raw_columns) == 1
+            if is_header and row_set in self.row_sets:
+                self.row_sets.remove(row_set)
 
     def _add_raw_columns(self, row_set: RowSet, paths_and_values: Iterable[PathAndValues]) -> None:
-        """Add values as columns, and the lists and maps in them as tables."""
+        """Add the values at some paths of the rows as columns, and those in lists as tables.
+
+        Parameters
+        ----------
+        row_set : RowSet
+            The rows.
+        paths_and_values : iterable of tuple
+            Pairs of a parsed path and a list with its value in each row.
+        """
         array_count, map_count = len(row_set.arrays), len(row_set.maps)
         for steps, values in paths_and_values:
             self._add_values(row_set, steps, values)
@@ -190,7 +239,17 @@ class Structure:
         self._add_array_row_sets(row_set, row_set.arrays[array_count:])
 
     def _add_values(self, row_set: RowSet, steps: Path, values: list[Any]) -> None:
-        """Add the values at one path: objects field by field, scalars as a column."""
+        """Add the values at one path of the rows: scalars as a column, objects field by field.
+
+        Parameters
+        ----------
+        row_set : RowSet
+            The rows.
+        steps : tuple of Step
+            The parsed path.
+        values : list
+            The value of each row, or `MISSING`.
+        """
         value_types = {*map(type, values)} - {Missing}
         if dict in value_types:
             dicts = _values_of_type(dict, values)
@@ -200,11 +259,10 @@ class Structure:
             else:
                 field_names = dict.fromkeys(name for value in objects for name in value)
                 for names, dtype in _PARTS:
-                    result = (
-                        read_as(dicts, Reading(dtype, "parts")) if names <= {*field_names} else None
-                    )
-                    if result and not result.invalid and result.array.null_count < len(dicts):
-                        self.raw_columns.append(RawColumn(row_set, steps, dicts))
+                    if names <= {*field_names}:
+                        result = read_as(dicts, Reading(dtype, "parts"))
+                        if not result.invalid and result.array.null_count < len(dicts):
+                            self.raw_columns.append(RawColumn(row_set, steps, dicts))
                 for name in field_names:
                     field_values = [
                         MISSING if value is MISSING else value.get(name, MISSING) for value in dicts
@@ -228,20 +286,12 @@ class Structure:
             scalars = [MISSING if type(value) in (dict, list) else value for value in values]
             self.raw_columns.append(RawColumn(row_set, steps, scalars))
 
-    def _remove_if_header(self, row_set: RowSet) -> None:
-        """Remove a table whose rows are only the names of columns."""
-        columns = [column for column in self.raw_columns if column.row_set is row_set]
-        has_children = any(child_set.parent is row_set for child_set in self.row_sets)
-        is_header = row_set.steps[:-1] in self.headers and row_set in self.row_sets
-        if is_header and len(columns) == 1 and not has_children:
-            self.row_sets.remove(row_set)
-            self.raw_columns.remove(columns[0])
+    def _split_by_fields(self, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
+        """Split a table into several if the fields of its rows depend on the row around them.
 
-    def _split_by_fields(self, row_set: RowSet) -> None:
-        """Split a table into several if the fields of its rows depend on the enclosing row."""
-        raw_columns = [column for column in self.raw_columns if column.row_set is row_set]
-        has_children = any(child_set.parent is row_set for child_set in self.row_sets)
-        for ancestor in [*row_set.with_ancestors()][1:-1] if not has_children else ():
+        For example, ``blocks[].items[]`` may be objects of another kind in each block.
+        """
+        for ancestor in [*row_set.with_ancestors()][1:-1]:
             keys = [ancestor.keys[row] for row in row_set.enclosing_rows(ancestor)]
             paths_by_key: dict[Any, set[Path]] = {}
             for column in raw_columns:
@@ -269,7 +319,21 @@ class Structure:
         kept_paths: set[Path],
         ancestor_keys: list[Any],
     ) -> None:
-        """Add a table with some rows and columns of another table."""
+        """Add a table with a part of the rows and columns of another table.
+
+        Parameters
+        ----------
+        row_set : RowSet
+            The rows of the other table.
+        raw_columns : list of RawColumn
+            Its columns.
+        ancestor : RowSet
+            Rows around them, whose keys select the part.
+        kept_paths : set of tuple of Step
+            The parsed paths of the columns to keep.
+        ancestor_keys : list
+            Keys of ``ancestor``: only rows in rows with these keys are kept.
+        """
         source = (
             "^" * sum(isinstance(step, Each) for step in row_set.steps[len(ancestor.steps) :])
             + "#0"
@@ -299,7 +363,15 @@ class Structure:
     # --- maps -----------------------------------------------------------------------------------
 
     def _is_map(self, objects: list[dict[str, Any]], steps: Path) -> bool:
-        """Return whether the keys of objects are data, such as days, and not names of fields."""
+        """Return whether the keys of objects are data, such as days, and not names of fields.
+
+        Parameters
+        ----------
+        objects : list of dict
+            The objects at one path, from all rows.
+        steps : tuple of Step
+            The parsed path.
+        """
         keys = list(dict.fromkeys(key for value in objects for key in value))
         if not keys:
             return False
@@ -341,7 +413,10 @@ class Structure:
         return are_records or (is_text and not is_measure)
 
     def _add_map_row_sets(self, row_set: RowSet, maps: list[PathAndValues]) -> None:
-        """Add tables for the maps in rows: each entry of a map becomes a row."""
+        """Add a table for objects in rows whose keys are data: each entry becomes a row.
+
+        Objects with the same keys in each row become one table.
+        """
         maps_by_keys: dict[tuple[Any, ...], list[PathAndValues]] = {}
         for steps, dicts in maps:
             keys = tuple(None if value is MISSING else frozenset(value) for value in dicts)
@@ -352,7 +427,7 @@ class Structure:
     # --- arrays ---------------------------------------------------------------------------------
 
     def _add_array_row_sets(self, row_set: RowSet, arrays: list[Arrays]) -> None:
-        """Add the lists in rows as further tables or as columns."""
+        """Add the lists in rows: as tables of their own, or as columns of these rows."""
         row_arrays = [array for array in arrays if not self._add_if_columns(row_set, array)]
         arrays_by_length: dict[Any, list[Arrays]] = {}
         arrays_by_label: dict[Any, tuple[Label, list[Arrays]]] = {}
@@ -384,7 +459,17 @@ class Structure:
     def _add_parallel_row_set(
         self, row_set: RowSet, arrays: list[Arrays], label: Label | None = None
     ) -> None:
-        """Add one table for several lists of equal lengths: each position becomes a row."""
+        """Add one table for lists of the same length: each position becomes a row.
+
+        Parameters
+        ----------
+        row_set : RowSet
+            The rows with the lists.
+        arrays : list of Arrays
+            The lists, each of which becomes a column.
+        label : tuple, optional
+            Lists with a name for each position.
+        """
         main_array = max(arrays, key=lambda array: (array.is_of_lists, len(array.filled)))
         containers = [(array.steps, array.lists) for array in arrays]
         first_position = int(len(arrays) == 1 and _has_header_row(main_array.filled))
@@ -395,8 +480,8 @@ class Structure:
     def _add_row_set_of_columns(
         self, row_set: RowSet, array: Arrays, paths_and_values: list[PathAndValues]
     ) -> None:
-        """Add a table for lists that are its columns: each position becomes a row."""
-        steps, lists = self._split_into_columns(array, None, ())[0]
+        """Add a table for a list of its columns, which are lists: each position becomes a row."""
+        steps, lists = self._split_into_columns(array)[0]
         label = self._find_label(row_set, Arrays(steps, lists), includes_own_lists=True)
         self._add_child_row_set(
             row_set, paths_and_values, (steps, lists), Each, label, only={"^#0": (0,)}
@@ -412,7 +497,26 @@ class Structure:
         first_position: int = 0,
         only: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
-        """Add a table whose rows are the items of lists or maps in the rows of another table."""
+        """Add a table whose rows are the items of lists, or the entries of objects, in other rows.
+
+        Parameters
+        ----------
+        row_set : RowSet
+            The other rows.
+        containers : list of tuple
+            The lists or objects: pairs of a parsed path, and one container for each row. Each pair
+            becomes a column or several.
+        main_container : tuple
+            The pair that decides which rows there are.
+        step_type : type
+            `Each` for lists, `Entries` for objects.
+        label : tuple, optional
+            Lists with a name for each item.
+        first_position : int
+            The position of the first row in its list; 1 if the first element is a header.
+        only : dict, optional
+            Which rows to keep, as in `Rows`.
+        """
         row_ids = [
             (parent_row, key)
             for parent_row, items in enumerate(main_container[1])
@@ -454,14 +558,16 @@ class Structure:
         if first_position:
             header = (*bind_to_row(main_container[0]), Position(0), Each())
             header_names = [main_container[1][parent_row][0] for parent_row in parent_rows]
-            paths_and_values = self._split_into_columns(
-                Arrays(steps, paths_and_values[0][1]), header, header_names
-            )
+            rows = Arrays(steps, paths_and_values[0][1])
+            paths_and_values = self._split_into_columns(rows, (header, header_names))
         self.row_sets.append(new_set)
         self._add_raw_columns(new_set, paths_and_values)
 
     def _may_be_columns(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> bool:
-        """Return whether lists of lists may be tables by column: each inner list is a column."""
+        """Return whether lists of lists may be tables of which each inner list is a column.
+
+        ``is_mixed`` says whether the inner lists hold different kinds of values.
+        """
         if array.longest < 2 or {*map(type, array.items)} != {list}:
             return False
         lengths_of_items = [{*map(len, values)} for values in array.filled]
@@ -483,8 +589,12 @@ class Structure:
         return is_uniform and (is_mixed or not is_grid)
 
     def _add_if_columns(self, row_set: RowSet, array: Arrays) -> bool:
-        """Add the positions of lists such as ``["2026-11-03", 4]`` as columns; return whether they
-        fit.
+        """Add each position of lists such as ``["2026-11-03", 4]`` as a column, if they are such.
+
+        Returns
+        -------
+        bool
+            Whether they were added.
         """
         kinds_by_position = [_shapes_of(cells) for cells in zip_longest(*array.filled)]
         is_mixed = (
@@ -503,7 +613,7 @@ class Structure:
         if header is not None or (
             is_mixed and (array.is_of_lists or _are_tuples(row_set, array, 2))
         ):
-            paths_and_values = self._split_into_columns(array, *(header or (None, ())))
+            paths_and_values = self._split_into_columns(array, header)
             if array.is_of_lists:
                 self._add_row_set_of_columns(row_set, array, paths_and_values)
             else:
@@ -512,9 +622,15 @@ class Structure:
         return False
 
     def _add_if_not_rows(self, row_set: RowSet, array: Arrays) -> bool:
-        """Add lists of texts or short lists as columns; return whether they were added."""
+        """Add lists of texts, or short lists of one length, as columns.
+
+        Returns
+        -------
+        bool
+            Whether they were added; if not, they are lists of rows.
+        """
         if _are_tuples(row_set, array, max(4, 2 * array.longest)):
-            self._add_raw_columns(row_set, self._split_into_columns(array, None, ()))
+            self._add_raw_columns(row_set, self._split_into_columns(array))
             return True
         are_texts = {*map(type, array.items)} - {NoneType} == {str}
         if are_texts:
@@ -522,18 +638,21 @@ class Structure:
         return are_texts
 
     @staticmethod
-    def _split_into_columns(
-        array: Arrays, header: Path | None, names_by_row: Sequence[Sequence[str]]
-    ) -> list[PathAndValues]:
-        """Return the path and the values of each position in lists, or of each name in a header."""
-        positions_by_row = [
-            {name: position for position, name in enumerate(names)} for names in names_by_row
+    def _split_into_columns(array: Arrays, header: Header | None = None) -> list[PathAndValues]:
+        """Split lists into columns, one for each position or each name in a header.
+
+        Returns
+        -------
+        list of tuple
+            Pairs of a parsed path, and a list with its value in each row.
+        """
+        path, rows_of_names = header or (None, [[*range(array.longest)]] * len(array.lists))
+        positions_by_row: list[dict[Any, int]] = [
+            {name: position for position, name in enumerate(names)} for names in rows_of_names
         ]
-        if header is None:
-            positions_by_row = [{i: i for i in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
         paths_and_values: list[PathAndValues] = []
         for name in dict.fromkeys(name for positions in positions_by_row for name in positions):
-            step = Position(name) if header is None else Named(header, name)  # type: ignore[arg-type]
+            step = Position(name) if path is None else Named(path, name)
             cells = [
                 values[positions[name]]
                 if values is not MISSING and positions.get(name, len(values)) < len(values)
@@ -544,7 +663,22 @@ class Structure:
         return paths_and_values
 
     def _find_header(self, row_set: RowSet, array: Arrays, *, is_mixed: bool) -> Header | None:
-        """Return the path and names of the list that names the positions of lists, or None."""
+        """Find a list with names for the positions of other lists, such as ``columns``.
+
+        Parameters
+        ----------
+        row_set : RowSet
+            The rows with the other lists.
+        array : Arrays
+            The other lists.
+        is_mixed : bool
+            Whether they hold values of different kinds.
+
+        Returns
+        -------
+        tuple or None
+            The parsed path to the names, and the names for each row.
+        """
         candidates = []
         for neighbour, rows in _arrays_around(row_set, array, includes_own_lists=array.is_of_lists):
             if neighbour.field_and_texts is None:
@@ -584,7 +718,22 @@ class Structure:
     def _find_label(
         self, row_set: RowSet, array: Arrays, *, includes_own_lists: bool = False
     ) -> Label | None:
-        """Return the nearest lists that may name the elements of ``array``, or None."""
+        """Find a list with a name for each element of other lists, such as ``labels`` of a chart.
+
+        Parameters
+        ----------
+        row_set : RowSet
+            The rows with the other lists.
+        array : Arrays
+            The other lists.
+        includes_own_lists : bool
+            Whether to look also at lists in the same row.
+
+        Returns
+        -------
+        tuple or None
+            The nearest such lists, and for each row the position of its list.
+        """
         if array.longest < 2:
             return None
         candidates = []
@@ -619,7 +768,24 @@ class Structure:
 def _arrays_around(
     row_set: RowSet, array: Arrays, *, includes_own_lists: bool
 ) -> Iterator[tuple[Arrays, list[int]]]:
-    """Yield the lists in the enclosing rows, with the position of the list for each row."""
+    """Yield other lists in the rows around some lists, from the nearest to the outermost.
+
+    Parameters
+    ----------
+    row_set : RowSet
+        The rows with the lists.
+    array : Arrays
+        The lists.
+    includes_own_lists : bool
+        Whether to begin with the lists in the same rows.
+
+    Yields
+    ------
+    Arrays
+        The other lists.
+    list of int
+        For each row, the position of its list in them.
+    """
     for ancestor in [*row_set.with_ancestors()][not includes_own_lists :]:
         rows = row_set.enclosing_rows(ancestor)
         for neighbour in ancestor.arrays:
@@ -628,14 +794,20 @@ def _arrays_around(
 
 
 def _have_similar_paths(paths: set[Path], other_paths: set[Path]) -> bool:
-    """Return whether two sets share half or more of their paths, or one contains the other."""
+    """Return whether two sets share at least half of their paths, or one contains the other."""
     return len(paths & other_paths) >= min(
         0.5 * len(paths | other_paths), len(paths), len(other_paths)
     )
 
 
 def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any]) -> bool:
-    """Return whether two sequences of lengths are equal wherever both are known."""
+    """Return whether two sequences of lengths are equal wherever neither is None.
+
+    Examples
+    --------
+    >>> _have_equal_lengths([3, None], (3, 2)), _have_equal_lengths([3, 1], (3, 2))
+    (True, False)
+    """
     comparisons = [
         length == other_length
         for length, other_length in {*zip(lengths, other_lengths, strict=False)}
@@ -645,12 +817,12 @@ def _have_equal_lengths(lengths: list[int | None], other_lengths: Sequence[Any])
 
 
 def _last_name(steps: Path) -> str:
+    """Return the name of the last field in a parsed path; "" if there is none."""
     return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
 
 
 def bind_to_row(steps: Iterable[Step]) -> Path:
-    """Return a path with each step to all items changed to the item of the row, as in
-    ``rows[@0].n``.
+    """Change each ``[]`` of a parsed path to ``[@0]``, ``[@1]`` …: the item at the row's position.
 
     Examples
     --------
@@ -668,7 +840,13 @@ def bind_to_row(steps: Iterable[Step]) -> Path:
 
 
 def count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
-    """Return how many steps at the beginning of two paths are equal."""
+    """Return how many steps two parsed paths have in common, counted from their beginning.
+
+    Examples
+    --------
+    >>> count_shared_steps((Field("a"), Each()), (Field("a"), Field("b")))
+    1
+    """
     return sum(takewhile(bool, map(eq, steps, other_steps)))
 
 
@@ -676,11 +854,18 @@ def count_shared_steps(steps: Sequence[Any], other_steps: Sequence[Any]) -> int:
 
 
 def _values_of_type(value_type: type, values: list[Any]) -> list[Any]:
+    """Replace the values of all other types by `MISSING`."""
     return [value if type(value) is value_type else MISSING for value in values]
 
 
 def _kind_of(value: Any) -> str:
-    """Return the kind of a value, such as ``number``, ``bool`` or ``text``."""
+    """Return the kind of a JSON value, such as ``number``, ``day``, ``text`` or ``dict``.
+
+    Examples
+    --------
+    >>> _kind_of(3), _kind_of("34.5%"), _kind_of("2026-11-03"), _kind_of("—"), _kind_of([])
+    ('number', 'number', 'day', 'mark', 'list')
+    """
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):
@@ -697,7 +882,13 @@ def _kind_of(value: Any) -> str:
 
 
 def _shapes_of(values: Iterable[Any]) -> set[str]:
-    """Return the set of kinds of values; an object's kind is its field names."""
+    """Return the kinds of values in more detail: of objects the fields, of lists the items.
+
+    Examples
+    --------
+    >>> sorted(_shapes_of([{"b": 1, "a": 2}, [3], "x"]))
+    ["['a', 'b']", '[number', 'text']
+    """
     values = [*values]
     shapes = {str(sorted(value)) for value in values if isinstance(value, dict)}
     list_shapes = {
@@ -707,12 +898,25 @@ def _shapes_of(values: Iterable[Any]) -> set[str]:
 
 
 def _kinds_of(values: Iterable[Any]) -> set[str]:
+    """Return the kinds of values, such as ``number``, without null and texts such as ``—``.
+
+    Examples
+    --------
+    >>> sorted(_kinds_of([3, "17", None, "—", "a.example"]))
+    ['number', 'text']
+    """
     kinds = {*map(_kind_of, values)} - {"NoneType", "Missing", "mark"}
     return kinds - {"moment"} if "number" in kinds else kinds
 
 
 def _members_of(values: Iterable[Any]) -> list[Any]:
-    """Return the values that are not empty; lists of records are replaced by their records."""
+    """Return the values that are not empty; a list of objects is replaced by its objects.
+
+    Examples
+    --------
+    >>> _members_of([{"n": 1}, None, {}]), _members_of([[{"n": 1}, {"n": 2}]])
+    ([{'n': 1}], [{'n': 1}, {'n': 2}])
+    """
     members = [value for value in values if value not in (None, {}, [])]
     objects = [member for member in members if isinstance(member, dict)]
     if not objects and all(isinstance(member, list) for member in members):
@@ -722,13 +926,19 @@ def _members_of(values: Iterable[Any]) -> list[Any]:
 
 
 def _has_rows(record: Mapping[str, Any]) -> bool:
-    """Return whether an object has a list of lists."""
+    """Return whether a field of an object is a list that holds lists."""
     lists = [value for value in record.values() if isinstance(value, list)]
     return any(isinstance(item, list) for items in lists for item in items)
 
 
 def _mean_agreement(members: list[Any]) -> float:
-    """Return how similar the fields of objects are, from 0 to 1."""
+    """Return how similar objects are: 1 if all have the same fields with values of the same kinds.
+
+    Examples
+    --------
+    >>> _mean_agreement([{"n": 1}, {"n": 2}]), _mean_agreement([{"n": 1}, {"m": 2}])
+    (1.0, 0.5)
+    """
     member_kinds = []
     for member in members[:: len(members) // _SAMPLE_SIZE + 1]:
         items = member.items() if isinstance(member, dict) else [(0, member)]
@@ -740,21 +950,43 @@ def _mean_agreement(members: list[Any]) -> float:
 
 
 def _unwrap(value: Any) -> Any:
-    """Return the innermost value of nested objects with one field each, else ``value`` itself."""
+    """Return the innermost value of nested objects that have one field each.
+
+    Examples
+    --------
+    >>> _unwrap({"value": {"n": 3}}), _unwrap({"a": 1, "b": 2})
+    (3, {'a': 1, 'b': 2})
+    """
     while isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
     return value
 
 
 def _are_tuples(row_set: RowSet, array: Arrays, min_rows: int) -> bool:
-    """Return whether there are enough short lists of scalars, all of the same length."""
+    """Return whether there are many short lists of scalars, all of one length, as of ``[x, y]``.
+
+    Parameters
+    ----------
+    row_set : RowSet
+        The rows with the lists.
+    array : Arrays
+        The lists.
+    min_rows : int
+        How many there must be.
+    """
     is_regular = len({*map(len, array.filled)}) == 1 and array.longest <= _MAX_TUPLE_LENGTH
     is_flat = {*map(_kind_of, map(_unwrap, array.items))}.isdisjoint({"dict", "list"})
     return row_set.parent is not None and is_regular and is_flat and len(array.filled) >= min_rows
 
 
 def _has_header_row(lists: list[list[Any]]) -> bool:
-    """Return whether lists of rows begin with a row that names the columns."""
+    """Return whether lists of rows begin with a row of column names.
+
+    Examples
+    --------
+    >>> _has_header_row([[["host", "hits"], ["a.example", 3], ["b.example", 4]]])
+    True
+    """
     for rows in lists:
         if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
             return False

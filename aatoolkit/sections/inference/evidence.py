@@ -1,6 +1,6 @@
-"""Test which columns are sums, ratios or means of others.
+"""Test which columns of numbers are sums, ratios or means of others.
 
-Each test runs on all rows, within the rounding of the numbers.
+A test is passed only if it holds on all rows, within the rounding of the numbers.
 """
 
 from __future__ import annotations
@@ -17,14 +17,23 @@ from aatoolkit.sections.inference.readings import Numbers
 from aatoolkit.sections.inference.words import singular
 
 MIN_DISTINCT_ROWS = 5
-"""The minimum number of distinct rows that prove a sum or ratio."""
+"""How many different rows must agree to prove that a column is a sum or ratio."""
 
 _MIN_SMALL_ROWS, _MIN_ROWS, _LARGE, _MIN_LENGTH, _MAX_SIBLINGS = 20, 3, 50, 64, 7
 _MAX_CHANCE, _TOLERANCE = 1e-4, 1e-9
 
 
 def gather_evidence(relations: list[Relation], engine_count: int) -> None:
-    """Test which numbers are sums, ratios or means of others; store the evidence in the columns."""
+    """Test which columns are sums, ratios or means of others; store the results in the columns.
+
+    Parameters
+    ----------
+    relations : list of Relation
+        The tables. Their rows come from one response for all engines, then from one response for
+        each engine alone.
+    engine_count : int
+        The number of responses for single engines.
+    """
     for relation in relations:
         _record_ratios(relation)
         _record_siblings(relation)
@@ -40,20 +49,20 @@ def gather_evidence(relations: list[Relation], engine_count: int) -> None:
 
 @dataclass(eq=False)
 class Totals:
-    """Groups of rows, and for each group a number that its rows may sum to.
+    """Numbers that may be the sums of groups of rows.
 
     Attributes
     ----------
     groups : array of int
-        The group of each row.
+        For each row, the position of its group.
     numbers : array of float
-        The total of each group.
+        For each group, its possible sum.
     label, where : str
-        How notes call the totals and the groups.
+        The names of the sums and the groups in texts for people: ``facts.total``, ``responses``.
     summed_over : set of str
-        The columns of the key over which the rows of a group are summed.
+        The names of the columns that tell the rows of a group apart.
     target : ColumnFinding, optional
-        The column with the totals, if there is a column.
+        The column with the possible sums, if they are in a column.
     """
 
     groups: RowPositions
@@ -65,7 +74,7 @@ class Totals:
 
 
 def _record_sums(relation: Relation, relations: list[Relation]) -> None:
-    """Find the totals that the rows of each column sum to."""
+    """Find the numbers that the rows of each column sum to; store them in the column."""
     enclosing_totals = [*_find_totals_in_enclosing_rows(relation)]
     for column in relation.columns if relation.kept_mask.any() else ():
         if not column.may_be_summed:
@@ -81,7 +90,10 @@ def _record_sums(relation: Relation, relations: list[Relation]) -> None:
 
 
 def _find_totals_in_enclosing_rows(relation: Relation) -> Iterator[Totals]:
-    """Yield the numbers in enclosing rows, which the rows of a column may sum to."""
+    """Yield the numbers beside a nested table, which its rows may sum to.
+
+    In ``{"total": 5, "rows": [{"n": 2}, {"n": 3}]}`` it is the ``total``.
+    """
     for ancestor, groups in [*relation.with_ancestors()][1:]:
         paths = {ancestor[name].path for name in ancestor.key}
         summed_over = {name for name in relation.key if relation[name].path not in paths}
@@ -93,7 +105,7 @@ def _find_totals_in_enclosing_rows(relation: Relation) -> Iterator[Totals]:
 
 
 def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
-    """Yield the totals of a column in total rows and in other tables."""
+    """Yield the numbers in rows such as ``All``, or in other tables, that a column may sum to."""
     relation, responses = column.relation, column.relation.response_positions
     key = {*relation.key}
     if len(relation.total_rows):
@@ -118,7 +130,7 @@ def _find_other_totals(column: ColumnFinding, relations: list[Relation]) -> Iter
 
 
 def _sums_by_response(column: ColumnFinding) -> Numbers:
-    """Return the sum of a column in each response."""
+    """Return an array with the sum of a column for each response, without rows of totals."""
     is_counted = column.relation.kept_mask & ~np.isnan(column.numbers)
     responses = column.relation.response_positions
     size = max(_MIN_LENGTH, int(responses.max(initial=0)) + 1)
@@ -127,7 +139,10 @@ def _sums_by_response(column: ColumnFinding) -> Numbers:
 
 
 def _adds_up_to(column: ColumnFinding, totals: Totals) -> bool:
-    """Return whether the rows of each group sum to its total, in enough groups to be no chance."""
+    """Return whether the rows of each group sum to its total.
+
+    There must be so many groups, or so large totals, that it cannot happen by chance.
+    """
     is_counted, size = (column.relation.kept_mask & ~np.isnan(column.numbers), len(totals.numbers))
     groups, numbers = totals.groups[is_counted], column.numbers[is_counted]
     sums = np.bincount(groups, numbers, minlength=size)[:size]
@@ -139,11 +154,8 @@ def _adds_up_to(column: ColumnFinding, totals: Totals) -> bool:
     # A single part equals its total whatever the rule is.
     has_several_parts = is_known & (part_counts >= 2)
     is_large = np.nanmax(totals.numbers) >= _LARGE and part_counts[has_several_parts].sum() >= 3
-    has_many_groups = (
-        has_several_parts.sum() >= MIN_DISTINCT_ROWS
-        and len(np.unique(totals.numbers[is_known])) >= 3
-    )
-    return bool(has_many_groups or is_large)
+    has_many_groups = has_several_parts.sum() >= MIN_DISTINCT_ROWS
+    return bool(is_large or (has_many_groups and len(np.unique(totals.numbers[is_known])) >= 3))
 
 
 # --- ratios -------------------------------------------------------------------------------------
@@ -151,7 +163,17 @@ def _adds_up_to(column: ColumnFinding, totals: Totals) -> bool:
 
 @dataclass(frozen=True)
 class Operand:
-    """Counts, one per row of a table, that may be the numerator or denominator of a ratio."""
+    """Counts that may be the numerator or the denominator of a ratio, one for each row.
+
+    Attributes
+    ----------
+    name : str
+        The name of the column with the counts, or ``sum of`` such a name.
+    numbers : array of float
+        The counts.
+    is_own : bool
+        Whether they are a column of the same table.
+    """
 
     name: str
     numbers: Numbers
@@ -160,16 +182,16 @@ class Operand:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of two counts that equals the value of a column on every row.
+    """A ratio of two counts that equals the number in a column on every row.
 
     Attributes
     ----------
     numerator, denominator : Operand
         The two counts.
     factor : float
-        100 for per cent, else 1.
+        The factor of the ratio: 100 for per cent, else 1.
     row_count : int
-        The number of rows that prove the ratio.
+        The number of different rows on which it holds.
     """
 
     numerator: Operand
@@ -187,7 +209,7 @@ class Ratio:
 
 
 def _record_ratios(relation: Relation) -> None:
-    """Find the ratios of counts that equal a column on every row."""
+    """Find the ratios of two counts that equal a column on every row; store them in the column."""
     operands = list(_find_operands(relation))
     for column in relation.columns:
         reading, name_meaning, evidence = column.reading, column.meaning, column.facts
@@ -215,7 +237,7 @@ def _record_ratios(relation: Relation) -> None:
 
 
 def _find_operands(relation: Relation) -> Iterator[Operand]:
-    """Yield the counts that may be the numerator or denominator of a ratio."""
+    """Yield the counts of a table, and their sums, that may be part of a ratio."""
     earlier_sums: list[Numbers] = []
     for ancestor, ancestor_rows in relation.with_ancestors():
         for column in ancestor.columns:
@@ -234,7 +256,21 @@ def _find_operands(relation: Relation) -> Iterator[Operand]:
 def _find_exact_ratios(
     numbers: Numbers, half_unit: float, factor: float, operands: list[Operand], name: str
 ) -> Iterator[Ratio]:
-    """Yield the ratios of two counts that equal the numbers of a column on all rows."""
+    """Yield the ratios of two counts that equal the numbers of a column on all rows.
+
+    Parameters
+    ----------
+    numbers : array of float
+        The numbers of the column, NaN if missing.
+    half_unit : float
+        Their largest rounding error.
+    factor : float
+        100 if the numbers are per cent, else 1.
+    operands : list of Operand
+        The counts that may be the numerator or the denominator.
+    name : str
+        The name of the column.
+    """
     for denominator in operands:
         has_denominator = ~np.isnan(numbers) & (denominator.numbers > 0)
         for numerator in operands if has_denominator.any() else ():
@@ -262,8 +298,25 @@ def _find_exact_ratios(
 def _find_denominators(
     numbers: Numbers, half_unit: float, factor: float, denominators: list[Operand]
 ) -> dict[str, int]:
-    """Return the counts that may be the denominator of a rate: their product is a whole number on
-    every row.
+    """Find the counts that may be the denominator of a rate whose numerator is not shown.
+
+    The rate times such a count is a whole number on every row.
+
+    Parameters
+    ----------
+    numbers : array of float
+        The rates, NaN if missing.
+    half_unit : float
+        Their largest rounding error.
+    factor : float
+        100 if the rates are per cent, else 1.
+    denominators : list of Operand
+        The counts to try.
+
+    Returns
+    -------
+    dict of str to int
+        Maps the name of each possible denominator to the number of different rows that it fits.
     """
     row_counts = {}
     for denominator in denominators:
@@ -279,7 +332,7 @@ def _find_denominators(
 
 
 def _record_siblings(relation: Relation) -> None:
-    """Find fields of one object that sum to 1 or 100 on every row."""
+    """Find columns, from fields of one object, that together sum to 1 or 100 on every row."""
     columns_by_object: dict[str, list[ColumnFinding]] = {}
     for column in relation.columns:
         is_candidate = column.reading.is_number and column.is_own and column.source[0] not in ".$"
@@ -298,7 +351,7 @@ def _record_siblings(relation: Relation) -> None:
 
 
 def _find_common_sum(columns: tuple[ColumnFinding, ...]) -> float:
-    """Return 1 or 100 if the columns sum to this number on every row; otherwise 0."""
+    """Return 1 or 100 if some columns together sum to this number on every row; else 0."""
     numbers_by_column = np.stack([column.numbers for column in columns])
     numbers_by_column = numbers_by_column[:, ~np.isnan(numbers_by_column).any(axis=0)]
     if np.unique(numbers_by_column, axis=1).shape[1] < MIN_DISTINCT_ROWS:
@@ -318,16 +371,16 @@ def _find_common_sum(columns: tuple[ColumnFinding, ...]) -> float:
 
 @dataclass(eq=False)
 class MatchedRows:
-    """The rows for single engines, each with the row of the same key for all engines.
+    """Pairs of rows with the same key: one for a single engine, one for all engines.
 
     Attributes
     ----------
     engine_rows : array of int
-        The positions of the rows for single engines.
+        The position of the first row of each pair, which is for a single engine.
     whole_rows : array of int
-        The positions of the rows for all engines, in the same order.
+        The position of the second row of each pair, which is for all engines.
     is_complete : array of bool
-        Whether each row of the table is in every response for a single engine.
+        For each row of the table, whether each response for a single engine has such a row.
     """
 
     engine_rows: RowPositions
@@ -336,7 +389,13 @@ class MatchedRows:
 
 
 def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | None:
-    """Match the rows for single engines to the rows for all engines, by the key of the table."""
+    """Pair the rows for single engines with the rows for all engines, by the key of the table.
+
+    Returns
+    -------
+    MatchedRows or None
+        The pairs; None if the table has no key that could be compared.
+    """
     # Another response may have another row at the same position.
     has_position_key = any("#" in relation[name].source for name in relation.key)
     if has_position_key or (relation.steps and not relation.key):
@@ -362,7 +421,7 @@ def _match_engine_rows(relation: Relation, engine_count: int) -> MatchedRows | N
 
 
 def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
-    """Compare the numbers for single engines with those for all engines."""
+    """Test whether the numbers for single engines add up to, or average to, those for all."""
     measures = [column for column in relation.columns if column.reading.is_number and column.is_own]
     matches = _match_engine_rows(relation, engine_count) if measures else None
     if matches is None:
@@ -388,8 +447,15 @@ def _add_engine_evidence(relation: Relation, engine_count: int) -> None:
 
 
 def _compare_with_sums(column: ColumnFinding, matches: MatchedRows) -> tuple[str, int]:
-    """Return how single engines compare with all engines (``adds``, ``distinct``, ``differs`` or
-    empty), and the number of rows compared.
+    """Test whether the numbers for single engines sum to those for all engines.
+
+    Returns
+    -------
+    str
+        ``adds`` if they do, ``distinct`` if the sum is too large as for distinct visitors,
+        ``differs`` if neither, and "" if the rows do not tell.
+    int
+        The number of rows that were compared.
     """
     numbers, whole_rows = column.numbers, matches.whole_rows
     part_numbers, size = numbers[matches.engine_rows], len(numbers)
@@ -414,7 +480,17 @@ def _compare_with_sums(column: ColumnFinding, matches: MatchedRows) -> tuple[str
 
 
 def _group_ranges(numbers: Numbers, groups: RowPositions, size: int) -> tuple[Numbers, Numbers]:
-    """Return the lowest and the highest number of each of ``size`` groups."""
+    """Return two arrays: the lowest and the highest number of each group.
+
+    Parameters
+    ----------
+    numbers : array of float
+        The numbers.
+    groups : array of int
+        For each number, the position of its group.
+    size : int
+        The number of groups.
+    """
     minima, maxima = np.full(size, np.inf), np.full(size, -np.inf)
     np.fmin.at(minima, groups, numbers)
     np.fmax.at(maxima, groups, numbers)
@@ -424,8 +500,23 @@ def _group_ranges(numbers: Numbers, groups: RowPositions, size: int) -> tuple[Nu
 def _count_pooled_rows(
     numbers: Numbers, weights: Numbers, matches: MatchedRows, half_unit: float
 ) -> int:
-    """Return on how many rows the rate for all engines is the weighted mean of the engines'
-    rates.
+    """Test whether the rates for all engines are the weighted means of those for single engines.
+
+    Parameters
+    ----------
+    numbers : array of float
+        The rates.
+    weights : array of float
+        The possible weights.
+    matches : MatchedRows
+        The pairs of rows for single engines and for all engines.
+    half_unit : float
+        The largest rounding error of the rates.
+
+    Returns
+    -------
+    int
+        The number of rows on which they are; 0 if they are not on some row.
     """
     rates, whole_rows, size = (numbers[matches.engine_rows], matches.whole_rows, len(numbers))
     part_weights = np.nan_to_num(weights[matches.engine_rows])

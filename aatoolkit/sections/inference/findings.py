@@ -1,4 +1,4 @@
-"""The tables found in the responses of one section, with findings (claims) about each column."""
+"""Classes for tables and columns found in JSON, and for what was found out about them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ T = TypeVar("T")
 RowPositions = np.ndarray[tuple[int], np.dtype[np.intp]]
 
 PROVED, LIKELY, OPEN, SETTLED = "proved", "likely", "open", "settled"
-"""The confidences of a finding: ``proved`` by the numbers, ``likely`` by name and range, ``open``
-without evidence, ``settled`` by a person.
+"""How sure a finding is: ``proved`` by the numbers, ``likely`` by name and range, ``open`` if not
+known, ``settled`` if a person set it.
 """
 
 _TEXT = FieldReading("string")
@@ -30,7 +30,18 @@ _DO_NOT_ADD = (
 
 @dataclass(frozen=True)
 class Finding(Generic[T]):
-    """A claim about a column, such as its unit, with a confidence and the evidence."""
+    """One thing found out about a column, such as its unit; how sure it is, and why.
+
+    Attributes
+    ----------
+    value : object
+        The unit or the way to aggregate; None if it is not known.
+    confidence : {"proved", "likely", "open", "settled"}
+        Whether the numbers prove it, name and range make it likely, nothing shows it, or a person
+        set it.
+    evidence : str
+        The reason, for people.
+    """
 
     value: T | None = None
     confidence: str = OPEN
@@ -39,29 +50,31 @@ class Finding(Generic[T]):
 
 @dataclass(eq=False)
 class Evidence:
-    """What the responses show about a column of numbers.
+    """The results of all tests whether a column of numbers is a sum, a ratio or a mean of others.
 
     Attributes
     ----------
     ratios : list of Ratio
         The ratios of two counts that equal the column on every row.
     denominators : dict of str to int
-        Maps each possible denominator to the number of rows that prove it.
+        Maps the name of each possible denominator to the number of rows that it fits.
     weights : dict of str to int
-        Maps each possible weight of a mean to the number of rows that prove it.
+        Maps the name of each possible weight of a mean to the number of rows that it fits.
     engine_outcome : str
-        Whether single engines sum to all engines: ``adds``, ``distinct`` (less than the sum),
-        ``differs`` or empty (unknown).
+        The result of the test whether the numbers for single engines sum to those for all engines:
+        ``adds``, ``distinct`` (the sum is too large), ``differs`` or empty (not known).
     tested_rows : int
-        The number of rows that were compared for ``engine_outcome``.
+        The number of rows in this test.
     sum_notes : list of str
-        Sentences that say which totals the rows sum to.
+        Notes for people on the totals that the rows sum to.
     total_columns : list of ColumnFinding
-        The columns of these totals.
+        The columns with these totals.
     across : set of str
-        The columns of the key over which the column adds up.
+        The names of the columns that may be summed over.
     siblings : tuple of str
-        The columns that sum to ``siblings_sum`` (1 or 100) on every row.
+        The names of columns that together sum to ``siblings_sum`` on every row.
+    siblings_sum : float
+        The sum, 1 or 100; 0 without such columns.
     """
 
     ratios: list[Any] = field(default_factory=list)
@@ -77,34 +90,42 @@ class Evidence:
 
     @property
     def is_additive(self) -> bool:
-        """Whether the responses prove that the column may be summed."""
+        """Whether a test proved that the column may be summed."""
         return bool(self.sum_notes) or self.engine_outcome == "adds"
 
 
 @dataclass(eq=False)
 class ColumnFinding:
-    """A column of a table found in responses: its values and the findings about it.
+    """A column of a table found in JSON: its values, and what was found out about them.
 
     Attributes
     ----------
-    source, path : str
-        The path to the values, from the row and from the top of the response.
+    name : str
+        The name of the column.
+    source : str
+        The path from the row to the value, as in `Column.source`.
+    path : str
+        The path from the top of the response, such as ``rows[].hits``.
+    values : list
+        The values as in the JSON, one for each row.
     is_label : bool
-        Whether the values name the rows, such as keys of an object.
+        Whether the values name the rows, such as the keys of an object.
     is_inherited : bool
-        Whether the values come from the enclosing rows.
+        Whether the values come from the row around a nested row.
     reading : FieldReading
-        How the values are parsed.
+        How to parse the values, and the parsed numbers.
     unit, rule : Finding
-        The unit, and how rows are aggregated.
+        The unit, and how to aggregate the values.
     scale : float
         The factor that the numbers are multiplied by.
     valid : str, optional
-        The path to a boolean for valid values, as in `Column.valid`.
+        The path to a boolean that says which values are valid, as in `Column.valid`.
     doc : str
-        The description by a person.
+        A description, if a person set one.
+    relation : Relation
+        The table.
     facts : Evidence
-        What the responses show about the numbers.
+        The results of tests whether the numbers are sums, ratios or means of others.
     """
 
     name: str
@@ -129,12 +150,12 @@ class ColumnFinding:
 
     @property
     def is_key(self) -> bool:
-        """Whether the column is part of the table's key."""
+        """Whether the column is one of those that identify a row."""
         return self.name in self.relation.key
 
     @property
     def is_own(self) -> bool:
-        """Whether the values come from a field of the row, instead of keys, positions or labels."""
+        """Whether the values are in the row itself, and are not keys or positions."""
         return not (self.is_label or self.is_inherited or self.source.startswith("#"))
 
     @property
@@ -154,7 +175,7 @@ class ColumnFinding:
 
     @property
     def meaning(self) -> Meaning:
-        """What kind of values the column's name announces."""
+        """The kind of values that the column's name announces, such as ``count``."""
         field_meaning = meaning_of(self.field)
         name_meaning = meaning_of(qualify_generic_name(self.name, self.path))
         is_share = name_meaning.kind == "share" and not name_meaning.percent
@@ -164,7 +185,7 @@ class ColumnFinding:
 
     @property
     def is_measure(self) -> bool:
-        """Whether the column holds numbers and is neither part of the key nor a label."""
+        """Whether the column holds numbers that measure something and do not identify rows."""
         return self.reading.is_number and not self.is_key and not self.is_label
 
     @property
@@ -190,13 +211,13 @@ class ColumnFinding:
 
     @property
     def aggregate(self) -> Aggregation:
-        """The rule by which the column is aggregated; `NONE` (not at all) if the rule is open."""
+        """How to aggregate the column; `NONE`, which forbids it, if that is not known."""
         rule = self.rule.value
         return NONE if rule is None or self.rule.confidence == OPEN else rule
 
     @property
     def rule_text(self) -> str | None:
-        """The aggregation rule as text; ``key`` for columns of the key; None without a rule."""
+        """How to aggregate the column, as text such as ``sum``; ``key`` if it identifies rows."""
         if self.is_key:
             return "key"
         has_rule = self.reading.is_number and self.rule.value is not None
@@ -204,12 +225,15 @@ class ColumnFinding:
 
     @property
     def field(self) -> str:
-        """The name of the field that holds the values."""
+        """The name of the JSON field with the values, such as ``citationCount``."""
         return self.source.strip("[]^.").rpartition(".")[2]
 
     @property
     def confidence(self) -> str:
-        """The lower confidence of the unit and the rule; for texts that of the parsing."""
+        """How sure the unit and the aggregation are, such as ``proved``: the lower of the two.
+
+        For columns of text, it is how sure the dtype is.
+        """
         if self.is_key or not self.reading.is_number:
             evidence = self.reading.evidence
             is_open = evidence == NO_VALUE or "may be" in evidence
@@ -219,7 +243,7 @@ class ColumnFinding:
 
     @property
     def evidence(self) -> str:
-        """The evidence for the parsing of the values, the unit and the rule, as one text."""
+        """The reasons for the dtype, the unit and the aggregation, as one text for people."""
         sentences = [self.reading.evidence]
         for aspect, finding in (("unit", self.unit), ("rule", self.rule)):
             if finding.evidence:
@@ -229,28 +253,32 @@ class ColumnFinding:
 
 @dataclass(eq=False)
 class Relation:
-    """A table found in the responses of a section, with its rows from all responses.
+    """A table found in JSON: its columns, with the rows of all responses.
 
     Attributes
     ----------
+    name : str
+        The name of the table.
     steps : tuple of Step
-        The path to the rows.
-    holder : tuple of Step
-        The path to the list that holds the rows.
+        The parsed path to the rows.
     rows : Rows
-        The declaration of the rows.
+        The path and shape of the rows, as they are declared.
+    columns : list of ColumnFinding
+        The columns.
     response_positions : array of int
-        The position of the response of each row.
+        For each row, the position of its response.
     parent : Relation, optional
-        The table whose rows enclose these rows.
+        The table around this one, if the rows are nested in rows of another table.
     parent_rows : array of int
-        The position in ``parent`` of the row around each row.
+        For each row, the position in ``parent`` of the row around it.
+    holder : tuple of Step
+        The parsed path to the list that holds the rows.
     key : tuple of str
         The names of the columns that identify a row.
     without : dict of str to tuple
-        Maps a column to the texts, such as ``all``, that mark total rows.
+        Maps the name of a column to the texts, such as ``all``, that mark rows with totals.
     total_rows : array of int
-        The positions of the total rows.
+        The positions of the rows with totals.
     """
 
     name: str
@@ -273,10 +301,7 @@ class Relation:
         return len(self.response_positions)
 
     def __getitem__(self, name: str) -> ColumnFinding:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise KeyError(name)
+        return self.columns[self.column_names.index(name)]
 
     def add(self, column: ColumnFinding, position: int | None = None) -> None:
         """Add a column, at the given position or as the last one."""
@@ -290,19 +315,25 @@ class Relation:
 
     @property
     def path(self) -> str:
-        """The path to the rows as text, to be shown to people."""
+        """The path to the rows as text, such as ``rows[]``; ``$`` for the response itself."""
         return format_path(self.steps) or "$"
 
     @property
     def kept_mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """A mask that is False for total rows."""
+        """A boolean array, one item for each row: False for rows with totals."""
         mask = np.ones(len(self), bool)
         mask[self.total_rows] = False
         return mask
 
     def with_ancestors(self) -> Iterator[tuple[Relation, RowPositions]]:
-        """Yield this table and its enclosing tables, each with the positions of the rows around
-        each row.
+        """Yield this table, the table around it, and so on up to the whole response.
+
+        Yields
+        ------
+        Relation
+            The table.
+        array of int
+            For each row of this table, the position of the row around it in that table.
         """
         relation: Relation | None = self
         ancestor_rows: RowPositions = np.arange(len(self))
@@ -313,5 +344,5 @@ class Relation:
             relation = relation.parent
 
     def rows_in_response(self, response_position: int) -> RowPositions:
-        """Return the positions of the rows in one response, without total rows."""
+        """Return the positions of the rows of one response, without rows of totals."""
         return np.flatnonzero((self.response_positions == response_position) & self.kept_mask)

@@ -1,4 +1,4 @@
-"""Find the columns that identify the rows of each table, and the total rows."""
+"""Find the columns that identify the rows of each table, and the rows that are totals."""
 
 from __future__ import annotations
 
@@ -37,11 +37,21 @@ _TOTAL_LABEL = re.compile(
 
 
 def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
-    """Find and set how columns are parsed, which rows are totals, and the key of each table.
+    """Set how columns are parsed, which rows are totals, and which columns identify a row.
 
-    Return notes on the total rows, for people.
+    Parameters
+    ----------
+    relations : list of Relation
+        The tables, which are changed.
+    year_path : str or None
+        The path to the year of days such as ``Nov 3``.
+
+    Returns
+    -------
+    list of str
+        Notes for people on rows with totals.
     """
-    notes = []
+    notes: list[str] = []
     for relation in relations:
         _inherit_keys(relation)
         if not relation.columns:
@@ -52,12 +62,11 @@ def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
                 column.reading = read_as_month_days(column.values, column.reading, year_path)
             if column.reading.parse == "money":
                 _add_currency_column(column)
-        note = _mark_totals(relation)
-        if note:
-            notes.append(f"{relation.name}: {note}")
-        if relation.steps:
-            relation.key = _find_key(relation)
-        if relation.steps and not relation.key and isinstance(relation.steps[-1], Each):
+        notes += _mark_totals(relation)
+        if not relation.steps:
+            continue
+        relation.key = _find_key(relation)
+        if not relation.key and isinstance(relation.steps[-1], Each):
             label_names = [
                 column.name for column in relation.columns if column.is_label or column.is_inherited
             ]
@@ -75,7 +84,7 @@ def set_keys(relations: list[Relation], year_path: str | None) -> list[str]:
 
 
 def _inherit_keys(relation: Relation) -> None:
-    """Insert the key columns of the enclosing tables before the table's own columns."""
+    """Copy the columns that identify the rows around a nested table into it, as the first ones."""
     index, paths = 0, {column.path for column in relation.columns}
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         for column in map(ancestor.__getitem__, ancestor.key):
@@ -86,7 +95,7 @@ def _inherit_keys(relation: Relation) -> None:
 
 
 def _inherit_labels(relation: Relation) -> None:
-    """Append the columns of the enclosing tables that hold short texts, days or booleans."""
+    """Copy columns of the rows around a nested table into it: short texts, days, booleans."""
     for ancestor, ancestor_rows in [*relation.with_ancestors()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
@@ -107,7 +116,17 @@ def _inherit_labels(relation: Relation) -> None:
 def _inherit_column(
     relation: Relation, ancestor_rows: RowPositions, column: ColumnFinding
 ) -> ColumnFinding:
-    """Return a column of an enclosing table as a column of the nested table."""
+    """Return a copy of a column for a nested table, with the values of the rows around its rows.
+
+    Parameters
+    ----------
+    relation : Relation
+        The nested table.
+    ancestor_rows : array of int
+        For each row of it, the position of the row around it.
+    column : ColumnFinding
+        The column of the table around it.
+    """
     name = column.name
     if name in relation.column_names or name in words_of("bland"):
         table_word = column.relation.name.rstrip("_0123456789").rpartition("_")[2]
@@ -131,7 +150,15 @@ def _inherit_column(
 
 
 def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int | None:
-    """Return how many ``^`` lead from a row to the enclosing row at ``prefix``, or None."""
+    """Return how many ``^`` a path needs from a row to a row around it; None if there is no way.
+
+    Parameters
+    ----------
+    steps : tuple of Step
+        The parsed path to the rows.
+    prefix : tuple of Step
+        The parsed path to the rows around them.
+    """
     steps_below = steps[len(prefix) :]
     if not prefix or not isinstance(prefix[-1], Each) or steps[: len(prefix)] != prefix:
         return None
@@ -142,13 +169,14 @@ def _count_levels_up(steps: tuple[Step, ...], prefix: tuple[Step, ...]) -> int |
 
 
 def _add_position_column(relation: Relation, levels_up: int = 0) -> str:
-    """Add a column with the position of each row, or of an enclosing row; return its name."""
+    """Add a column with the position of each row in its list; return the name of the column.
+
+    With ``levels_up``, it is the position of the row that many lists further out.
+    """
     parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response_positions
-    row_counts: Counter[tuple[int, int]] = Counter()
+    row_counts: Counter[int] = Counter()
     positions = []
-    for enclosing_row in zip(
-        relation.response_positions.tolist(), parent_rows.tolist(), strict=True
-    ):
+    for enclosing_row in parent_rows.tolist():
         positions.append(row_counts[enclosing_row])
         row_counts[enclosing_row] += 1
     name = "position"
@@ -166,7 +194,7 @@ def _count_nested_arrays(relation: Relation) -> int:
 
 
 def _add_currency_column(column: ColumnFinding) -> None:
-    """Add a column of currencies after a column of amounts such as ``$5``."""
+    """Add a column with the currency after a column of amounts such as ``$5``."""
     relation, reading = column.relation, column.reading
     currencies = [currency(value) if isinstance(value, str) else value for value in column.values]
     name = fresh(f"{column.name}_currency", relation.column_names)
@@ -179,8 +207,8 @@ def _add_currency_column(column: ColumnFinding) -> None:
 # --- totals -------------------------------------------------------------------------------------
 
 
-def _mark_totals(relation: Relation) -> str:
-    """Record which rows are totals of other rows; return a note on them."""
+def _mark_totals(relation: Relation) -> list[str]:
+    """Find the rows with totals, such as ``All``; return notes on them for people."""
     text_columns = [column for column in relation.columns if column.reading.is_text]
     counts = [column.numbers for column in relation.columns if column.may_be_counts]
     for column in text_columns if relation.steps and counts else ():
@@ -202,15 +230,16 @@ def _mark_totals(relation: Relation) -> str:
         if labels and len({*responses}) == len(responses) and are_highest and all(are_highest):
             relation.without = {column.name: tuple(sorted(labels))}
             relation.total_rows = total_rows
-            return f"{column.name} {', '.join(sorted(labels))!r} sums up the other rows"
-    return ""
+            labels_text = repr(", ".join(sorted(labels)))
+            return [f"{relation.name}: {column.name} {labels_text} sums up the other rows"]
+    return []
 
 
 # --- keys ---------------------------------------------------------------------------------------
 
 
 def _find_key(relation: Relation) -> tuple[str, ...]:
-    """Return the names of the columns that identify a row within its response; empty if none do."""
+    """Return the names of the fewest columns that identify a row in its response, if any do."""
     label_columns = [
         column for column in relation.columns if column.is_label or column.is_inherited
     ]
@@ -235,10 +264,10 @@ def _find_key(relation: Relation) -> tuple[str, ...]:
 
 
 def _may_be_key(column: ColumnFinding) -> bool:
+    """Return whether a column may identify rows: texts or ids, without missing values."""
     reading, last_word = column.reading, tokens(column.name)[-1:]
-    if column.valid or any(value is None or value is MISSING for value in column.values):
-        return False
-    if reading.dtype in _NON_KEY_DTYPES or reading.missing:
+    has_gaps = any(value is None or value is MISSING for value in column.values)
+    if has_gaps or column.valid or reading.missing or reading.dtype in _NON_KEY_DTYPES:
         return False
     if reading.dtype == "Int64":
         return is_id_name(column.name) or bool({*last_word} & words_of("serial"))
@@ -247,23 +276,22 @@ def _may_be_key(column: ColumnFinding) -> bool:
 
 
 def _key_sort_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
+    """Return a sort key: columns that probably identify rows, such as ids, come first."""
     words = tokens(column.name)
     is_id = words[-1] in words_of("identifier") or is_serial_number(words)
     # A number that only counts the rows of each response identifies nothing.
     rows_and_responses = [*enumerate(column.relation.response_positions.tolist())]
     first_row_by_response = {response: row for row, response in reversed(rows_and_responses)}
+    positions = [row - first_row_by_response[response] for row, response in rows_and_responses]
     texts = [str(value).lstrip("#") for value in column.values]
     is_position = any(
-        all(
-            texts[row] == str(row - first_row_by_response[response] + first_position)
-            for row, response in rows_and_responses
-        )
-        for first_position in (0, 1)
+        texts == [str(position + first) for position in positions] for first in (0, 1)
     )
     return is_position, not is_id, column.dtype == "Int64", len(words)
 
 
 def _are_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
+    """Return whether no two rows of one response have the same values in some columns."""
     values = (map(repr, column.values) for column in columns)
     row_keys = [*zip(relation.response_positions.tolist(), *values, strict=True)]
     return len({*row_keys}) == len(row_keys)
@@ -273,7 +301,17 @@ def _are_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
 
 
 def find_year_path(documents: list[Any]) -> str | None:
-    """Return the path to the year or to the last day of the window in every response, or None.
+    """Find the field that tells the year of days such as ``Nov 3``.
+
+    Parameters
+    ----------
+    documents : list
+        The decoded JSON of the responses.
+
+    Returns
+    -------
+    str or None
+        The path to a year or to the last day of a period, if it is in all responses.
 
     Examples
     --------
@@ -294,7 +332,13 @@ def find_year_path(documents: list[Any]) -> str | None:
 
 
 def _iter_day_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the path of each field with a day or a year, except in lists."""
+    """Yield the path of each field with a day or a year, except in lists.
+
+    Examples
+    --------
+    >>> [*_iter_day_paths({"window": {"to": "2026-11-08"}, "n": 3}, ())]
+    [('window', 'to')]
+    """
     if isinstance(value, dict) and len(path) < 3:
         for name, inner_value in value.items():
             yield from _iter_day_paths(inner_value, (*path, name))

@@ -1,4 +1,4 @@
-"""Apply masks: columns of booleans that say which values of other columns are valid."""
+"""Apply masks: columns of booleans, such as ``n_isnull``, for valid values of other columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _EMPTY_VALUES = (0, "", "0", None, MISSING)
 
 
 def apply_masks(relation: Relation) -> None:
-    """Set the values that a mask marks as invalid to `MISSING`, and remove the mask."""
+    """Make the values missing that a column of booleans marks as invalid, and remove this column.
+
+    In ``{"n": [3, 0], "n_isnull": [false, true]}`` the second ``n`` is missing.
+    """
     for mask in [*relation.columns]:
         object_path, field_name, is_in_list = _split_path(mask)
         words = [word for word in tokens(field_name) if word not in words_of("mask", "shell")]
@@ -47,6 +50,6 @@ def apply_masks(relation: Relation) -> None:
 
 
 def _split_path(column: ColumnFinding) -> tuple[str, str, bool]:
-    """Return the path of a column's object, the field's name, and whether the field is a list."""
+    """Return three parts of a column's path: the path of the object, the name, whether a list."""
     object_path, _, field_name = column.path.rpartition(".")
     return object_path, field_name.removesuffix("[]"), field_name.endswith("[]")

@@ -1,4 +1,4 @@
-"""Write profiles as Python files, which people read, edit and commit."""
+"""Write the guessed tables of a service as a Python file, which people read, edit and commit."""
 
 from __future__ import annotations
 
@@ -39,9 +39,23 @@ def format_profile(
     title: str,
     analyses: Iterable[Analysis],
     baseline: Mapping[str, Any],
-    options: Section | None = None,
+    options: Section | None,
 ) -> str:
-    """Return the Python source of a file that defines a profile."""
+    """Return the source of a Python file that describes the tables of a service.
+
+    Parameters
+    ----------
+    name : str
+        The name of the profile, as in `Profile`.
+    title : str
+        The first line of the file, and the description of the profile.
+    analyses : iterable of Analysis
+        The tables of each section, with the reasons for units and ways to aggregate.
+    baseline : mapping
+        The description of the responses, as in `Profile`.
+    options : Section or None
+        Where the service lists the values that one can filter by.
+    """
     sections = dict(
         sorted((_format_variable_name(analysis.section), analysis) for analysis in analyses)
     )
@@ -63,10 +77,12 @@ def format_profile(
 
 
 def _format_variable_name(section: str) -> str:
+    """Return the name of the variable for a section, such as ``DOMAINS``."""
     return re.sub(r"\W", "_", section).upper()
 
 
 def _format_imports(body: str) -> str:
+    """Return the import of all names of `aatoolkit.sections` that some Python code uses."""
     used_names = [
         name
         for name in vocabulary.VOCABULARY
@@ -77,6 +93,7 @@ def _format_imports(body: str) -> str:
 
 
 def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
+    """Yield the lines of code that declare a section, with comments on what was found."""
     yield from (f"# {note}"[:_WIDTH] for note in analysis.notes)
     section = analysis.declaration
     yield f"{variable_name} = Section({section.name!r}, {section.doc!r},"
@@ -95,6 +112,13 @@ def _format_section(variable_name: str, analysis: Analysis) -> Iterator[str]:
 
 
 def _format_rule(rule: Rule) -> str:
+    """Return the Python code that creates a rule.
+
+    Examples
+    --------
+    >>> _format_rule(Rule(at="meta.state", words={"red": "pending"}))
+    "Rule(at='meta.state', words={'red': 'pending'})"
+    """
     keywords = [
         f"{name}={value!r}" for name, value in vars(rule).items() if value != getattr(Rule(), name)
     ]
@@ -124,6 +148,10 @@ def _format_rows(relation: Relation) -> str:
 
 
 def _format_table(relation: Relation, end: str) -> Iterator[str]:
+    """Yield the lines of code that declare a table, after a comment with proofs for its columns.
+
+    ``end`` is written after the last parenthesis.
+    """
     key = repr(relation.key[0]) if len(relation.key) == 1 else repr(relation.key)
     names_by_reason: dict[str, list[str]] = {}
     for column in relation.columns:
@@ -135,7 +163,8 @@ def _format_table(relation: Relation, end: str) -> Iterator[str]:
     proof = "; ".join(
         f"{', '.join(names)}: {reason}" for reason, names in names_by_reason.items() if reason
     )
-    yield from [f"    # {textwrap.shorten(proof, _WIDTH - 6, placeholder=' …')}"] if proof else ()
+    if proof:
+        yield f"    # {textwrap.shorten(proof, _WIDTH - 6, placeholder=' …')}"
     calls = (_format_column(column) for column in relation.columns)
     code = ", ".join(
         call.replace(" ", "\0") if len(call) < _MAX_UNBROKEN else call for call in calls
@@ -180,7 +209,7 @@ def _format_column(finding: ColumnFinding) -> str:
 
 
 def _format_value(parameter: str, value: Any) -> str:
-    """Return the Python code of a parameter's value."""
+    """Return the Python code of an argument, such as ``COUNT`` for the ``unit`` ``count``."""
     if parameter == "aggregate":
         return format_aggregation(value)
     constants = (name for name in _CONSTANTS if getattr(vocabulary, name) == value)
@@ -188,7 +217,7 @@ def _format_value(parameter: str, value: Any) -> str:
 
 
 def format_aggregation(rule: Aggregation) -> str:
-    """Return the Python code of an aggregation rule.
+    """Return the shortest Python code that creates an `Aggregation`.
 
     Examples
     --------
@@ -208,9 +237,18 @@ def format_aggregation(rule: Aggregation) -> str:
 
 
 def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
-    """Return Python code broken into lines of limited width."""
+    """Break Python code into lines of at most 120 characters; long texts are split.
+
+    Parameters
+    ----------
+    code : str
+        The code, in one line.
+    first_indent, other_indent : str
+        The spaces before the first line and before the others.
+    """
 
     def make_unbreakable(match: re.Match[str]) -> str:
+        """Replace the spaces in a text literal, so that it stays in one line."""
         text = match[0].replace(" ", "\0")
         if len(text) > _MAX_LITERAL + 2 and "\\" not in text and text[0] == "'":
             parts = _LITERAL_PIECE.findall(match[0][1:-1])
@@ -226,14 +264,19 @@ def _wrap_lines(code: str, first_indent: str, other_indent: str) -> list[str]:
 
 
 class Proposal:
-    """A drafted declaration; it prints as Python code, with the evidence in comments.
+    """The guessed tables of some JSON; it prints as Python code, with the reasons in comments.
 
     Attributes
     ----------
     section : Section
-        The declaration.
+        The tables, as `aatoolkit.normalize` takes them.
     code : str
-        The Python code of the declaration.
+        The Python code that creates ``section``.
+
+    Examples
+    --------
+    >>> vocabulary.propose({"items": [{"id": "a", "n": 1}]}, "things").section.names
+    ('things',)
     """
 
     def __init__(self, analysis: Analysis) -> None:

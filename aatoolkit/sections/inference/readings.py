@@ -1,4 +1,8 @@
-"""Find how to parse the values of a column, such as numbers, days or booleans in text."""
+"""Find how to parse the values of a column, such as numbers, days or booleans in text.
+
+>>> read_values(["1,204", "n/a", "17"], "hits").parse
+'number'
+"""
 
 from __future__ import annotations
 
@@ -31,27 +35,31 @@ _TIME_FORMATS: list[TimeFormat] = [
         Path(__file__).with_name("time_notations.txt")
     )
 ]
-"""Formats of dates and times: dtype, ``parse``, regular expression, whether the column must have
-the name of a time, and description.
+"""The notations of dates and times that are tried: dtype, ``parse``, regular expression, whether
+the column's name must announce a time, and a description.
 """
 
 
 @dataclass(frozen=True)
 class FieldReading:
-    """How the values of a column are parsed, and the resulting numbers.
+    """How to parse the values of a column, and the parsed numbers.
 
     Attributes
     ----------
-    dtype, parse, missing, year
-        As in `Column`.
+    dtype : str
+        The dtype of the column, such as ``Int64``.
+    parse, missing, year
+        The notation, the values that mean a missing value, and the path to the year; as in
+        `Column`.
     evidence : str
-        The reason for this reading.
+        The reason, for people, such as ``numbers in text, such as '1,204'``.
     percent, ordinal : bool
-        Whether the texts have a per cent sign, or are ranks such as ``#3``.
+        Whether the texts have a per cent sign, and whether they are ranks such as ``#3``.
     decimals : int
-        The maximum number of decimals.
+        The number of digits after the point, at most.
     numbers : array of float
-        The parsed numbers, NaN for rows without a number.
+        The parsed numbers, one for each row; NaN for rows without a number. Empty if the column
+        holds no numbers.
     """
 
     dtype: str
@@ -71,12 +79,23 @@ class FieldReading:
 
     @property
     def is_text(self) -> bool:
-        """Whether the column holds unparsed texts."""
+        """Whether the column holds texts that stay as they are."""
         return self.dtype == "string" and self.parse is None
 
 
 def read_values(values: Sequence[Any], name: str) -> FieldReading:
-    """Return how to parse the values of a column, judged by the values and the column's name.
+    """Find how to parse the values of a column, by the values and the column's name.
+
+    Parameters
+    ----------
+    values : sequence
+        The values as in the JSON, one for each row; `MISSING` where the field is absent.
+    name : str
+        The name of the column.
+
+    Returns
+    -------
+    FieldReading
 
     Examples
     --------
@@ -124,7 +143,10 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
 
 
 def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_values: Any) -> Any:
-    """Return an Arrow array of the parsed values; None if a value cannot be parsed."""
+    """Parse values in a notation; return an Arrow array, or None if a value does not fit.
+
+    The arguments ``dtype``, ``parse`` and ``missing_values`` are those of `Column`.
+    """
     parsed = read_as(values, Reading(dtype, parse, missing=missing_values))
     return None if parsed.invalid else parsed.array
 
@@ -135,6 +157,19 @@ def _parse_all(values: Sequence[Any], dtype: str, parse: str | None, missing_val
 def _read_numbers(
     values: Sequence[Any], present_numbers: list[Any], name: str, missing_words: tuple[str, ...]
 ) -> FieldReading:
+    """Find how to parse JSON numbers: as numbers, days, instants or booleans.
+
+    Parameters
+    ----------
+    values : sequence
+        The values, one for each row.
+    present_numbers : list
+        The numbers among them.
+    name : str
+        The name of the column.
+    missing_words : tuple of str
+        The texts among the values, which mean missing values.
+    """
     distinct_numbers = {*present_numbers}
     if distinct_numbers <= {0, 1} and is_flag_name(name):
         return FieldReading("boolean", "boolean", evidence="0 and 1 under the name of a flag")
@@ -157,7 +192,7 @@ def _read_numbers(
 
 
 def _read_times(numbers: set[Any], name: str) -> FieldReading | None:
-    """Return how to parse whole numbers that are days or instants; None for other numbers."""
+    """Find how to parse whole numbers that are days or instants; return None for other numbers."""
     has_time_name = is_time_name(name)
     is_whole = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
@@ -179,7 +214,19 @@ def _read_times(numbers: set[Any], name: str) -> FieldReading | None:
 def _read_in_format(
     values: Sequence[Any], texts: list[str], time_format: TimeFormat, missing_words: tuple[str, ...]
 ) -> FieldReading | None:
-    """Return how to parse values as days or instants in a format; None if they do not fit."""
+    """Try to parse values as days or instants in one notation; return None if they do not fit.
+
+    Parameters
+    ----------
+    values : sequence
+        The values, one for each row.
+    texts : list of str
+        The values that are not missing, as text.
+    time_format : tuple
+        The notation, one of `_TIME_FORMATS`.
+    missing_words : tuple of str
+        The texts that mean missing values.
+    """
     dtype, parse, pattern, _, evidence = time_format
     is_matching = all(re.fullmatch(pattern, text, re.S) for text in texts)
     if not is_matching or _parse_all(values, dtype, parse, missing_words) is None:
@@ -188,12 +235,20 @@ def _read_in_format(
 
 
 def _count_decimals(value: Any) -> int:
+    """Return how many digits a number has after the point.
+
+    Examples
+    --------
+    >>> _count_decimals(0.25), _count_decimals(3.0), _count_decimals(3)
+    (2, 0, 0)
+    """
     text = repr(value)
     is_whole = type(value) is int or "e" in text or text.endswith(".0")
     return 0 if is_whole else len(text.partition(".")[2])
 
 
 def _to_floats(array: Any) -> Numbers:
+    """Convert an Arrow array of numbers to a NumPy array of floats, with NaN for null."""
     return np.asarray(array.to_numpy(zero_copy_only=False), np.float64)
 
 
@@ -203,6 +258,19 @@ def _to_floats(array: Any) -> Numbers:
 def _read_texts(
     values: Sequence[Any], texts: list[str], name: str, missing_words: tuple[str, ...]
 ) -> FieldReading:
+    """Find how to parse texts: as days, instants, booleans, numbers, money, or not at all.
+
+    Parameters
+    ----------
+    values : sequence
+        The values, one for each row.
+    texts : list of str
+        The texts among them that do not mean a missing value.
+    name : str
+        The name of the column.
+    missing_words : tuple of str
+        The texts that mean missing values.
+    """
     missing_values = tuple(word for word in missing_words if word == "")
     text_reading = FieldReading("string", None, missing_values, f"text, {len(texts)} different")
     if any(len(text) > LONGEST for text in texts):
@@ -251,7 +319,10 @@ def _read_texts(
 
 
 def _find_possible_parses(texts: list[str], name: str) -> list[str]:
-    """Return the notations (`Column.parse`) that texts may have; empty if they are ambiguous."""
+    """Return the notations of numbers to try on texts; none if ``1.204`` may be either of two.
+
+    The notations are values of `Column.parse`, such as ``number`` and ``decimal comma``.
+    """
     name_meaning = meaning_of(name)
     has_small_numbers = name_meaning.kind in _SMALL_KINDS or name_meaning.mean
     parses = ["number", "decimal comma", "duration"]
@@ -273,7 +344,19 @@ def _find_possible_parses(texts: list[str], name: str) -> list[str]:
 def _read_numbers_in_text(
     values: Sequence[Any], texts: list[str], parse: str, missing_words: tuple[str, ...]
 ) -> FieldReading | None:
-    """Return how to parse texts as numbers; None if a text is not a number."""
+    """Try to parse texts as numbers in a notation; return None if one of them is no number.
+
+    Parameters
+    ----------
+    values : sequence
+        The values, one for each row.
+    texts : list of str
+        The texts among them that do not mean a missing value.
+    parse : str
+        The notation, such as ``decimal comma``.
+    missing_words : tuple of str
+        The texts that mean missing values.
+    """
     decimal_mark = {"number": "[.]", "decimal comma": ","}.get(parse, "[.,]")
     matches = filter(None, (re.search(rf"{decimal_mark}(\d+)\s?\D*$", text) for text in texts))
     decimals = max((len(match[1]) for match in matches), default=0)
@@ -297,7 +380,21 @@ def _read_numbers_in_text(
 def read_as_month_days(
     values: Iterable[Any], reading: FieldReading, year_path: str
 ) -> FieldReading:
-    """Return how to parse days without a year, such as ``Nov 3``; other readings are unchanged.
+    """Parse a column as days without a year, such as ``Nov 3``, if all its texts are such days.
+
+    Parameters
+    ----------
+    values : iterable
+        The values, one for each row.
+    reading : FieldReading
+        How to parse them otherwise.
+    year_path : str
+        The path to the year in the response, such as ``$.window.end``.
+
+    Returns
+    -------
+    FieldReading
+        How to parse the days, or ``reading``.
 
     Examples
     --------

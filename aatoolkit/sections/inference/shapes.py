@@ -1,4 +1,4 @@
-"""Make the tables of a section, one per list or map, and name them by the service's fields."""
+"""Make a table of each list or object of rows in JSON, and name it after the service's fields."""
 
 from __future__ import annotations
 
@@ -23,7 +23,20 @@ from aatoolkit.sections.inference.words import Vocabulary, singular
 def find_relations(
     documents: Sequence[Any], section: str, vocabulary: Vocabulary
 ) -> list[Relation]:
-    """Return all tables in the responses of a section, enclosing tables before nested ones.
+    """Find all tables in the responses of a section; nested tables come after those around them.
+
+    Parameters
+    ----------
+    documents : sequence
+        The decoded JSON of the responses.
+    section : str
+        The name of the section, which begins the names of the tables.
+    vocabulary : Vocabulary
+        The known engines, topics and so on.
+
+    Returns
+    -------
+    list of Relation
 
     Examples
     --------
@@ -65,7 +78,17 @@ def find_relations(
 def _create_relation(
     row_set: RowSet, relations: dict[RowSet, Relation], vocabulary: Vocabulary
 ) -> Relation:
-    """Create the table for some rows; its first columns hold the keys of the maps around them."""
+    """Create a table for some rows; its first columns hold the keys of the objects around them.
+
+    Parameters
+    ----------
+    row_set : RowSet
+        The rows.
+    relations : dict of RowSet to Relation
+        The tables that exist already, by their rows.
+    vocabulary : Vocabulary
+        The known engines, topics and so on.
+    """
     label_columns: list[ColumnFinding] = []
     for ancestor in reversed([*row_set.with_ancestors()]):
         if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
@@ -100,7 +123,7 @@ def _create_relation(
 
 
 def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
-    """Return a name for the column with the keys of a map, such as ``engine`` for ``byEngine``."""
+    """Return a name for the keys of an object, such as ``engine`` for those of ``byEngine``."""
     word = next(
         (snake(step.name) for step in reversed(row_set.steps) if isinstance(step, Field)), ""
     )
@@ -116,6 +139,7 @@ def _name_key_column(row_set: RowSet, vocabulary: Vocabulary) -> str:
 
 
 def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabulary) -> None:
+    """Add a column to a table: find its name, and the path from the row to its values."""
     row_set, steps = raw_column.row_set, raw_column.steps
     row_depth, container_depth = len(row_set.steps), len(row_set.holder)
     is_own = steps[:row_depth] == row_set.steps
@@ -150,7 +174,10 @@ def _add_column(relation: Relation, raw_column: RawColumn, vocabulary: Vocabular
 
 
 def _declare_header(relation: Relation, row_set: RowSet, raw_columns: list[RawColumn]) -> None:
-    """Declare the list that names the columns of rows that are lists, if there is a single list."""
+    """Declare where the names of columns are, if the rows are lists and another list has the names.
+
+    Such as in ``{"columns": ["host", "n"], "rows": [["a.example", 3]]}``.
+    """
     steps_in_row = [raw_column.steps[len(row_set.steps) :] for raw_column in raw_columns]
     are_own_values = all(
         raw_column.steps[: len(row_set.steps)] == row_set.steps for raw_column in raw_columns
@@ -175,6 +202,7 @@ def _declare_header(relation: Relation, row_set: RowSet, raw_columns: list[RawCo
 
 
 def _word_of_step(step: Step) -> str:
+    """Return a part of a path as a word for names: a field's name, or a position from 2 up."""
     match step:
         case Field(name) | Named(_, name):
             return snake(name)
@@ -184,7 +212,7 @@ def _word_of_step(step: Step) -> str:
 
 
 def _name_nameless_columns(relation: Relation) -> None:
-    """Name the columns of rows that have no fields, such as ``points`` and ``points_2``."""
+    """Name the columns of rows without fields after their list, as ``points`` and ``points_2``."""
     bland_words = words_of("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
     list_name = next(
@@ -197,7 +225,17 @@ def _name_nameless_columns(relation: Relation) -> None:
 
 
 def _name_table(relation: Relation, section: str, used_names: set[str]) -> str:
-    """Return an unused name for a table, such as ``crawl_hosts``: the section, and a field."""
+    """Return a name for a table: the section and a field, as in ``crawl_hosts``.
+
+    Parameters
+    ----------
+    relation : Relation
+        The table.
+    section : str
+        The name of the section.
+    used_names : set of str
+        The names that other tables have.
+    """
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
     specific_words = [word for word in words if word not in words_of("shell") and word != section]
     name = "_".join([section, *specific_words[-1:]]) if relation.steps else f"{section}_facts"

@@ -1,4 +1,4 @@
-"""Find the units and aggregation rules of columns, by their names, ranges and evidence."""
+"""Guess the units of columns and how to aggregate them, by their names and numbers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ _UNITS_BY_NAME = [
 
 
 def set_units(relations: list[Relation]) -> None:
-    """Set the unit of each numeric column, and the factor that converts to this unit."""
+    """Set the unit of each column of numbers, and the factor that converts to this unit.
+
+    For cents, for example, the unit is ``currency`` and the factor 0.01.
+    """
     measures_by_table = [
         [column for column in relation.columns if column.is_measure] for relation in relations
     ]
@@ -73,7 +76,15 @@ def set_units(relations: list[Relation]) -> None:
 
 
 def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
-    """Return the unit of a numeric column, and the factor that converts to this unit."""
+    """Return the unit of a column of numbers, and the factor that converts to this unit.
+
+    Returns
+    -------
+    Finding
+        The unit, such as ``count``, how sure it is, and why.
+    float
+        The factor: 0.01 for per cent and cents, else mostly 1.
+    """
     number_format, evidence, name_meaning = column.reading, column.facts, column.meaning
     numbers = column.numbers[~np.isnan(column.numbers)]
     if number_format.parse in ("money", "duration"):
@@ -123,7 +134,11 @@ def _find_unit(column: ColumnFinding) -> tuple[Finding[str], float]:
 
 
 def _set_likely_counts(columns: list[ColumnFinding]) -> None:
-    """Set the unit ``count`` of the columns whose whole numbers are likely counts."""
+    """Set the unit ``count`` of columns without a unit whose whole numbers are likely counts.
+
+    A number is likely a count if it adds up, and if it is part of a ratio or about as large as
+    another count.
+    """
     # Whole numbers that add up may still be cents, bytes or milliseconds.
     fraction_part_names = {
         operand.name
@@ -148,7 +163,7 @@ def _set_likely_counts(columns: list[ColumnFinding]) -> None:
 
 
 def _find_similar_count(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
-    """Return the name of a count column with numbers of similar size, or ""."""
+    """Return the name of another column of counts with numbers of similar size; "" if none."""
     for other in columns:
         is_positive = (column.numbers > 0) & (other.numbers > 0)
         if other is not column and other.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
@@ -167,7 +182,7 @@ _WEIGHTED_KINDS = ("share", "position", "score", "milliseconds", "seconds")
 
 
 def set_rule(column: ColumnFinding) -> None:
-    """Set the rule by which a column is aggregated, unless there already is one."""
+    """Set how to aggregate a column, such as by a sum, unless it is set already."""
     words = {*tokens(column.name)}
     if column.is_key or column.is_label or column.rule.value is not None:
         return
@@ -180,7 +195,15 @@ def set_rule(column: ColumnFinding) -> None:
 
 
 def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
-    """Return the aggregation rule of a numeric column; ``words`` are the words of its name."""
+    """Return how to aggregate a column of numbers.
+
+    Parameters
+    ----------
+    column : ColumnFinding
+        The column.
+    words : set of str
+        The words in its name, such as ``{"mention", "rate"}``.
+    """
     name_meaning, evidence = column.meaning, column.facts
     kind = "share" if evidence.siblings else name_meaning.kind
     test_note = f"over engine on {evidence.tested_rows} rows"
@@ -221,7 +244,7 @@ def _find_rule_of_number(column: ColumnFinding, words: set[str]) -> RuleFinding:
 
 
 def _find_across(column: ColumnFinding) -> tuple[str, ...]:
-    """Return the key columns over which a column is proved to add up; empty for all."""
+    """Return the names of the columns that a column may be summed over; empty for all."""
     key, engines = (
         column.relation.key,
         {"engine"} if column.facts.engine_outcome == "adds" else set(),
@@ -234,7 +257,7 @@ def _find_across(column: ColumnFinding) -> tuple[str, ...]:
 
 
 def _find_currency_column(column: ColumnFinding) -> str | None:
-    """Return the name of the column with the currency of the amounts in ``column``, or None."""
+    """Return the name of the column that holds the currency of some amounts; None if none."""
     if column.unit.value != "currency":
         return None
     object_source = column.source.rpartition(".")[0]
@@ -249,7 +272,17 @@ def _find_currency_column(column: ColumnFinding) -> str | None:
 
 
 def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> RuleFinding:
-    """Return the rule for a rate or mean: a ratio of columns or a weighted mean."""
+    """Return how to aggregate a rate or a mean: as a ratio of two columns, or weighted.
+
+    Parameters
+    ----------
+    column : ColumnFinding
+        The column with the rates or means.
+    is_share : bool
+        Whether its name announces a share, such as ``mention_rate``.
+    words : set of str
+        The words in its name.
+    """
     evidence = column.facts
     if evidence.ratios:
         denominators = {candidate.operand_names[1] for candidate in evidence.ratios}
@@ -279,7 +312,15 @@ def _find_weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) 
 
 
 def _find_ratio_rule(column: ColumnFinding, denominators: set[str]) -> RuleFinding:
-    """Return the rule for a column that equals a ratio of two columns."""
+    """Return how to aggregate a column that equals a ratio of two columns.
+
+    Parameters
+    ----------
+    column : ColumnFinding
+        The column with the ratios.
+    denominators : set of str
+        The names of the counts that may be the denominator.
+    """
     ratios = column.facts.ratios
     # Ratios were tested before scaling, so the scales must not change them.
     scales = {other.name: other.scale for other in column.relation.columns}
@@ -316,7 +357,10 @@ def _find_ratio_rule(column: ColumnFinding, denominators: set[str]) -> RuleFindi
 
 
 def _find_possible_denominators(column: ColumnFinding, *name_sets: set[str]) -> set[str]:
-    """Return the names of the counts that may be the denominator or weight of a column."""
+    """Return the names of the counts that may be the denominator or the weight of a column.
+
+    Each set in ``name_sets`` limits the names further.
+    """
     candidate_sets = [
         *name_sets,
         *filter(None, ({*column.facts.denominators}, {*column.facts.weights})),

@@ -1,4 +1,8 @@
-"""Judge by a name what its values are, and whether the keys of an object are data."""
+"""Guess from the name of a field what its values are, and whether the keys of an object are data.
+
+>>> meaning_of("citationCount").kind, Vocabulary({}).find_dimension(["2026-11-01", "2026-11-02"])
+('count', 'date')
+"""
 
 from __future__ import annotations
 
@@ -27,18 +31,18 @@ FACTORS = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """What kind of values a name announces.
+    """The kind of values that a name announces, as ``citationCount`` announces counts.
 
     Attributes
     ----------
     kind : str
-        Such as ``count``, ``share``, ``rank``, ``money`` or ``time``; empty if unknown.
+        The kind, such as ``count``, ``share``, ``rank``, ``money`` or ``time``; empty if unknown.
     mean, percent, points, places : bool
         Whether a word in the name means an average, per cent, percentage points or ranks.
     factor : float
-        The factor of the unit in the name: 0.01 for cents, else mostly 1.
+        The factor of the unit in the name: 0.01 for cents, 1 for most names.
     has_counted_noun : bool
-        Whether the name has a noun for countable items, such as ``citations``.
+        Whether the name has a noun for things that are counted, such as ``citations``.
     """
 
     kind: str = ""
@@ -51,7 +55,7 @@ class Meaning:
 
 
 def tokens(name: str) -> list[str]:
-    """Return the words of a name in lower case, with common short forms spelt out.
+    """Split a name into words in lower case, with common short forms spelt out.
 
     Examples
     --------
@@ -64,7 +68,7 @@ def tokens(name: str) -> list[str]:
 
 @lru_cache(4096)
 def meaning_of(name: str) -> Meaning:
-    """Return what kind of values a name announces, judged by the words in the name.
+    """Guess from the words in a name what kind of values it has.
 
     Examples
     --------
@@ -84,9 +88,11 @@ def meaning_of(name: str) -> Meaning:
     last_word = words[-1]
 
     def has_word_for(*concepts: str) -> bool:
+        """Return whether a word in the name stands for a concept, such as ``mean``."""
         return not words_of(*concepts).isdisjoint(word_set)
 
     def ends_with_word_for(*concepts: str) -> bool:
+        """Return whether the last word in the name stands for a concept."""
         return last_word in words_of(*concepts)
 
     is_mean = has_word_for("mean")
@@ -157,7 +163,19 @@ def meaning_of(name: str) -> Meaning:
 
 
 def qualify_generic_name(name: str, path: str) -> str:
-    """Return a field's name, with the parent's name before a generic name such as ``value``.
+    """Put the name of the object around a field before a name that says little, such as ``value``.
+
+    Parameters
+    ----------
+    name : str
+        The name of the field.
+    path : str
+        Its path, such as ``trend.visibility.value``.
+
+    Returns
+    -------
+    str
+        The longer name; other names stay as they are.
 
     Examples
     --------
@@ -226,24 +244,32 @@ def is_id_name(name: str) -> bool:
 
 
 def is_serial_number(words: list[str]) -> bool:
-    """Return whether the words in a name announce a serial number, as in ``insight_no``."""
+    """Return whether the words in a name announce a serial number.
+
+    Examples
+    --------
+    >>> is_serial_number(tokens("insight_no")), is_serial_number(tokens("number_of_hits"))
+    (True, False)
+    """
     is_number = words[-1] == "number" and len(words) > 1 and "of" not in words
     return is_number and words[-2] not in words_of("count") and words[-2] == singular(words[-2])
 
 
 def _is_counted(word: str) -> bool:
+    """Return whether a word is a noun for things that are counted, such as ``citations``."""
     is_plural = word.endswith("s") and singular(word) in words_of("counted")
     return is_plural or word in words_of("counted_other")
 
 
 def _is_time(words: list[str]) -> bool:
+    """Return whether the words in a name announce a date or time, such as ``last seen``."""
     edges = {*words[:1], *words[-1:]}
     is_edge = not edges.isdisjoint({"first", "last"}) and not edges.isdisjoint(words_of("time"))
     return is_edge or not words_of("time_end").isdisjoint(words[-1:])
 
 
 def singular(word: str) -> str:
-    """Return the singular of a noun, judged by its ending.
+    """Return the singular of an English noun, guessed from its ending.
 
     Examples
     --------
@@ -258,12 +284,12 @@ def singular(word: str) -> str:
 
 
 class Vocabulary:
-    """The known values of each dimension, such as the ids of a project's engines.
+    """The known engines, topics, categories and brands, to recognise them in other JSON.
 
     Parameters
     ----------
     values_by_dimension : mapping of str to iterable of str
-        The values of each dimension, such as the ids of engines.
+        Maps ``engine``, ``topic`` and so on to the known ids and names.
     field_by_text : mapping of str to str
         Maps each text in the responses to the name of its field.
 
@@ -293,26 +319,34 @@ class Vocabulary:
 
     @classmethod
     def from_responses(cls, options: Any, responses: Iterable[Any]) -> Vocabulary:
-        """Create a vocabulary from the scope options and the texts of responses."""
+        """Collect the known values from JSON.
+
+        Parameters
+        ----------
+        options : object
+            The JSON in which the service lists the values that one can filter by.
+        responses : iterable
+            The JSON of other responses, for the names of the fields with each text.
+
+        Examples
+        --------
+        >>> options = {"models": [{"key": "otter"}, {"key": "heron"}]}
+        >>> Vocabulary.from_responses(options, []).find_dimension(["heron", "otter"])
+        'engine'
+        """
         values_by_dimension: dict[str, set[str]] = defaultdict(set)
         for name, value in iter_named_values(options):
-            dimension = next(
-                (
-                    dimension
-                    for dimension, stems in STEMS.items()
-                    if any(stem in name for stem in stems)
-                ),
-                None,
-            )
-            if dimension is not None:
-                values_by_dimension[dimension].update(_find_labels(value))
-        return cls(
-            values_by_dimension,
-            dict(iter_texts([*responses])),
-        )
+            for dimension, stems in STEMS.items():
+                if any(stem in name for stem in stems):
+                    values_by_dimension[dimension].update(_find_labels(value))
+                    break
+        return cls(values_by_dimension, dict(iter_texts([*responses])))
 
     def find_dimension(self, keys: Iterable[str]) -> str | None:
-        """Return the dimension of an object's keys, such as ``engine`` or ``date``, or None."""
+        """Return what the keys of an object are, such as ``engine`` or ``date``; None if unknown.
+
+        Most of the keys must be known values, or have the form of a date, a URL and so on.
+        """
         unique_keys = list(dict.fromkeys(keys))
         if not unique_keys:
             return None
@@ -326,14 +360,26 @@ class Vocabulary:
 
 
 def iter_named_values(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the name (in snake_case) and value of each field in scope options, also nested ones."""
+    """Yield the name, in snake_case, and the value of each field of JSON, also of nested fields.
+
+    Examples
+    --------
+    >>> [name for name, _ in iter_named_values({"choices": {"modelList": []}})]
+    ['choices', 'model_list']
+    """
     for name, value in options.items() if isinstance(options, dict) and depth < 4 else ():
         yield snake(name), value
         yield from iter_named_values(value, depth + 1)
 
 
 def _find_labels(value: Any) -> set[str]:
-    """Return the ids and names of the items of a list or map in the scope options."""
+    """Return the ids and names in a list of items, or the keys of an object of items.
+
+    Examples
+    --------
+    >>> sorted(_find_labels([{"id": "a", "label": "Atlas"}, {"id": "b", "label": "Boreal"}]))
+    ['Atlas', 'Boreal', 'a', 'b']
+    """
     if isinstance(value, dict):
         if value and all(isinstance(item, dict) for item in value.values()):
             return {key for key in value if len(key) <= _MAX_LENGTH}
@@ -355,7 +401,13 @@ def _find_labels(value: Any) -> set[str]:
 
 
 def iter_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each short text in a JSON value with the name of its field."""
+    """Yield each short text in a JSON value, with the name of its field.
+
+    Examples
+    --------
+    >>> [*iter_texts({"rows": [{"host": "a.example"}]})]
+    [('a.example', 'host')]
+    """
     if type(value) is str and len(value) <= _MAX_LENGTH:
         yield value, name
     elif isinstance(value, dict):
