@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -126,6 +126,24 @@ def filled_times(moments: pd.Series) -> pd.DatetimeIndex:
     return full if times.isin(full).all() and len(full) < 2 * len(times) else times
 
 
+_Result = TypeVar("_Result")
+
+
+def per_column(
+    function: Callable[[PlotData, str], _Result],
+) -> Callable[[PlotData, str], _Result]:
+    """Return a function of a `PlotData` and a column, computed once for each column."""
+
+    @wraps(function)
+    def computed(data: PlotData, name: str) -> _Result:
+        results = data.results.setdefault(function.__name__, {})
+        if name not in results:
+            results[name] = function(data, name)
+        return results[name]
+
+    return computed
+
+
 @dataclass(frozen=True, eq=False)
 class PlotData:
     """A frame prepared for plotting, with its metadata and its API responses.
@@ -147,9 +165,19 @@ class PlotData:
     # --- columns
 
     @cached_property
+    def results(self) -> dict[str, dict[str, Any]]:
+        """What functions `per_column` have returned, by their names and by column."""
+        return {}
+
+    @cached_property
+    def series(self) -> dict[str, pd.Series]:
+        """The columns without attrs, which pandas copies in each step."""
+        return {str(name): values for name, values in pd.DataFrame(self.frame).items()}
+
+    @cached_property
     def kinds(self) -> dict[str, str]:
         """The kind of each column: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
-        return {str(name): _kind_of(values) for name, values in pd.DataFrame(self.frame).items()}
+        return {name: _kind_of(values) for name, values in self.series.items()}
 
     def of_kind(self, kind: str) -> list[str]:
         """Return the names of the columns of a kind, such as ``number``, in their order."""
@@ -211,7 +239,7 @@ class PlotData:
 
     def varies(self, name: str) -> bool:
         """Return whether a column has several distinct values."""
-        return int(self.frame[name].nunique(dropna=False)) > 1
+        return int(self.series[name].nunique(dropna=False)) > 1
 
     @property
     def time_keys(self) -> list[str]:
@@ -334,35 +362,34 @@ class PlotData:
 
     # --- cells
 
+    @per_column
     def cells(self, name: str) -> Cells:
         """Return the availability of each cell of a column."""
-        if name not in self._cells:
-            self._cells[name] = cells_of(self.frame, name, self.metadata)
-        return self._cells[name]
+        return cells_of(self.frame, name, self.metadata)
 
-    @cached_property
-    def _cells(self) -> dict[str, Cells]:
-        return {}
-
+    @per_column
     def values(self, name: str) -> Numbers:
         """Return the numbers of a column; a number that was not measured is NaN, never 0."""
-        values = as_floats(self.frame[name])
+        values = as_floats(self.series[name])
         return np.where(self.cells(name).has_number & np.isfinite(values), values, np.nan)
 
     def is_count(self, name: str) -> bool:
         """Return whether all numbers of a column are integers, and neither rates nor scores."""
         return not np.nansum(self.values(name) % 1) and self.unit(name) not in (FRACTION, SCORE)
 
-    def texts(self, name: str) -> list[str]:
+    @per_column
+    def texts(self, name: str) -> Texts:
         """Return a column as a list of texts, with ``(none)`` for missing values."""
-        values = self.frame[name]
+        values = self.series[name]
         if self.kinds[name] == "time":
             values = self.moments(name)
             is_day = bool((values.dropna() == values.dropna().dt.normalize()).all())
             values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
-        return [*values.astype(object).where(values.notna(), BLANK).map(str)]
+        return [BLANK if lacks else str(value)
+                for value, lacks in zip(values.astype(object), values.isna(), strict=True)]  # fmt: skip
 
-    def labels(self, name: str) -> list[str]:
+    @per_column
+    def labels(self, name: str) -> Texts:
         """Return a column as readable texts: codes as words, titles in place of identifiers."""
         texts = self.texts(name)
         is_id = name.endswith(_ID) or name == "value"
@@ -373,7 +400,7 @@ class PlotData:
             return [humanize(text.lower() if text.isupper() else text).replace(" ids", "s")
                     if has_codes or _LEVEL.fullmatch(text) else text for text in texts]  # fmt: skip
         titles: dict[str, str] = {}
-        for _, facts in _facts_by_host(self) if is_id else ():
+        for _, facts in self.facts_by_host if is_id else ():
             for by_id in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
                 titles = by_id | titles
             if titles.keys() >= {*texts}:
@@ -400,7 +427,7 @@ class PlotData:
 
     def moments(self, name: str) -> pd.Series:
         """Return a column as times in UTC, without a time zone."""
-        return naive_times(self.frame[name])
+        return naive_times(self.series[name])
 
     def time_noun(self, name: str) -> str:
         """Return the noun for the step between times, such as ``day``, or ``time`` if unknown."""
@@ -458,8 +485,26 @@ class PlotData:
 
     def daily_values(self, name: str) -> Numbers:
         """Return the daily values of a metric, from any table of the response; empty if none."""
-        candidates = (facts.daily_values.get(name) for _, facts in _facts_by_host(self))
+        candidates = (facts.daily_values.get(name) for _, facts in self.facts_by_host)
         return next((values for values in candidates if values is not None), np.empty(0))
+
+    @cached_property
+    def facts_by_host(self) -> list[tuple[str, ResponseFacts]]:
+        """Pairs of host and `ResponseFacts`: of the frame (host ""), then of each response."""
+        facts = ResponseFacts()
+        facts.add_table(self.frame)
+        neighbours = (
+            neighbour
+            for response in self.responses
+            for neighbour in getattr(response, "beside", ())
+        )
+        return [
+            ("", ResponseFacts(titles=facts.titles)),
+            *(
+                (response.source.host or "", _facts_of(response))
+                for response in dict.fromkeys((*self.responses, *neighbours))
+            ),
+        ]
 
     @cached_property
     def window(self) -> tuple[str, str]:
@@ -469,7 +514,7 @@ class PlotData:
         dated += [_facts_of(response).window for response in self.responses]
         if not any(all(days) for days in dated):
             # Other sections of the host may say what the window is.
-            beside = [facts.window for _, facts in _facts_by_host(self)]
+            beside = [facts.window for _, facts in self.facts_by_host]
             dated += filter(all, beside)
         start = max((first for first, _ in dated), default="")
         end = min((last for _, last in dated if last), default="")
@@ -496,7 +541,7 @@ class PlotData:
         if owner_column in self.kinds and name in ("brand", "advertiser"):
             return is_own
         hosts = self.frame["host"].astype("string") if "host" in self.kinds else None
-        for host, facts in _facts_by_host(self):
+        for host, facts in self.facts_by_host:
             # An own brand of one host is a competitor of another.
             of_host = no_row | True if hosts is None or not host else (hosts == host).to_numpy(bool)
             for name in facts.own.keys() & self.kinds.keys():
@@ -650,18 +695,6 @@ def _are_own(values: pd.Series) -> Mask:
 
 
 _FACTS: WeakKeyDictionary[HeldResponse, ResponseFacts] = WeakKeyDictionary()
-
-
-def _facts_by_host(data: PlotData) -> Iterator[tuple[str, ResponseFacts]]:
-    """Yield pairs of host and `ResponseFacts`: of the frame (host ""), then of each response."""
-    facts = ResponseFacts()
-    facts.add_table(data.frame)
-    yield "", ResponseFacts(titles=facts.titles)
-    neighbours = (
-        neighbour for response in data.responses for neighbour in getattr(response, "beside", ())
-    )
-    for response in dict.fromkeys((*data.responses, *neighbours)):
-        yield response.source.host or "", _facts_of(response)
 
 
 def _facts_of(response: HeldResponse) -> ResponseFacts:

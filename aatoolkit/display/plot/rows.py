@@ -467,7 +467,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
 
 def _levels(data: PlotData, name: str) -> list[str]:
     """Return a column's values in words, with "not measured" or "no value given" if missing."""
-    texts = data.labels(name)
+    texts = [*data.labels(name)]
     if data.kinds[name] == "flag":
         noun = humanize(name.removeprefix("is_"))
         flags = {"true": noun, "false": f"not {noun}"}

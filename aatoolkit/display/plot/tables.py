@@ -22,6 +22,7 @@ from aatoolkit.display.plot.data import (
     Options,
     PlotData,
     missing_reasons,
+    per_column,
     shares_of_range,
     whiskers,
 )
@@ -332,7 +333,8 @@ def empty(data: PlotData, options: Options) -> Spec:
     )
 
 
-def cell_texts(data: PlotData, name: str) -> list[str]:
+@per_column
+def cell_texts(data: PlotData, name: str) -> Texts:
     """Return the values of a column as a list of short texts."""
     if data.kinds[name] == "number":
         return [number(n, u) for n, u in zip(data.values(name), data.units(name), strict=True)]
@@ -341,7 +343,7 @@ def cell_texts(data: PlotData, name: str) -> list[str]:
         texts = [{"True": "yes", "False": "no"}.get(text, text) for text in texts]
     elif data.kinds[name] == "list":
         texts = [", ".join(map(str, value)) if np.iterable(value) and not isinstance(value, str)
-                 else str(value) for value in data.frame[name]]  # fmt: skip
+                 else str(value) for value in data.series[name]]  # fmt: skip
     return texts
 
 

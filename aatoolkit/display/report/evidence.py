@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import pandas as pd
 
-from aatoolkit.display.plot.data import PlotData
-from aatoolkit.display.plot.style import column_title
+from aatoolkit.display.plot.data import PlotData, per_column
+from aatoolkit.display.plot.style import Texts, column_title
 from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.html import attribute, escape, fold
 from aatoolkit.display.report.words import plain_words
@@ -53,8 +52,8 @@ class TableEvidence:
         return f"e{self.number}-{row}-{[*numbers].index(column)}" if column in numbers else ""
 
 
-@lru_cache(maxsize=8)
-def readable_texts(data: PlotData, name: str) -> list[str]:
+@per_column
+def readable_texts(data: PlotData, name: str) -> Texts:
     """Return the values of a column as texts; underscores in identifiers become spaces."""
     texts = cell_texts(data, name)
     return [text.replace("_", " ") for text in texts] if name.endswith("_id") else texts

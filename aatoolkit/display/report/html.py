@@ -86,7 +86,7 @@ def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) ->
     ``data`` has all rows, ``evidence`` the rows to show.
     """
     shown, title = evidence.data, evidence.title
-    shown_columns = _columns_to_show(data, columns)
+    shown_columns = _columns_to_show(data, shown, columns)
     labels = [f"row {at}" for at in range(1, len(shown) + 1)]
     has_labels = data.kinds[shown_columns[0]] in ("word", "time")
     if has_labels:
@@ -107,18 +107,18 @@ def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) ->
     return grid(caption, title, header_cells, rows)
 
 
-def _columns_to_show(data: PlotData, columns: Sequence[str]) -> list[str]:
+def _columns_to_show(data: PlotData, rows: PlotData, columns: Sequence[str]) -> list[str]:
     """Return the names of the columns to show: the column that labels rows, then the others."""
     label, shown = data.label_column, [name for name in columns if name in data.kinds]
     if 2 * len(shown) <= len(columns):
         ranked = dict.fromkeys([*data.keys, *data.measures[:_MANY], *data.kinds])
-        shown = [name for name in ranked if name != "_row" and not data.is_bare_key(name)][:_MOST]
+        shown = [name for name in ranked if name != "_row" and not rows.is_bare_key(name)][:_MOST]
         shown.sort(key=[*data.kinds].index)
     if label is None:
         return shown
     # The name of a row is not repeated.
-    names = cell_texts(data, label)
-    return [label, *(n for n in shown if n != label and cell_texts(data, n) != names)]
+    names = cell_texts(rows, label)
+    return [label, *(n for n in shown if n != label and cell_texts(rows, n) != names)]
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
