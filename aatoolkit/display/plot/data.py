@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from itertools import pairwise, product
@@ -136,10 +136,10 @@ def per_column(
 
     @wraps(function)
     def computed(data: PlotData, name: str) -> _Result:
-        results = data.results.setdefault(function.__name__, {})
+        results = vars(data).setdefault(f"_{function.__name__}", {})
         if name not in results:
             results[name] = function(data, name)
-        return results[name]
+        return results[name]  # type: ignore[no-any-return]
 
     return computed
 
@@ -163,11 +163,6 @@ class PlotData:
         return len(self.frame)
 
     # --- columns
-
-    @cached_property
-    def results(self) -> dict[str, dict[str, Any]]:
-        """What functions `per_column` have returned, by their names and by column."""
-        return {}
 
     @cached_property
     def series(self) -> dict[str, pd.Series]:
@@ -345,6 +340,10 @@ class PlotData:
         candidates = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]
         return next((size for size in candidates if size in self.kinds and size != name), None)
 
+    def rate_sample(self, name: str) -> str | None:
+        """Return the name of the column with the sample sizes of a rate, or None."""
+        return self.sample_column(name) if self.unit(name) == FRACTION else None
+
     def stands_out(self, name: str, best: Mask, ends: Bounds) -> bool:
         """Return whether the best numbers exceed all others by more than chance.
 
@@ -385,15 +384,15 @@ class PlotData:
             values = self.moments(name)
             is_day = bool((values.dropna() == values.dropna().dt.normalize()).all())
             values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
-        return [BLANK if lacks else str(value)
-                for value, lacks in zip(values.astype(object), values.isna(), strict=True)]  # fmt: skip
+        return [*values.astype(object).where(values.notna(), BLANK).map(str)]
 
     @per_column
     def labels(self, name: str) -> Texts:
         """Return a column as readable texts: codes as words, titles in place of identifiers."""
         texts = self.texts(name)
         is_id = name.endswith(_ID) or name == "value"
-        is_code = any("_" in text for text in texts) and all(map(_CODE.fullmatch, texts))
+        is_code = any("_" in text or text[5:].isupper() for text in texts)
+        is_code = is_code and all(map(_CODE.fullmatch, texts))
         has_codes = name == "metric" or self.has_states(name) or (is_code and not is_id)
         if has_codes or self.is_category(name):
             # Values with other capitals, such as US or eBay, are names.
@@ -403,8 +402,6 @@ class PlotData:
         for _, facts in self.facts_by_host if is_id else ():
             for by_id in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
                 titles = by_id | titles
-            if titles.keys() >= {*texts}:
-                break
         return [titles.get(text) or re.sub(r"^https?://", "", text) for text in texts]
 
     def varying_context(self, *excluded: str | None) -> list[str]:
@@ -514,8 +511,7 @@ class PlotData:
         dated += [_facts_of(response).window for response in self.responses]
         if not any(all(days) for days in dated):
             # Other sections of the host may say what the window is.
-            beside = [facts.window for _, facts in self.facts_by_host]
-            dated += filter(all, beside)
+            dated += filter(all, (facts.window for _, facts in self.facts_by_host))
         start = max((first for first, _ in dated), default="")
         end = min((last for _, last in dated if last), default="")
         return (start, end) if start <= (end or start) else ("", "")
@@ -544,12 +540,13 @@ class PlotData:
         for host, facts in self.facts_by_host:
             # An own brand of one host is a competitor of another.
             of_host = no_row | True if hosts is None or not host else (hosts == host).to_numpy(bool)
-            for name in facts.own.keys() & self.kinds.keys():
-                is_own = is_own | of_host & self.frame[name].isin([*facts.own[name]]).to_numpy()
-            # An identifier such as "alpine-hearth" is the name of the brand "Alpine Hearth".
-            slugs = {_slug(brand) for brand in facts.own.get("brand", ())}
-            for name in [name for name in self.kinds if name.endswith("brand_id")]:
-                is_own = is_own | of_host & self.frame[name].astype(str).map(_slug).isin(slugs)
+            for name in self.kinds:
+                # A key such as the name of a series may hold the names of brands, and an identifier
+                # such as "alpine-hearth" is the name of the brand "Alpine Hearth".
+                if name in facts.own or name in self.keys or name.endswith("brand_id"):
+                    names = facts.own.get(name) or facts.own.get("brand", ())
+                    names = [*names, *(re.sub(r"\W+", "-", brand.lower()) for brand in names)]
+                    is_own = is_own | of_host & self.series[name].isin(names).to_numpy(bool)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
         return no_row if is_own.all() else is_own
 
@@ -579,7 +576,7 @@ class PlotData:
 
     def has_few(self, name: str) -> Mask:
         """Return the mask of the rates of so few cases that they are hardly comparable."""
-        sample = self.sample_column(name) if self.unit(name) == FRACTION else None
+        sample = self.rate_sample(name)
         few = self.values(sample) < FEW if sample else np.zeros(len(self), bool)
         return few & ~np.isnan(self.values(name))
 
@@ -683,10 +680,6 @@ _OWNERS = (
 
 def _owner_columns(table: pd.DataFrame) -> list[tuple[str, str]]:
     return [columns for columns in _OWNERS if {*columns} <= {*table.columns}]
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"\W+", "-", name.lower())
 
 
 def _are_own(values: pd.Series) -> Mask:

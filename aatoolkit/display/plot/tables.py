@@ -208,8 +208,7 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Texts]:
         return [], ()
     labels = [*map(capitalized, data.row_labels(x))]
     if "metric" in data.kinds and x != "metric":
-        labels = [f"{label} · {metric}"
-                  for label, metric in zip(labels, data.labels("metric"), strict=True)]  # fmt: skip
+        labels = [*map("{} · {}".format, labels, data.labels("metric"))]
     return _cards(data, labels, now_column, *columns[:-1]), columns[::-1]
 
 
@@ -337,7 +336,7 @@ def empty(data: PlotData, options: Options) -> Spec:
 def cell_texts(data: PlotData, name: str) -> Texts:
     """Return the values of a column as a list of short texts."""
     if data.kinds[name] == "number":
-        return [number(n, u) for n, u in zip(data.values(name), data.units(name), strict=True)]
+        return [*map(number, data.values(name), data.units(name))]
     texts = data.labels(name)
     if data.kinds[name] == "flag":
         texts = [{"True": "yes", "False": "no"}.get(text, text) for text in texts]

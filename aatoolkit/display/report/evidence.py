@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from aatoolkit.display.plot.data import PlotData, per_column
-from aatoolkit.display.plot.style import Texts, column_title
+from aatoolkit.display.plot.data import PlotData
+from aatoolkit.display.plot.style import column_title
 from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.html import attribute, escape, fold
 from aatoolkit.display.report.words import plain_words
@@ -36,7 +36,7 @@ class TableEvidence:
         explanation = self.explainer.explain(self.frame, self.frame.index[row], column)
         if row not in self.rows:
             keys = [name for name in explanation.row if name in self.data.kinds and name != "_row"]
-            key_texts = (readable_texts(self.data, name)[row] for name in keys)
+            key_texts = (cell_texts(self.data, name)[row] for name in keys)
             self.rows[row] = ", ".join(dict.fromkeys([label, *key_texts])), {}
         self.rows[row][1][column] = explanation
         aria_label = attribute("aria-label", "missing" * (link_text == "–"))
@@ -50,13 +50,6 @@ class TableEvidence:
         """Return the HTML id of the explanation of a number, or "" if there is none."""
         _, numbers = self.rows.get(row, ("", {}))
         return f"e{self.number}-{row}-{[*numbers].index(column)}" if column in numbers else ""
-
-
-@per_column
-def readable_texts(data: PlotData, name: str) -> Texts:
-    """Return the values of a column as texts; underscores in identifiers become spaces."""
-    texts = cell_texts(data, name)
-    return [text.replace("_", " ") for text in texts] if name.endswith("_id") else texts
 
 
 class SectionEvidence:
