@@ -66,6 +66,8 @@ _UNITS = {word: unit for unit, facts in UNITS.items() for word in facts.metrics.
 """The unit of a metric by the last word of its name, such as ``rate``."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _LEVEL = re.compile("[a-z]{2,}([A-Z][a-z]+)+|[a-z0-9]+(_[a-z0-9]+)*|[A-Z0-9]+(_[A-Z0-9]+)+")
+_NO_MEASURE = re.compile(f"(^|_)(id|http|status|statut|code)(_|$)|({COVERAGE}|_low|_high)$")
+"""Matches names of identifiers and codes, which are digits only, and of columns about a column."""
 _BARE = re.compile("value|per_.*|(dai|week|month)ly")
 """Matches names that say nothing without their table, such as ``value`` or ``daily``."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
@@ -295,7 +297,7 @@ class PlotData:
                 if money.endswith("currency") and money in self.kinds:
                     return [*self.texts(money)]
         if unit_column is None or column is None:
-            unit = RANK if _UNITS.get(unit or "") == RANK else unit
+            unit = RANK if _UNITS.get(unit or name.rpartition("_")[2]) == RANK else unit
             return [unit] * max(len(self), 1)
         known_units, separator = UNITS.keys() | column.units, re.compile(r"_|(?=[A-Z])")
         units = [
@@ -319,7 +321,7 @@ class PlotData:
             name
             for name in self.of_kind("number")
             if name not in (*self.keys, *CONTEXT, "_row")
-            and not name.endswith((COVERAGE, "_low", "_high"))
+            and not _NO_MEASURE.search(name)
             and not is_status_column(self.frame, name)
         ]
 
@@ -391,8 +393,9 @@ class PlotData:
         """Return a column as readable texts: codes as words, titles in place of identifiers."""
         texts = self.texts(name)
         is_id = name.endswith(_ID) or name == "value"
-        is_code = any("_" in text or text[5:].isupper() for text in texts)
-        is_code = is_code and all(map(_CODE.fullmatch, texts))
+        is_code = all(map(_CODE.fullmatch, texts)) and any(
+            "_" in text or text[5:].isupper() for text in texts
+        )
         has_codes = name == "metric" or self.has_states(name) or (is_code and not is_id)
         if has_codes or self.is_category(name):
             # Values with other capitals, such as US or eBay, are names.

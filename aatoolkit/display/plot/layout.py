@@ -318,8 +318,7 @@ def _try_layout(
     row_lines = int(max(min(row_height / size / 1.25, 8 if height else 3), 1))
     name_share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
     # Beside names, marks and the numbers at their ends need room.
-    mark_words = [word for mark in spec.marks for word in mark.words]
-    widest = max((width_of(word, small) for word in mark_words), default=0.0)
+    widest = max((width_of(word, small) for mark in spec.marks for word in mark.words), default=0.0)
     names_width = min(inner * name_share, 0.75 * inner - widest)
     row_names = [
         _wrap(name.full, names_width, size, row_lines, name.is_own)

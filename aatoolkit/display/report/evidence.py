@@ -35,8 +35,8 @@ class TableEvidence:
         """Explain a number, store the explanation, and return an HTML link to it."""
         explanation = self.explainer.explain(self.frame, self.frame.index[row], column)
         if row not in self.rows:
-            keys = [name for name in explanation.row if name in self.data.kinds and name != "_row"]
-            key_texts = (cell_texts(self.data, name)[row] for name in keys)
+            key_texts = (cell_texts(self.data, name)[row] for name in explanation.row
+                         if name in self.data.kinds and name != "_row")  # fmt: skip
             self.rows[row] = ", ".join(dict.fromkeys([label, *key_texts])), {}
         self.rows[row][1][column] = explanation
         aria_label = attribute("aria-label", "missing" * (link_text == "–"))
