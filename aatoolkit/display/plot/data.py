@@ -539,17 +539,16 @@ class PlotData:
         is_own = _are_own(self.frame[owner_column]) if owner_column in self.kinds else no_row
         if owner_column in self.kinds and name in ("brand", "advertiser"):
             return is_own
-        hosts = self.frame["host"].astype("string") if "host" in self.kinds else None
         for host, facts in self.facts_by_host:
             # An own brand of one host is a competitor of another.
-            of_host = no_row | True if hosts is None or not host else (hosts == host).to_numpy(bool)
+            is_of_host = self.series["host"].isin([host]) if host and "host" in self.kinds else True
             for name in self.kinds:
                 # A key such as the name of a series may hold the names of brands, and an identifier
                 # such as "alpine-hearth" is the name of the brand "Alpine Hearth".
                 if name in facts.own or name in self.keys or name.endswith("brand_id"):
                     names = facts.own.get(name) or facts.own.get("brand", ())
                     names = [*names, *(re.sub(r"\W+", "-", brand.lower()) for brand in names)]
-                    is_own = is_own | of_host & self.series[name].isin(names).to_numpy(bool)
+                    is_own = is_own | (self.series[name].isin(names) & is_of_host).to_numpy(bool)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
         return no_row if is_own.all() else is_own
 

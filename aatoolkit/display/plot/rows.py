@@ -262,8 +262,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     scale = scale_for(np.concatenate([values, ends]), unit, label=rows.axis_label(y),
                       is_whole=rows.is_count(y))  # fmt: skip
     has_lines = not np.isnan(bounds.low).all()
-    arrows = np.where(bounds.high > scale.high, "→ ", "")
-    bar_texts = map("{}{}".format, arrows, _bar_labels(numbers(values, unit), rows, y))
+    bar_texts = map("{}{}".format, np.where(bounds.high > scale.high, "→ ", ""),
+                    _bar_labels(numbers(values, unit), rows, y))  # fmt: skip
     # Beside the end of a line, a number would seem to be that of the end.
     at = scale.high if has_lines else NAN
     cells = [

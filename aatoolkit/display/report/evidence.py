@@ -35,8 +35,10 @@ class TableEvidence:
         """Explain a number, store the explanation, and return an HTML link to it."""
         explanation = self.explainer.explain(self.frame, self.frame.index[row], column)
         if row not in self.rows:
-            key_texts = (cell_texts(self.data, name)[row] for name in explanation.row
-                         if name in self.data.kinds and name != "_row")  # fmt: skip
+            key_texts = (text.replace("_", " ") if name.endswith("_id") else text
+                         for name in explanation.row
+                         if name in self.data.kinds and name != "_row"
+                         for text in [cell_texts(self.data, name)[row]])  # fmt: skip
             self.rows[row] = ", ".join(dict.fromkeys([label, *key_texts])), {}
         self.rows[row][1][column] = explanation
         aria_label = attribute("aria-label", "missing" * (link_text == "–"))

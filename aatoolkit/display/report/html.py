@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _PAPER = ("ink", "muted", "grid", "paper", "lack", "hatch")
 """The colours that follow the theme of the page."""
-_DASH = '<td class="missing"><span aria-label="missing">–</span></td>'
 _MANY, _MOST = 4, 7
 """How many columns fit a phone, and a page."""
 _WIDE, _HIGH = 120, 28
@@ -130,7 +129,9 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
             for row, (label, text) in enumerate(zip(labels, texts, strict=True))
         ]
     return [
-        _DASH if lacks else f'<td class="{kind}">{_breakable(text)}</td>'
+        '<td class="missing"><span aria-label="missing">–</span></td>'
+        if lacks
+        else f'<td class="{kind}">{_breakable(text)}</td>'
         for text, lacks in zip(texts, is_missing, strict=True)
     ]
 
