@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
     from aatoolkit.normalizer.tables import Tables
 
-_WIDE = 280.0
+_WIDE = 260.0
 """The width of pictures in points; it fits a phone without making letters smaller."""
 
 _PAGE = """\
