@@ -546,8 +546,8 @@ class PlotData:
                 # A key such as the name of a series may hold the names of brands, and an identifier
                 # such as "alpine-hearth" is the name of the brand "Alpine Hearth".
                 if name in facts.own or name in self.keys or name.endswith("brand_id"):
-                    names = facts.own.get(name) or facts.own.get("brand", ())
-                    names = [*names, *(re.sub(r"\W+", "-", brand.lower()) for brand in names)]
+                    own = facts.own.get(name) or facts.own.get("brand", set())
+                    names = {*own, *(re.sub(r"\W+", "-", brand.lower()) for brand in own)}
                     is_own = is_own | (self.series[name].isin(names) & is_of_host).to_numpy(bool)
         # If all rows are own, as in a crawl of the own pages, none needs a mark.
         return no_row if is_own.all() else is_own

@@ -89,7 +89,7 @@ def table_of(evidence: TableEvidence, data: PlotData, columns: Sequence[str]) ->
     labels = [f"row {at}" for at in range(1, len(shown) + 1)]
     has_labels = data.kinds[shown_columns[0]] in ("word", "time")
     if has_labels:
-        labels = cell_texts(shown, shown_columns[0])
+        labels = [*cell_texts(shown, shown_columns[0])]
     cells = [_cells(shown, column, labels, evidence) for column in shown_columns[has_labels:]]
     if has_labels:
         cells = [[f'<th scope="row">{_breakable(label)}</th>' for label in labels], *cells]
